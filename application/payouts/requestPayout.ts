@@ -2,7 +2,7 @@
 import type { AccountSettings, OpenAccount } from '../../domain/account/account.ts';
 import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
-import { ZERO } from '../../domain/kernel/money.ts';
+import { type Minor, ZERO } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type RequestedPayout, requestPayout } from '../../domain/payout/decisions.ts';
@@ -28,6 +28,12 @@ interface RequestPayoutCommand extends Actor {
   readonly mode: Mode;
   readonly idempotencyKey: string;
   readonly body: PayoutBody;
+}
+
+/** What a payout would cost. */
+export interface PayoutQuote {
+  readonly fee: Minor;
+  readonly awaitsApproval: boolean;
 }
 
 export interface RequestPayoutNeeds extends UseCaseNeeds {
@@ -59,27 +65,47 @@ export class PayoutRequests {
     return this.#inFlight.run(id, () => this.#request(command, id));
   }
 
+  /** Returns the fee of a payout and whether it would await approval. Rejects what `request` would reject, apart from limits and funds. */
+  async quote(command: Pick<RequestPayoutCommand, 'account' | 'mode' | 'body'>): Promise<PayoutQuote | Rejection> {
+    const { amount, destination } = payoutRequest(command.body);
+    const { accountId } = command.account;
+    const routed = await this.#needs.payoutRails.route({ accountId, mode: command.mode });
+    const admitted = await this.#admitted(command, routed, { amount, destination });
+    if (isRejection(admitted)) return admitted;
+    return { fee: feeOf(routed, amount), awaitsApproval: admitted.awaitsApproval };
+  }
+
   async #request(command: RequestPayoutCommand, id: PayoutId): Promise<RequestedPayout | Rejection> {
-    const { commands, accounts, payoutRails } = this.#needs;
+    const { commands, payoutRails } = this.#needs;
     const { mode, account } = command;
     const { state } = await commands.load(PAYOUT, PAYOUT.stream(id));
     const routed = await payoutRails.route({ accountId: account.accountId, mode });
     const baseTerms = termsOf(command, id, routed);
     if (state.status !== 'absent') return this.#record(command, state, baseTerms);
+    const admitted = await this.#admitted(command, routed, baseTerms);
+    if (isRejection(admitted)) return admitted;
+    const refusal = await this.#refusal(baseTerms, admitted.settings);
+    if (refusal !== null) return this.#unlessRecorded(command, baseTerms, refusal);
+    return this.#record(command, state, admitted.awaitsApproval ? await this.#awaiting(baseTerms) : baseTerms);
+  }
+
+  /** Returns why no balance would allow the payout, or whether it needs approval, with the settings that decided it. */
+  async #admitted(
+    { account, mode }: Pick<RequestPayoutCommand, 'account' | 'mode'>,
+    routed: RoutedRail | null,
+    { amount, destination }: Pick<PayoutTerms, 'amount' | 'destination'>,
+  ) {
     if (routed === null) return reject('unprocessable_entity', 'No payout bank is configured for live mode.');
-    const { settings, sandbox } = await accounts.get(account.accountId);
+    const { settings, sandbox } = await this.#needs.accounts.get(account.accountId);
     const allowed = allowedDestinations(settings, mode);
-    if (allowed !== null && !allowed.includes(baseTerms.destination))
+    if (allowed !== null && !allowed.includes(destination))
       return reject('destination_not_allowed', 'The account does not allow payouts to this destination.', {
         param: 'destination.pix_key',
       });
-    const refusal = await this.#refusal(baseTerms, settings);
-    if (refusal !== null) return this.#unlessRecorded(command, baseTerms, refusal);
     // In test mode, the sandbox switch takes precedence over the account's setting once it was set.
     const inSandbox = mode === 'test' ? sandboxPayoutApproval.of(sandbox) : null;
     const { above } = inSandbox ?? { above: payoutApprovalAbove.of(settings) };
-    const terms = above !== null && baseTerms.amount > above ? await this.#awaiting(baseTerms) : baseTerms;
-    return this.#record(command, state, terms);
+    return { settings, awaitsApproval: above !== null && amount > above };
   }
 
   /**
@@ -145,6 +171,8 @@ export class PayoutRequests {
   }
 }
 
+const feeOf = (routed: RoutedRail | null, amount: Minor): Minor => routed?.rail.feeOf(amount) ?? ZERO;
+
 /** Returns the terms of a payout that needs no approval. Without a rail the fee is 0, which only a replay may reach. */
 const termsOf = (
   { account, mode, body, actor }: RequestPayoutCommand,
@@ -152,8 +180,8 @@ const termsOf = (
   routed: RoutedRail | null,
 ): PayoutTerms => {
   const request = payoutRequest(body);
-  const { connectionId, rail } = routed ?? { connectionId: null, rail: null };
-  const fee = rail?.feeOf(request.amount) ?? ZERO;
+  const connectionId = routed?.connectionId ?? null;
+  const fee = feeOf(routed, request.amount);
   const by = { requestedBy: actor, keyIssuer: null };
   return { payoutId, accountId: account.accountId, mode, connectionId, ...request, fee, awaitsApproval: false, ...by };
 };

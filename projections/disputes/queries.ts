@@ -56,6 +56,15 @@ export const caseViews = (db: Sql): CaseViews => ({
     const { rows } = await db.query<Row>(text, [...values]);
     return { cases: rows.slice(0, limit).map(caseOf), hasMore: rows.length > limit };
   },
+  toAnswer: async ({ accountId, mode }, limit) => {
+    const { rows } = await db.query<Row>({
+      name: 'cases_to_answer',
+      text: `SELECT state FROM rm_disputes.cases WHERE account_id = $1 AND mode = $2 AND status = 'open'
+        ORDER BY response_deadline, id LIMIT $3`,
+      values: [accountId, mode, limit],
+    });
+    return rows.map(caseOf);
+  },
 });
 
 /** Account time is real time plus the offset of the account's test clock. */

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';
 import { PT } from '../../http/site/dashboard/texts/pt.ts';
+import { openedCase } from '../http/examples/caseExamples.ts';
+import { makePayouts } from '../http/examples/payoutExamples.ts';
 import { findings, LOOKS, openBrowser, openPage, overflow } from '../support/browser.ts';
 import { TestGateway, type TestUser } from '../world/gateway.ts';
 
@@ -67,6 +69,18 @@ describe('the dashboard in a browser', () => {
     await context.close();
   });
 
+  /** A dispute to answer and one that has ended; a payout that was paid, and one that waits. */
+  const moneyPages = async (): Promise<readonly string[]> => {
+    const { caseId } = await openedCase(gateway, { reason: LONG });
+    const ended = (await openedCase(gateway)).caseId;
+    await gateway.post(`/v1/sandbox/med/cases/${ended}/decide`, { result: 'agreed' });
+    const { payoutId, waitingPayoutId } = await makePayouts(gateway);
+    return [
+      ...['/disputes', '/disputes?status=accepted', `/disputes/${caseId.slice(4)}`, `/disputes/${ended.slice(4)}`],
+      ...['/payouts', '/payouts/new', `/payouts/${payoutId.slice(3)}`, `/payouts/${waitingPayoutId.slice(3)}`],
+    ];
+  };
+
   for (const [look, options] of LOOKS)
     it(`has pages that axe finds nothing on: ${look}`, async () => {
       const language = look.startsWith('light') ? 'pt' : 'en';
@@ -78,6 +92,7 @@ describe('the dashboard in a browser', () => {
       await gateway.post(`/v1/sandbox/charges/${id}/pay`);
       const open = (await gateway.charge<{ id: string }>({ metadata: { ['k'.repeat(40)]: LONG } })).body.id;
       const own = ['', '/payments', '/payments/new', `/payments/${id}`, `/payments/${open}`, '/wallet', '/webhooks'];
+      own.push(...(await moneyPages()));
       pages.push(
         ...own.map((path) => `/dashboard/test${path}`),
         '/dashboard/live',

@@ -21,6 +21,8 @@ export interface CaseViews {
     filter: CaseFilter,
     page: { readonly after: MedCaseId | null; readonly limit: number },
   ): Promise<{ readonly cases: readonly MedCase[]; readonly hasMore: boolean } | null>;
+  /** Returns up to `limit` open cases, the nearest deadline first; those without a deadline are last. */
+  toAnswer(tenant: Tenant, limit: number): Promise<readonly MedCase[]>;
 }
 
 /** Why a case, or a report without a case, needs an operator (Q1, Q3, Q10, Q11). */

@@ -150,7 +150,7 @@ const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
 });
 
 /** Waits for the outcome of a dispute that the bank booked. If it is refused here, it never opens a case (Q10). */
-const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: BookedDispute) => {
+export const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: BookedDispute) => {
   const { services, caller } = context;
   const look = (isLast: boolean) => services.disputeTaken(caller.tenant, { caseId, paymentId, isNew }, isLast);
   const taken = await services.untilSeen(VISIBLE_MS, async () => {
@@ -184,7 +184,7 @@ const sandboxRequestEvidenceRoute = route('POST', '/v1/sandbox/med/cases/{id}/re
 });
 
 /** Applies a ruling. If another event ends the case first, the ruling is rejected. */
-const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling) => {
+export const rule = async (context: KeyContext<typeof caseParam>, ruling: SandboxRuling) => {
   const { caller, params, services } = context;
   assertShownCase(context, params.id);
   const done = await services.ruleInSandbox(caller.tenant, params.id, ruling);

@@ -9,7 +9,7 @@ export const PAYOUTS: Tag = { name: 'Payouts', description: 'Transfers from the 
 
 /** The length of the longest Pix key. */
 const PIX_KEY_MAX = 77;
-const DESCRIPTION_MAX = 140;
+export const DESCRIPTION_MAX = 140;
 export const REASON_MAX = 500;
 
 export const payoutBody = s.accepting({

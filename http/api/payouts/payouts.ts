@@ -27,7 +27,7 @@ export const payoutParam = {
 };
 
 /** Returns the payout, or null if the caller has none with this id. Throws StreamParked when reads don't follow it or its payment. */
-const findShown = async (
+export const findShown = async (
   { services, caller: { tenant } }: Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> },
   id: PayoutId,
 ): Promise<PayoutView | null> => {
@@ -221,7 +221,7 @@ const reviewing = {
   errors: ['role_required', 'payout_not_awaiting_approval'],
 } as const;
 
-const reviewOf = async (
+export const reviewOf = async (
   context: {
     readonly caller: SessionCaller;
     readonly services: KeyContext['services'];

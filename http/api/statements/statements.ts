@@ -2,8 +2,15 @@
 import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { Statement } from '../../../application/statements/openStatement.ts';
 import { type StatementTextFormat, statementText } from '../../../application/statements/statementText.ts';
+import type { Tenant } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
-import { STATEMENT_FORMATS, statementFileName, statementMonth } from '../../../domain/presentation/statement.ts';
+import {
+  STATEMENT_FORMATS,
+  type StatementFormatName,
+  type StatementMonth,
+  statementFileName,
+  statementMonth,
+} from '../../../domain/presentation/statement.ts';
 import { isOfxCurrency } from '../../../domain/presentation/statementOfx.ts';
 import { httpModule } from '../../kernel/httpModule.ts';
 import { currencyCode, oneOf } from '../../kernel/query.ts';
@@ -19,7 +26,8 @@ const SEND_MS = 600_000;
 /** The time after which a rejected request may find a free slot. */
 const RETRY_AFTER_SECONDS = '5';
 
-const month = pathParam(
+/** The path parameter of a month. */
+export const monthParam = pathParam(
   'The month in São Paulo, such as `2026-11`.',
   (text) =>
     statementMonth(text) ??
@@ -47,6 +55,37 @@ const pdf = async (statement: Statement, services: AppServices) => {
   }
 };
 
+export const statementResponses = {
+  200: { kind: 'bytes', description: 'The statement as a download.', contentTypes: Object.values(TYPES) },
+} as const;
+
+interface Asked {
+  readonly month: StatementMonth;
+  readonly currency: string | undefined;
+  readonly format: StatementFormatName | undefined;
+}
+
+/** Returns the statement of a month as a download. */
+export const downloadStatement = async (
+  services: AppServices,
+  tenant: Tenant,
+  { month, currency = CURRENCY, format = 'pdf' }: Asked,
+) => {
+  if (format === 'ofx' && !isOfxCurrency(currency))
+    return reject('invalid_currency', `OFX has no currency ${currency}. Use csv or pdf.`, { param: 'currency' });
+  if (services.parked.hasAnyOf('wallet', tenant) || services.parked.hasAnyOf('dailyBalances', tenant))
+    throw new StreamParked('the ledger does not follow one of its payments');
+  const statement = await services.openStatement(tenant, month, currency);
+  if (isRejection(statement))
+    return statement.code === 'rate_limited'
+      ? { ...statement, headers: { 'Retry-After': RETRY_AFTER_SECONDS } }
+      : statement;
+  const content = format === 'pdf' ? await pdf(statement, services) : streamed(statement, format);
+  const headers = { 'Content-Disposition': `attachment; filename="${statementFileName(statement.facts, format)}"` };
+  const contentType = format === 'csv' ? `${TYPES.csv}; charset=utf-8` : TYPES[format];
+  return { status: 200 as const, headers, contentType, ...content };
+};
+
 const statementRoute = route('GET', '/v1/statements/{month}', {
   operationId: 'getStatement',
   summary: 'Retrieve a monthly statement',
@@ -55,7 +94,7 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
   tag: STATEMENTS,
   principal: 'apiKey',
   reads: ['wallet', 'dailyBalances'],
-  params: { month },
+  params: { month: monthParam },
   query: {
     currency: currencyCode('The currency. Default: BRL.'),
     format: oneOf(
@@ -64,26 +103,10 @@ const statementRoute = route('GET', '/v1/statements/{month}', {
     ),
   },
   refusesUnknownQuery: true,
-  responses: {
-    200: { kind: 'bytes', description: 'The statement as a download.', contentTypes: Object.values(TYPES) },
-  },
+  responses: statementResponses,
   errors: ['invalid_filter', 'invalid_currency'],
-  handle: async ({ caller: { tenant }, params, query, services }) => {
-    const { currency = CURRENCY, format = 'pdf' } = query;
-    if (format === 'ofx' && !isOfxCurrency(currency))
-      return reject('invalid_currency', `OFX has no currency ${currency}. Use csv or pdf.`, { param: 'currency' });
-    if (services.parked.hasAnyOf('wallet', tenant) || services.parked.hasAnyOf('dailyBalances', tenant))
-      throw new StreamParked('the ledger does not follow one of its payments');
-    const statement = await services.openStatement(tenant, params.month, currency);
-    if (isRejection(statement))
-      return statement.code === 'rate_limited'
-        ? { ...statement, headers: { 'Retry-After': RETRY_AFTER_SECONDS } }
-        : statement;
-    const content = format === 'pdf' ? await pdf(statement, services) : streamed(statement, format);
-    const headers = { 'Content-Disposition': `attachment; filename="${statementFileName(statement.facts, format)}"` };
-    const contentType = format === 'csv' ? `${TYPES.csv}; charset=utf-8` : TYPES[format];
-    return { status: 200, headers, contentType, ...content };
-  },
+  handle: async ({ caller: { tenant }, params: { month }, query: { currency, format }, services }) =>
+    downloadStatement(services, tenant, { month, currency, format }),
 });
 
 export const statements = httpModule({ name: 'statements', chapters: [STATEMENTS], routes: [statementRoute] });

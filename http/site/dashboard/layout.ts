@@ -75,6 +75,8 @@ const SECTIONS = [
   ['', 'overview'],
   ['/payments', 'payments'],
   ['/wallet', 'wallet'],
+  ['/payouts', 'payouts'],
+  ['/disputes', 'disputes'],
   ['/webhooks', 'webhooks'],
 ] as const;
 

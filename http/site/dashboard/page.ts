@@ -95,6 +95,7 @@ export const readerOf = (context: MemberAsking): Reader => {
     to: (path = '') => `/dashboard/${mode}${path}`,
     csrf: html`<input type="hidden" name="${CSRF_FIELD}" value="${caller.csrf}">`,
     mayChange: mayChangePayments(caller.role),
+    mayManage: mayManageKeys(caller.role),
   };
 };
 
@@ -136,6 +137,6 @@ export const unlessReader = ({ role }: { readonly role: AccountRole }): Rejectio
   mayChangePayments(role) ? null : MEMBERS;
 
 const MANAGERS = reject('role_required', 'Only an OWNER or ADMIN of the account may do this.');
-/** Rejects roles that don't manage endpoints, keys and users (rule D5). */
+/** Rejects roles that neither manage endpoints, keys and users, nor request payouts and accept disputes (rule D5). */
 export const unlessManager = ({ role }: { readonly role: AccountRole }): Rejection | null =>
   mayManageKeys(role) ? null : MANAGERS;

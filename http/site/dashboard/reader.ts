@@ -23,4 +23,6 @@ export interface Reader {
   /** The hidden field of every form. */
   readonly csrf: Markup;
   readonly mayChange: boolean;
+  /** Also requests payouts and accepts disputes. */
+  readonly mayManage: boolean;
 }

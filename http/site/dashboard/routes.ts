@@ -2,6 +2,9 @@
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
+import { DISPUTE_ACTIONS } from './disputes/actions.ts';
+import { disputesRoute } from './disputes/list.ts';
+import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
 import { overviewRoute } from './overview.ts';
 import { ofMember, PAGES, REDIRECT } from './page.ts';
@@ -9,7 +12,11 @@ import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
 import { paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
+import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
+import { payoutsRoute } from './payouts/list.ts';
+import { PAYOUT_PAGES } from './payouts/one.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
+import { statementPageRoute } from './statements.ts';
 import { walletRoute } from './wallet.ts';
 import { DELIVERY_PAGES } from './webhooks/delivery.ts';
 import { webhooksRoute } from './webhooks/list.ts';
@@ -72,6 +79,14 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   paymentRoute,
   ...PAYMENT_ACTIONS,
   walletRoute,
+  statementPageRoute,
+  payoutsRoute,
+  newPayoutRoute,
+  createPayoutRoute,
+  ...PAYOUT_PAGES,
+  disputesRoute,
+  disputeRoute,
+  ...DISPUTE_ACTIONS,
   webhooksRoute,
   ...DELIVERY_PAGES,
 ];

@@ -1,23 +1,27 @@
-// /dashboard/{mode}/wallet: balances by currency.
+// /dashboard/{mode}/wallet: balances by currency, and statements.
+import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { balancesOf } from '../../api/wallets/wallets.ts';
 import { route } from '../../kernel/route.ts';
 import { html } from '../html.ts';
 import { minuteText } from './format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, readerOf, shownPage } from './page.ts';
+import { statementsOf } from './statements.ts';
 
 export const walletRoute = route('GET', '/dashboard/{mode}/wallet', {
   ...ofMember,
   operationId: 'showWallet',
-  summary: 'Show the balances',
+  summary: 'Show the balances and statements',
   params: modeParam,
   query: pageQuery,
-  reads: ['wallet'],
+  reads: ['wallet', 'dailyBalances'],
   responses: { 200: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
-    const { texts, language, asCaller: caller, services } = reader;
+    const { texts, language, tenant, asCaller: caller, services } = reader;
     const balances = await balancesOf({ caller, services });
+    if (services.parked.hasAnyOf('dailyBalances', tenant))
+      throw new StreamParked('the ledger does not follow one of its payments');
     const { overview, wallet } = texts;
     return shownPage(200, context, reader, {
       title: texts.pages.wallet,
@@ -32,7 +36,10 @@ export const walletRoute = route('GET', '/dashboard/{mode}/wallet', {
             ? null
             : html`<br><span class="muted small">${overview.nextRelease(amount(nextRelease.amount), minuteText(nextRelease.at, language))}</span>`
         }</td><td>${amount(retained)}</td><td>${amount(available + pending)}</td></tr>`;
-      })}</tbody></table></div></section>`,
+      })}</tbody></table></div></section>${await statementsOf(
+        balances.map(({ currency }) => currency),
+        reader,
+      )}`,
     });
   },
 });

@@ -1,7 +1,9 @@
 // Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
 import type { TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
+import { openedCase, paidCharge } from './caseExamples.ts';
 import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+import { waitingPayout } from './payoutExamples.ts';
 
 const CHANGERS = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
@@ -25,6 +27,21 @@ const open = async (gateway: TestGateway): Promise<Partial<Owned>> => ({
 const ofDelivery = (rest: string, more: Partial<Example> = {}): Example => ({
   path: ({ deliveryId }) => `${TEST}/webhooks/deliveries/${deliveryId.slice('wd_'.length)}${rest}`,
   absent: `${TEST}/webhooks/deliveries/${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+
+const PAYOUT_FORM = { amount: '0,01', destination: 'ana@example.com', step: 'confirm' };
+const withFunds = async (gateway: TestGateway): Promise<Partial<Owned>> => ({ chargeId: await paidCharge(gateway) });
+const ofCase = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ caseId }) => `${TEST}/disputes/${caseId.slice('med_'.length)}${rest}`,
+  absent: `${TEST}/disputes/${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const ofPayout = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ waitingPayoutId }) => `${TEST}/payouts/${waitingPayoutId.slice('po_'.length)}${rest}`,
+  absent: `${TEST}/payouts/${NO_ID}${rest}`,
   live: 401,
   ...more,
 });
@@ -57,7 +74,26 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   refundFromPage: ofPayment('/refund', { body: { amount: '1,00' }, roles: CHANGERS, fresh: paid }),
   resendFromPage: ofPayment('/resend', { body: {}, roles: CHANGERS, fresh: open }),
   payFromPage: ofPayment('/pay', { body: {}, roles: CHANGERS, fresh: open }),
+  openDisputeFromPage: ofPayment('/dispute', { body: {}, roles: CHANGERS, fresh: paid }),
   showWallet: page(`${TEST}/wallet`),
+  downloadStatementFromPage: page(`${TEST}/statements/2026-01`),
+  showPayouts: page(`${TEST}/payouts`),
+  showNewPayout: { ...page(`${TEST}/payouts/new`), roles: MANAGERS },
+  requestPayoutFromPage: {
+    ...page(`${TEST}/payouts/new`),
+    body: PAYOUT_FORM,
+    roles: MANAGERS,
+    fresh: withFunds,
+  },
+  showPayoutPage: ofPayout(''),
+  cancelPayoutFromPage: ofPayout('/cancel', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
+  approvePayoutFromPage: ofPayout('/approve', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
+  rejectPayoutFromPage: ofPayout('/reject', { body: { reason: 'no' }, roles: MANAGERS, fresh: waitingPayout }),
+  showDisputes: page(`${TEST}/disputes`),
+  showDispute: ofCase(''),
+  appealFromPage: ofCase('/appeal', { body: { reason: 'It was delivered.' }, roles: CHANGERS, fresh: openedCase }),
+  acceptFromPage: ofCase('/accept', { body: { confirm: 'yes' }, roles: MANAGERS, fresh: openedCase }),
+  decideFromPage: ofCase('/decide', { body: { as: 'agreed' }, roles: CHANGERS, fresh: openedCase }),
   showWebhooks: page(`${TEST}/webhooks`),
   showDelivery: ofDelivery(''),
   retryFromPage: ofDelivery('/retry', { body: {}, roles: MANAGERS }),

@@ -79,6 +79,11 @@ describe('of 100,000 dispute cases', () => {
       expect(read).to.be.within(cases, atMost);
     });
 
+  it('open cases by deadline are found without reading the ended ones', async () => {
+    expect(await caseViews(db).toAnswer(TENANT, 50)).to.have.length(40);
+    expect(rowsRead(await plansOf(db, (of) => caseViews(of).toAnswer(TENANT, 50)))).to.be.within(40, 80);
+  });
+
   it('what waits for operators, and for reminders, is found without reading the others', async () => {
     expect(await caseReads(db).waiting(100)).to.have.length(100);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).waiting(100)))).to.be.within(100, 200);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventChapter } from '../../../../application/audit/paymentStory.ts';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
+import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import { PREFIX } from '../../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { notCancellable } from '../../../../domain/payment/cancel.ts';
@@ -18,12 +19,11 @@ import { assertShown } from '../../../kernel/upToDate.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
+import { actionForm, fact } from '../parts.ts';
 import { statusBadge } from './table.ts';
 
 export const onePayment = { ...modeParam, ...paymentParam };
 
-const fact = (label: string, value: Markup | string | null): Markup | null =>
-  value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 const copied = (text: string, { texts }: Reader): Markup =>
   html`<code class="copy">${text}</code> <button class="quiet copier" type="button" data-copy="${text}" data-copied="${texts.copied}" hidden>${texts.copy}</button>`;
 
@@ -69,9 +69,6 @@ ${pix === undefined ? null : html`<p class="muted">${words.pixCode}</p><p>${copi
 ${pix === undefined ? null : html`<img src="${path}/qr.png" alt="${words.qrCode}" width="180" height="180">`}</section>`;
 };
 
-const form = (path: string, { csrf, to }: Reader, content: Markup): Markup =>
-  html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
-
 const actions = (payment: ExistingPayment, reader: Reader): Markup => {
   const { texts, mayChange, language, mode } = reader;
   const { payment: words } = texts;
@@ -85,7 +82,7 @@ const actions = (payment: ExistingPayment, reader: Reader): Markup => {
 ${
   rest === 0
     ? html`<p class="muted">${words.cannotRefund}</p>`
-    : form(
+    : actionForm(
         `${path}/refund`,
         reader,
         html`<input type="hidden" name="key" value="${randomUUID()}"><p class="muted">${words.refundLead(formatAmount(rest, currency, language))}</p>
@@ -94,25 +91,35 @@ ${
 }
 ${
   isOpen
-    ? form(
+    ? actionForm(
         `${path}/cancel`,
         reader,
         html`<p class="muted">${words.cancelLead}</p><button class="danger">${words.cancel}</button>`,
       )
     : html`<p class="muted">${words.cannotCancel}</p>`
 }
-${form(`${path}/resend`, reader, html`<p class="muted">${words.resendLead}</p><button class="second">${words.resend}</button>`)}
+${actionForm(`${path}/resend`, reader, html`<p class="muted">${words.resendLead}</p><button class="second">${words.resend}</button>`)}
 ${payment.transaction.status === 'settled' ? html`<p><a href="/pay/${paymentId}/receipt.pdf">${words.receipt}</a></p>` : null}
 ${
   mode === 'test' && isOpen && payment.charge.instruments.pix !== null
-    ? html`<h3>${words.sandbox}</h3><p class="muted">${words.sandboxLead}</p>${form(
+    ? html`<h3>${words.sandbox}</h3><p class="muted">${words.sandboxLead}</p>${actionForm(
         `${path}/pay`,
         reader,
         html`<p class="row"><button name="as" value="exact">${words.pay}</button><button class="second" name="as" value="wrong">${words.payWrong}</button><button class="second" name="as" value="other">${words.payOther}</button></p>`,
       )}`
     : null
-}</section>`;
+}
+${mode === 'test' && rest > 0 ? actionForm(`${path}/dispute`, reader, html`<h3>${words.sandbox}</h3><p class="muted">${words.sandboxLead}</p><button class="second">${texts.disputes.simulateOpen}</button>`) : null}</section>`;
 };
+
+const dispute = ({ transaction }: ExistingPayment, { texts, to }: Reader): Markup | null =>
+  transaction.status !== 'settled' || transaction.dispute === null
+    ? null
+    : html`<section class="panel"><h2>${texts.disputes.one}</h2><p><a href="${to(`/disputes/${transaction.dispute.caseId}`)}">${
+        transaction.dispute.moneyOutcome === null
+          ? `${MED_CASE.idPrefix}${transaction.dispute.caseId}`
+          : texts.moneyOutcomes[transaction.dispute.moneyOutcome]
+      }</a></p></section>`;
 
 const refunds = (all: readonly RefundView[], { texts, language }: Reader): Markup | null =>
   all.length === 0
@@ -164,7 +171,7 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
       section: '/payments',
       main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
 <div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${story(history, reader)}</div>
-<div>${money(payment, reader)}${actions(payment, reader)}${refunds(all ?? [], reader)}</div></div>`,
+<div>${money(payment, reader)}${dispute(payment, reader)}${actions(payment, reader)}${refunds(all ?? [], reader)}</div></div>`,
     });
   },
 });

@@ -1,7 +1,9 @@
 // All texts of the dashboard, one file per language. A missing text does not compile.
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
+import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/dispute/medCase.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
+import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
 
 export interface Texts {
@@ -13,6 +15,8 @@ export interface Texts {
     readonly overview: string;
     readonly payments: string;
     readonly wallet: string;
+    readonly payouts: string;
+    readonly disputes: string;
     readonly webhooks: string;
   };
   readonly documentation: string;
@@ -153,6 +157,13 @@ export interface Texts {
     readonly statements: string;
     readonly month: string;
     readonly download: string;
+    readonly balance: string;
+    readonly openingBalance: string;
+    readonly closingBalance: string;
+    readonly byDay: string;
+    readonly byDayNote: string;
+    readonly noMovements: string;
+    readonly statementsLead: string;
   };
   readonly webhooks: {
     readonly endpoints: string;
@@ -179,6 +190,96 @@ export interface Texts {
     readonly ownUrl: string;
     readonly noAnswer: string;
   };
+  readonly disputes: {
+    readonly toAnswer: string;
+    readonly toAnswerLead: string;
+    readonly noneToAnswer: string;
+    readonly all: string;
+    readonly empty: string;
+    readonly emptyFiltered: string;
+    readonly deadline: string;
+    readonly noDeadline: string;
+    readonly past: string;
+    readonly openedAt: string;
+    readonly reason: string;
+    readonly type: string;
+    readonly one: string;
+    readonly held: string;
+    readonly outcome: string;
+    readonly payment: string;
+    readonly seePayment: string;
+    readonly underReview: string;
+    readonly stepOpened: string;
+    readonly stepAsked: string;
+    readonly stepReminded: string;
+    readonly stepAppealed: string;
+    readonly stepClosed: string;
+    readonly evidence: string;
+    readonly noEvidence: string;
+    readonly linksExpire: string;
+    readonly file: string;
+    readonly size: string;
+    readonly uploadLead: string;
+    readonly uploadGuide: string;
+    readonly appeal: string;
+    readonly appealLead: string;
+    readonly appealReason: string;
+    readonly appealHint: string;
+    readonly badReason: string;
+    readonly accept: string;
+    readonly acceptConfirm: string;
+    readonly notConfirmed: string;
+    readonly cannotAnswer: string;
+    readonly onlyManagers: string;
+    readonly simulateOpen: string;
+    readonly decideLead: string;
+    readonly decideLost: string;
+    readonly decideWon: string;
+    readonly decideWithdrawn: string;
+    readonly acceptLead: (amount: string) => string;
+    readonly stepEvidence: (file: string) => string;
+  };
+  readonly payouts: {
+    readonly create: string;
+    readonly empty: string;
+    readonly emptyFiltered: string;
+    readonly caption: string;
+    readonly destination: string;
+    readonly destinationHint: string;
+    readonly badDestination: string;
+    readonly amount: string;
+    readonly badDescription: string;
+    readonly lead: string;
+    readonly preview: string;
+    readonly previewTitle: string;
+    readonly previewLead: string;
+    readonly before: string;
+    readonly fee: string;
+    readonly rest: string;
+    readonly willWait: string;
+    readonly insufficient: string;
+    readonly confirm: string;
+    readonly change: string;
+    readonly id: string;
+    readonly ofRefund: string;
+    readonly waiting: string;
+    readonly failure: string;
+    readonly notApproved: string;
+    readonly approve: string;
+    readonly reject: string;
+    readonly rejectReason: string;
+    readonly reviewLead: string;
+    readonly cancel: string;
+    readonly refresh: string;
+    readonly cancelLead: string;
+    readonly cannotCancel: string;
+    readonly notWaiting: string;
+    readonly onlyManagers: string;
+  };
+  readonly caseStatuses: { readonly [S in CaseStatus]: string };
+  readonly caseTypes: { readonly [S in CaseType]: string };
+  readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
+  readonly payoutStatuses: { readonly [S in PayoutStatus]: string };
   readonly statuses: { readonly [S in PublicStatus]: string };
   readonly refundStatuses: { readonly [S in RefundView['status']]: string };
   readonly methods: { readonly [M in PaymentMethod]: string };
@@ -187,5 +288,21 @@ export interface Texts {
 }
 
 /** What a page reports after an action. */
-export const DONE_ACTIONS = ['created', 'cancelled', 'refunded', 'resent', 'unsent', 'paid', 'retried'] as const;
+export const DONE_ACTIONS = [
+  'created',
+  'cancelled',
+  'refunded',
+  'resent',
+  'unsent',
+  'paid',
+  'retried',
+  'disputed',
+  'appealed',
+  'accepted',
+  'decided',
+  'requested',
+  'payoutCancelled',
+  'approved',
+  'rejected',
+] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];

@@ -1,0 +1,24 @@
+// Parts that several pages have.
+import { html, type Markup } from '../html.ts';
+import type { Reader } from './page.ts';
+
+/** A line of a list of facts; none without a value. */
+export const fact = (label: string, value: Markup | string | null): Markup | null =>
+  value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
+
+/** A form that acts. `path` is below the mode. */
+export const actionForm = (path: string, { csrf, to }: Reader, content: Markup): Markup =>
+  html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
+
+/** The choices of a filter; the first one is all. */
+export const statusOptions = <Status extends string>(
+  all: readonly Status[],
+  chosen: Status | undefined,
+  labels: { readonly [S in Status]: string },
+  { texts }: Reader,
+): Markup =>
+  html`<option value="">${texts.all}</option>${all.map((one) =>
+    one === chosen
+      ? html`<option value="${one}" selected>${labels[one]}</option>`
+      : html`<option value="${one}">${labels[one]}</option>`,
+  )}`;
