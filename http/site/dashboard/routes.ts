@@ -2,6 +2,8 @@
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
+import { KEY_PAGES } from './developers/keys.ts';
+import { requestsRoute } from './developers/requests.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
 import { overviewRoute } from './overview.ts';
 import { ofMember, PAGES, REDIRECT } from './page.ts';
@@ -9,10 +11,16 @@ import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
 import { paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
+import { SANDBOX_PAGES } from './sandbox.ts';
+import { ACCOUNT_PAGES } from './settings/account.ts';
+import { OWN_USER_PAGES } from './settings/ownUser.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
 import { walletRoute } from './wallet.ts';
 import { DELIVERY_PAGES } from './webhooks/delivery.ts';
+import { ENDPOINT_PAGES } from './webhooks/endpoint.ts';
+import { createEndpointRoute, newEndpointRoute } from './webhooks/endpointForm.ts';
 import { webhooksRoute } from './webhooks/list.ts';
+import { REDRIVE_PAGES } from './webhooks/redrive.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -74,4 +82,13 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   walletRoute,
   webhooksRoute,
   ...DELIVERY_PAGES,
+  newEndpointRoute,
+  createEndpointRoute,
+  ...ENDPOINT_PAGES,
+  ...REDRIVE_PAGES,
+  ...KEY_PAGES,
+  requestsRoute,
+  ...SANDBOX_PAGES,
+  ...ACCOUNT_PAGES,
+  ...OWN_USER_PAGES,
 ];

@@ -17,7 +17,7 @@ import {
   shownPage,
   unlessManager,
 } from '../page.ts';
-import { deliveryBadge } from './list.ts';
+import { deliveryBadge } from './table.ts';
 
 const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 const oneDelivery = {

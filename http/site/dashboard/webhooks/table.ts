@@ -1,0 +1,20 @@
+// A table of deliveries, for the list and for one endpoint.
+import type { DeliveryStatus, deliveryView } from '../../../../domain/presentation/delivery.ts';
+import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDelivery.ts';
+import { html, type Markup } from '../../html.ts';
+import { instant } from '../format.ts';
+import type { Reader } from '../page.ts';
+
+export const deliveryBadge = (status: DeliveryStatus, { texts }: Reader): Markup =>
+  html`<span class="status ${status.toLowerCase()}">${texts.deliveryStatuses[status]}</span>`;
+
+export const deliveriesTable = (rows: readonly ReturnType<typeof deliveryView>[], reader: Reader): Markup => {
+  const { texts, to, language } = reader;
+  const { webhooks } = texts;
+  if (rows.length === 0) return html`<p class="empty">${webhooks.noDeliveries}</p>`;
+  return html`<div class="scroll"><table><thead><tr><th scope="col">${webhooks.event}</th><th scope="col">${texts.payments.status}</th><th scope="col">${webhooks.attempts}</th><th scope="col">${webhooks.lastAnswer}</th><th scope="col">${webhooks.scheduledAt}</th></tr></thead>
+<tbody>${rows.map(
+    (one) =>
+      html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${one.id.slice(WEBHOOK_DELIVERY.idPrefix.length)}`)}">${one.eventType}</a></th><td>${deliveryBadge(one.status, reader)}</td><td>${one.attempts}</td><td>${one.lastStatusCode ?? one.lastError ?? texts.none}</td><td>${instant(one.createdAt, language)}</td></tr>`,
+  )}</tbody></table></div>`;
+};
