@@ -19,6 +19,7 @@ import {
   unlessManager,
 } from '../page.ts';
 import { confirmed, shownOnce } from '../secret.ts';
+import { tableOf } from '../tables.ts';
 
 const SECTION = '/developers';
 const NO_KEY = reject('not_found', 'There is no such API key.');
@@ -31,8 +32,18 @@ export const keysOf = async ({ services, tenant }: Reader): Promise<readonly Api
 const table = (keys: readonly ApiKey[], { texts, to, language }: Reader): Markup => {
   const { developers } = texts;
   if (keys.length === 0) return html`<p class="empty">${developers.noKeys}</p>`;
-  return html`<div class="scroll"><table><thead><tr><th scope="col">${developers.key}</th><th scope="col">${developers.label}</th><th scope="col">${developers.issuedAt}</th></tr></thead>
-<tbody>${keys.map(({ keyId, prefix, label, issuedAt }) => html`<tr><th scope="row"><a href="${to(keyPath(keyId))}"><code>${prefix}…</code></a></th><td class="wide">${label ?? texts.none}</td><td>${instant(issuedAt, language)}</td></tr>`)}</tbody></table></div>`;
+  return tableOf(
+    [developers.key, developers.label, developers.issuedAt],
+    keys.map(
+      ({
+        keyId,
+        prefix,
+        label,
+        issuedAt,
+      }) => html`<tr><th scope="row"><a href="${to(keyPath(keyId))}"><code>${prefix}…</code></a></th>
+<td class="wide">${label ?? texts.none}</td><td>${instant(issuedAt, language)}</td></tr>`,
+    ),
+  );
 };
 
 const labelInput = (label: string, { texts: { developers, create } }: Reader): Markup =>
@@ -52,7 +63,8 @@ const contentOf = async (reader: Reader, label = '') => {
         ? html`<form method="post" class="stack narrow" action="${to('/developers/keys')}">${csrf}${labelInput(label, reader)}<p><button>${developers.issueButton}</button></p></form>`
         : html`<p class="muted">${payment.mayNot}</p>`
     }</section>
-<section class="panel"><h2>${developers.tools}</h2><ul><li><a href="${to('/developers/requests')}">${developers.requests}</a></li><li><a href="/docs">${developers.reference}</a></li><li><a href="/docs/errors">${developers.errors}</a></li></ul></section>`,
+<section class="panel"><h2>${developers.tools}</h2><ul><li><a href="${to('/developers/requests')}">${developers.requests}</a></li>
+<li><a href="/docs">${developers.reference}</a></li><li><a href="/docs/errors">${developers.errors}</a></li></ul></section>`,
   };
 };
 
@@ -116,7 +128,8 @@ const keyRoute = route('GET', '/dashboard/{mode}/developers/keys/{id}', {
 <p><a href="${to(`/developers/requests?key=${key.fingerprint.slice(0, 16)}`)}">${developers.requestsOfKey}</a></p>
 <section class="panel actions"><h2>${texts.payment.actions}</h2>${
         mayManage(reader)
-          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action">${csrf}<p class="muted">${developers.rotateLead}</p>${labelInput(key.label ?? '', reader)}<button class="danger">${developers.rotate}</button></form></details>
+          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action">${csrf}
+<p class="muted">${developers.rotateLead}</p>${labelInput(key.label ?? '', reader)}<button class="danger">${developers.rotate}</button></form></details>
 ${confirmed(developers.revoke, developers.revokeLead, `${at}/revoke`, reader)}`
           : html`<p class="muted">${texts.payment.mayNot}</p>`
       }</section><p><a href="${to(SECTION)}">${texts.back}</a></p>`,

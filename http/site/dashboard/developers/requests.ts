@@ -8,6 +8,7 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
+import { tableOf } from '../tables.ts';
 
 const PAGE_SIZE = 50;
 const CLASSES = ['2xx', '4xx', '5xx'];
@@ -52,11 +53,16 @@ const statusBadge = (status: number): Markup =>
 const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>, { texts, language }: Reader) => {
   const { developers, payments } = texts;
   if (rows.length === 0) return html`<p class="empty">${developers.noRequests}</p>`;
-  return html`<div class="scroll"><table><thead><tr><th scope="col">${developers.request}</th><th scope="col">${payments.status}</th><th scope="col">${developers.by}</th><th scope="col">${texts.webhooks.at}</th><th scope="col">${texts.webhooks.duration}</th><th scope="col">${developers.requestId}</th></tr></thead>
-<tbody>${rows.map(
-    ({ method, path, status, keyFingerprint, createdAt, durationMs, requestId }) =>
-      html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td>${statusBadge(status)}</td><td>${keyFingerprint === null ? texts.actor.user : (keys.get(keyFingerprint) ?? keyFingerprint)}</td><td>${instant(createdAt, language)}</td><td>${durationMs} ms</td><td class="wide"><code>${requestId}</code></td></tr>`,
-  )}</tbody></table></div>`;
+  const heads = [developers.request, payments.status, developers.by, texts.webhooks.at];
+  return tableOf(
+    [...heads, texts.webhooks.duration, developers.requestId],
+    rows.map(
+      ({ method, path, status, keyFingerprint: key, createdAt, durationMs, requestId }) =>
+        html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td>${statusBadge(status)}</td>
+<td>${key === null ? texts.actor.user : (keys.get(key) ?? key)}</td><td>${instant(createdAt, language)}</td><td>${durationMs} ms</td>
+<td class="wide"><code>${requestId}</code></td></tr>`,
+    ),
+  );
 };
 
 const pager = ({ status, key, after }: Asked, last: RequestLogId | undefined, { texts, to }: Reader): Markup => {

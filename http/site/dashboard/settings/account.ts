@@ -1,6 +1,6 @@
 // /dashboard/{mode}/settings: the settings that belong to the merchant, and those that an operator agreed with it.
 import { type AccountSettings, agreedSettings } from '../../../../domain/account/account.ts';
-import { PAYMENT_METHODS } from '../../../../domain/charge/methods.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../../../../domain/charge/methods.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../domain/presentation/amount.ts';
 import type { Fee } from '../../../../domain/transaction/fees.ts';
@@ -21,7 +21,9 @@ import {
   shownPage,
   unlessManager,
 } from '../page.ts';
-import { changeOf, type Field, type Fields, fieldsOf, typed } from './fields.ts';
+import { tableOf } from '../tables.ts';
+import type { Field } from './fieldNames.ts';
+import { changeOf, type Fields, fieldsOf, typed } from './fields.ts';
 import { signInPanels } from './signIn.ts';
 
 const SECTION = '/settings';
@@ -68,13 +70,17 @@ const feeText = ({ percentBps, fixed }: Fee, { language }: Reader): string => {
 const agreed = (all: AccountSettings, reader: Reader): Markup => {
   const { texts } = reader;
   const { settings } = texts;
+  const row = (method: PaymentMethod): Markup => {
+    const { provider, platform } = all.fees[method];
+    return html`<tr><th scope="row">${texts.methods[method]}</th><td>${feeText(provider, reader)}</td><td>${feeText(platform, reader)}</td>
+<td>${all.holdDays[method]}</td></tr>`;
+  };
   const fact = (label: string, value: string): Markup => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
   return html`<section class="panel"><h2>${settings.agreed}</h2><p class="muted">${settings.agreedLead}</p><dl>
 ${fact(settings.merchantName, all.merchantName)}${fact(settings.taxId, all.taxId ?? texts.none)}
 ${fact(settings.receiver, `${all.receiverName}, ${all.receiverCity}`)}
 ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.velocity.accountPerHour))}</dl>
-<div class="scroll"><table><thead><tr><th scope="col">${texts.payments.method}</th><th scope="col">${texts.payment.providerFee}</th><th scope="col">${texts.payment.platformFee}</th><th scope="col">${settings.holdDays}</th></tr></thead>
-<tbody>${PAYMENT_METHODS.map((method) => html`<tr><th scope="row">${texts.methods[method]}</th><td>${feeText(all.fees[method].provider, reader)}</td><td>${feeText(all.fees[method].platform, reader)}</td><td>${all.holdDays[method]}</td></tr>`)}</tbody></table></div></section>`;
+${tableOf([texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
 const logo = ({ logo: hash }: AccountSettings, { texts: { settings } }: Reader): Markup =>

@@ -8,18 +8,8 @@ import { refundVelocity } from '../../../../domain/refund/settings.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import type { Reader } from '../page.ts';
 import { centavosOf } from '../payments/create.ts';
+import { type Field, MANAGERS_FIELDS, OWNERS_FIELDS } from './fieldNames.ts';
 
-export const MANAGERS_FIELDS = ['color', 'chargeWindow'] as const;
-export const OWNERS_FIELDS = [
-  'payoutApprovalAbove',
-  'payoutSum',
-  'payoutCount',
-  'refundSum',
-  'refundCount',
-  'destinations',
-  'anyDestination',
-] as const;
-export type Field = (typeof MANAGERS_FIELDS)[number] | (typeof OWNERS_FIELDS)[number];
 /** As typed. */
 export type Fields = { readonly [Name in Field]?: string };
 

@@ -3,7 +3,7 @@ import type { RefundView } from '../../../../application/ports/readModels/views.
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
-import type { Field as SettingsField } from '../settings/fields.ts';
+import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 export interface Texts {
   readonly skip: string;

@@ -1,12 +1,13 @@
 // /dashboard/{mode}/webhooks: endpoints with their health, and the deliveries to them.
 import { type EndpointId, parsePrefixedId } from '../../../../domain/kernel/ids.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
-import { WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { type ExistingEndpoint, WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { shown } from '../../../api/webhooks/deliveries.ts';
 import { matching, wholeNumber } from '../../../kernel/query.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage, unlessManager } from '../page.ts';
+import { tableOf } from '../tables.ts';
 import { healthBadge } from './health.ts';
 import { deliveriesTable } from './table.ts';
 
@@ -28,12 +29,14 @@ const endpoints = async (reader: Reader): Promise<Markup> => {
   const failures = await services.failingTargets(all.map(({ endpointId }) => endpointId));
   const { webhooks } = texts;
   const mayChange = unlessManager(caller) === null;
+  const row = (one: ExistingEndpoint): Markup =>
+    html`<tr><th scope="row" class="wide"><a href="${to(endpointPath(one.endpointId))}">${one.url}</a></th>
+<td class="wide">${one.events.join(', ')}</td><td>${healthBadge(one, failures.get(one.endpointId), reader)}</td></tr>`;
   return html`${mayChange ? html`<p class="row end"><a class="button" href="${to('/webhooks/endpoints/new')}">${webhooks.create}</a></p>` : null}
 <section class="panel"><h2>${webhooks.endpoints}</h2>${
     all.length === 0
       ? html`<p class="empty">${webhooks.noEndpoints}</p>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">${webhooks.url}</th><th scope="col">${webhooks.events}</th><th scope="col">${webhooks.health}</th></tr></thead>
-<tbody>${all.map((one) => html`<tr><th scope="row" class="wide"><a href="${to(endpointPath(one.endpointId))}">${one.url}</a></th><td class="wide">${one.events.join(', ')}</td><td>${healthBadge(one, failures.get(one.endpointId), reader)}</td></tr>`)}</tbody></table></div>`
+      : tableOf([webhooks.url, webhooks.events, webhooks.health], all.map(row))
   }</section>`;
 };
 
@@ -69,12 +72,16 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
       one === status
         ? html`<option value="${one}" selected>${texts.deliveryStatuses[one]}</option>`
         : html`<option value="${one}">${texts.deliveryStatuses[one]}</option>`;
+    const redrive =
+      unlessManager(caller) === null
+        ? html`<a class="button second" href="${to(`/webhooks/redrive?${kept.slice(1)}`)}">${webhooks.redrive}</a>`
+        : null;
     return shownPage(200, context, reader, {
       title: texts.pages.webhooks,
       section: '/webhooks',
       main: html`${ofEndpoints}<section class="panel"><h2>${webhooks.deliveries}</h2>
 <form method="get" class="filters">${endpoint === undefined ? null : html`<input type="hidden" name="endpoint" value="${WEBHOOK_ENDPOINT.idPrefix}${endpoint}">`}<label>${texts.payments.status}<select name="status"><option value="">${texts.all}</option>${DELIVERY_STATUSES.map(option)}</select></label>
-<button class="second">${texts.apply}</button>${unlessManager(caller) === null ? html`<a class="button second" href="${to(`/webhooks/redrive?${kept.slice(1)}`)}">${webhooks.redrive}</a>` : null}</form>
+<button class="second">${texts.apply}</button>${redrive}</form>
 ${deliveriesTable(rows, reader)}
 <p class="row pager">${offset > 0 ? html`<a href="${at(0)}">${texts.newest}</a>` : null}${offset + PAGE_SIZE < total ? html`<a href="${at(offset + PAGE_SIZE)}" rel="next">${texts.older}</a>` : null}</p></section>`,
     });

@@ -4,6 +4,7 @@ import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDeli
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
+import { tableOf } from '../tables.ts';
 
 export const deliveryBadge = (status: DeliveryStatus, { texts }: Reader): Markup =>
   html`<span class="status ${status.toLowerCase()}">${texts.deliveryStatuses[status]}</span>`;
@@ -12,9 +13,14 @@ export const deliveriesTable = (rows: readonly ReturnType<typeof deliveryView>[]
   const { texts, to, language } = reader;
   const { webhooks } = texts;
   if (rows.length === 0) return html`<p class="empty">${webhooks.noDeliveries}</p>`;
-  return html`<div class="scroll"><table><thead><tr><th scope="col">${webhooks.event}</th><th scope="col">${texts.payments.status}</th><th scope="col">${webhooks.attempts}</th><th scope="col">${webhooks.lastAnswer}</th><th scope="col">${webhooks.scheduledAt}</th></tr></thead>
-<tbody>${rows.map(
-    (one) =>
-      html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${one.id.slice(WEBHOOK_DELIVERY.idPrefix.length)}`)}">${one.eventType}</a></th><td>${deliveryBadge(one.status, reader)}</td><td>${one.attempts}</td><td>${one.lastStatusCode ?? one.lastError ?? texts.none}</td><td>${instant(one.createdAt, language)}</td></tr>`,
-  )}</tbody></table></div>`;
+  const page = (id: string): string => to(`/webhooks/deliveries/${id.slice(WEBHOOK_DELIVERY.idPrefix.length)}`);
+  return tableOf(
+    [webhooks.event, texts.payments.status, webhooks.attempts, webhooks.lastAnswer, webhooks.scheduledAt],
+    rows.map(
+      (
+        one,
+      ) => html`<tr><th scope="row"><a href="${page(one.id)}">${one.eventType}</a></th><td>${deliveryBadge(one.status, reader)}</td>
+<td>${one.attempts}</td><td>${one.lastStatusCode ?? one.lastError ?? texts.none}</td><td>${instant(one.createdAt, language)}</td></tr>`,
+    ),
+  );
 };
