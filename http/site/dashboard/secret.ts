@@ -13,4 +13,4 @@ export const shownOnce = (secret: string, what: string, lead: string, reader: Re
 
 /** A dangerous action behind a second click, which says what it does. */
 export const confirmed = (summary: string, warning: string, action: string, { csrf }: Reader): Markup =>
-  html`<details><summary>${summary}</summary><form method="post" action="${action}" class="action">${csrf}<p class="muted">${warning}</p><button class="danger">${summary}</button></form></details>`;
+  html`<details><summary>${summary}</summary><form method="post" action="${action}" class="action narrow">${csrf}<p class="muted">${warning}</p><button class="danger">${summary}</button></form></details>`;

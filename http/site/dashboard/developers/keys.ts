@@ -33,6 +33,7 @@ const table = (keys: readonly ApiKey[], { texts, to, language }: Reader): Markup
   const { developers } = texts;
   if (keys.length === 0) return html`<p class="empty">${developers.noKeys}</p>`;
   return tableOf(
+    developers.keys,
     [developers.key, developers.label, developers.issuedAt],
     keys.map(
       ({
@@ -128,7 +129,7 @@ const keyRoute = route('GET', '/dashboard/{mode}/developers/keys/{id}', {
 <p><a href="${to(`/developers/requests?key=${key.fingerprint.slice(0, 16)}`)}">${developers.requestsOfKey}</a></p>
 <section class="panel actions"><h2>${texts.payment.actions}</h2>${
         mayManage(reader)
-          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action">${csrf}
+          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action narrow">${csrf}
 <p class="muted">${developers.rotateLead}</p>${labelInput(key.label ?? '', reader)}<button class="danger">${developers.rotate}</button></form></details>
 ${confirmed(developers.revoke, developers.revokeLead, `${at}/revoke`, reader)}`
           : html`<p class="muted">${texts.payment.mayNot}</p>`

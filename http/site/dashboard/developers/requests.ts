@@ -55,6 +55,7 @@ const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>
   if (rows.length === 0) return html`<p class="empty">${developers.noRequests}</p>`;
   const heads = [developers.request, payments.status, developers.by, texts.webhooks.at];
   return tableOf(
+    developers.requests,
     [...heads, texts.webhooks.duration, developers.requestId],
     rows.map(
       ({ method, path, status, keyFingerprint: key, createdAt, durationMs, requestId }) =>

@@ -80,11 +80,12 @@ const agreed = (all: AccountSettings, reader: Reader): Markup => {
 ${fact(settings.merchantName, all.merchantName)}${fact(settings.taxId, all.taxId ?? texts.none)}
 ${fact(settings.receiver, `${all.receiverName}, ${all.receiverCity}`)}
 ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.velocity.accountPerHour))}</dl>
-${tableOf([texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
+${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
 const logo = ({ logo: hash }: AccountSettings, { texts: { settings } }: Reader): Markup =>
-  html`<section class="panel"><h2>${settings.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${settings.logo}" class="logo-image"></p>`}<p class="muted">${settings.logoLead} <code>PUT /v1/account/logo</code></p></section>`;
+  html`<section class="panel"><h2>${settings.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${settings.logo}" class="logo-image"></p>`}
+<p class="muted">${settings.logoLead} <code>PUT /v1/account/logo</code></p></section>`;
 
 /** `fields`: as typed, where they were refused. */
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {

@@ -333,7 +333,7 @@ export const EN: Texts = {
       refundSum: 'In reais. Leave empty for no limit.',
       refundCount: 'Leave empty for no limit.',
       destinations:
-        'One per line. In live mode, refunds by payout go to these keys and to the payer’s own document only.',
+        'One per line. In live mode, payouts go only to these keys. Refunds also go to the payer’s own document.',
     },
   },
   statuses: {

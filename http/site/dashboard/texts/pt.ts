@@ -336,7 +336,7 @@ export const PT: Texts = {
       refundSum: 'Em reais. Deixe vazio para não limitar.',
       refundCount: 'Deixe vazio para não limitar.',
       destinations:
-        'Uma por linha. Em produção, saques e estornos por saque vão só a estas chaves e ao documento do próprio pagador.',
+        'Uma por linha. Em produção, saques vão só a estas chaves. Estornos também vão ao documento do próprio pagador.',
     },
   },
   statuses: {

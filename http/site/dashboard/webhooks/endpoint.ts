@@ -44,8 +44,8 @@ const actions = (endpoint: ExistingEndpoint, fields: EndpointFields, reader: Rea
   const isActive = endpoint.status === 'active';
   return html`<section class="panel"><h2>${webhooks.change}</h2><form method="post" class="stack" action="${at}">${csrf}${endpointInputs(fields, reader)}<p><button>${texts.save}</button></p></form></section>
 <section class="panel actions"><h2>${payment.actions}</h2>
-<form method="post" action="${at}/ping" class="action">${csrf}<p class="muted">${webhooks.pingLead}</p><button class="second">${webhooks.ping}</button></form>
-<form method="post" action="${at}/status" class="action">${csrf}<p class="muted">${isActive ? webhooks.pauseLead : webhooks.resumeLead}</p>
+<form method="post" action="${at}/ping" class="action narrow">${csrf}<p class="muted">${webhooks.pingLead}</p><button class="second">${webhooks.ping}</button></form>
+<form method="post" action="${at}/status" class="action narrow">${csrf}<p class="muted">${isActive ? webhooks.pauseLead : webhooks.resumeLead}</p>
 <button class="second" name="status" value="${isActive ? 'INACTIVE' : 'ACTIVE'}">${isActive ? webhooks.pause : webhooks.resume}</button></form>
 ${confirmed(webhooks.rotate, webhooks.rotateLead, `${at}/rotate-secret`, reader)}
 ${confirmed(webhooks.remove, webhooks.removeLead, `${at}/delete`, reader)}</section>`;

@@ -36,7 +36,7 @@ const endpoints = async (reader: Reader): Promise<Markup> => {
 <section class="panel"><h2>${webhooks.endpoints}</h2>${
     all.length === 0
       ? html`<p class="empty">${webhooks.noEndpoints}</p>`
-      : tableOf([webhooks.url, webhooks.events, webhooks.health], all.map(row))
+      : tableOf(webhooks.endpoints, [webhooks.url, webhooks.events, webhooks.health], all.map(row))
   }</section>`;
 };
 
@@ -80,7 +80,8 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
       title: texts.pages.webhooks,
       section: '/webhooks',
       main: html`${ofEndpoints}<section class="panel"><h2>${webhooks.deliveries}</h2>
-<form method="get" class="filters">${endpoint === undefined ? null : html`<input type="hidden" name="endpoint" value="${WEBHOOK_ENDPOINT.idPrefix}${endpoint}">`}<label>${texts.payments.status}<select name="status"><option value="">${texts.all}</option>${DELIVERY_STATUSES.map(option)}</select></label>
+<form method="get" class="filters">${endpoint === undefined ? null : html`<input type="hidden" name="endpoint" value="${WEBHOOK_ENDPOINT.idPrefix}${endpoint}">`}
+<label>${texts.payments.status}<select name="status"><option value="">${texts.all}</option>${DELIVERY_STATUSES.map(option)}</select></label>
 <button class="second">${texts.apply}</button>${redrive}</form>
 ${deliveriesTable(rows, reader)}
 <p class="row pager">${offset > 0 ? html`<a href="${at(0)}">${texts.newest}</a>` : null}${offset + PAGE_SIZE < total ? html`<a href="${at(offset + PAGE_SIZE)}" rel="next">${texts.older}</a>` : null}</p></section>`,

@@ -15,6 +15,7 @@ export const deliveriesTable = (rows: readonly ReturnType<typeof deliveryView>[]
   if (rows.length === 0) return html`<p class="empty">${webhooks.noDeliveries}</p>`;
   const page = (id: string): string => to(`/webhooks/deliveries/${id.slice(WEBHOOK_DELIVERY.idPrefix.length)}`);
   return tableOf(
+    webhooks.deliveries,
     [webhooks.event, texts.payments.status, webhooks.attempts, webhooks.lastAnswer, webhooks.scheduledAt],
     rows.map(
       (
