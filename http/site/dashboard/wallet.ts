@@ -22,7 +22,7 @@ export const walletRoute = route('GET', '/dashboard/{mode}/wallet', {
     return shownPage(200, context, reader, {
       title: texts.pages.wallet,
       section: '/wallet',
-      main: html`<section class="panel"><div class="scroll" tabindex="0" role="group" aria-label="${wallet.lead}"><table><caption class="hidden">${wallet.lead}</caption>
+      main: html`<section class="panel"><div class="scroll" tabindex="0" role="region" aria-label="${wallet.lead}"><table><caption class="hidden">${wallet.lead}</caption>
 <thead><tr><th scope="col">${wallet.currency}</th><th scope="col">${overview.available}</th><th scope="col">${overview.pending}</th>
 <th scope="col">${overview.retained}</th><th scope="col">${wallet.total}</th></tr></thead>
 <tbody>${balances.map(({ currency, available, pending, retained, nextRelease }) => {

@@ -116,7 +116,7 @@ ${
 const refunds = (all: readonly RefundView[], { texts, language }: Reader): Markup | null =>
   all.length === 0
     ? null
-    : html`<section class="panel"><h2>${texts.payment.refunds}</h2><div class="scroll"><table><tbody>${all.map(
+    : html`<section class="panel"><h2>${texts.payment.refunds}</h2><div class="scroll" tabindex="0" role="region" aria-label="${texts.payment.refunds}"><table><tbody>${all.map(
         ({ amount, currency, status, createdAt }) =>
           html`<tr><th scope="row">${formatAmount(amount, currency, language)}</th><td>${texts.refundStatuses[status]}<br><span class="muted small">${instant(createdAt, language)}</span></td></tr>`,
       )}</tbody></table></div></section>`;

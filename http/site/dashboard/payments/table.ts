@@ -25,7 +25,7 @@ const row = (payment: ExistingPayment, reader: Reader): Markup => {
 
 export const paymentsTable = (payments: readonly ExistingPayment[], reader: Reader): Markup => {
   const { payments: texts } = reader.texts;
-  return html`<div class="scroll"><table><caption class="hidden">${texts.caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${texts.caption}"><table><caption class="hidden">${texts.caption}</caption>
 <thead><tr><th scope="col">${texts.amount}</th><th scope="col">${texts.status}</th><th scope="col">${texts.customer}</th>
 <th scope="col">${texts.method}</th><th scope="col">${texts.createdAt}</th></tr></thead>
 <tbody>${payments.map((payment) => row(payment, reader))}</tbody></table></div>`;
