@@ -136,7 +136,7 @@ describe('the dashboard of managers', () => {
     /** The page of the key with the label. */
     const pageOf = async (mode = TEST) => {
       const { text } = await show(`${mode}/developers`);
-      return /href="([^"]+\/keys\/key_\w+)"><code>ak_\w+…<\/code><\/a><\/th><td class="wide">Shop/.exec(
+      return /href="([^"]+\/keys\/key_\w+)"><code>ak_[\w-]+…<\/code><\/a><\/th>\s*<td class="wide">Shop/.exec(
         text,
       )?.[1] as string;
     };
