@@ -93,6 +93,16 @@ describe('the dashboard in a browser', () => {
       const open = (await gateway.charge<{ id: string }>({ metadata: { ['k'.repeat(40)]: LONG } })).body.id;
       const own = ['', '/payments', '/payments/new', `/payments/${id}`, `/payments/${open}`, '/wallet', '/webhooks'];
       own.push(...(await moneyPages()));
+      own.push(
+        '/webhooks/endpoints/new',
+        '/webhooks/redrive',
+        '/developers',
+        '/developers/requests',
+        '/sandbox',
+        '/settings',
+      );
+      const hook = { url: `https://example.com/${'x'.repeat(150)}`, events: ['*'] };
+      own.push(`/webhooks/endpoints/${(await gateway.post<{ id: string }>('/v1/webhooks/endpoints', hook)).body.id}`);
       pages.push(
         ...own.map((path) => `/dashboard/test${path}`),
         '/dashboard/live',

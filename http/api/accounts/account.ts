@@ -1,12 +1,11 @@
 // The account in its dashboard: any user reads it, an OWNER or ADMIN changes the merchant's settings, and only an OWNER changes the
 // guards on refunds (rules D2, M7a, M7b, O3).
 
-import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings, agreedSettings, type OpenAccount } from '../../../domain/account/account.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { SessionCaller } from '../../kernel/callers.ts';
-import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import type { AppServices } from '../../kernel/serverContext.ts';
 import { logoPath } from '../../site/checkout/view.ts';
 import { DASHBOARD } from '../access/login.ts';
@@ -38,13 +37,11 @@ const getAccountRoute = ({ account }: AccountSchemas) =>
     handle: async ({ caller, services }) => ({ status: 200, body: accountView(caller.account, services) }),
   });
 
-type SettingsBody = Frozen<Static<AccountSchemas['body']>>;
-
 /** Returns why the caller must not make this change, or null if it is allowed. */
-const refusalFor = (
-  { ownersOnly, operatorsOnly }: AccountSchemas,
-  body: SettingsBody,
-  caller: SessionCaller,
+export const refusalFor = (
+  { ownersOnly, operatorsOnly }: Pick<AccountSchemas, 'ownersOnly' | 'operatorsOnly'>,
+  body: object,
+  caller: Pick<SessionCaller, 'role'>,
 ): Rejection | null => {
   const operators = operatorsOnly.find((name) => Object.hasOwn(body, name));
   if (operators !== undefined)

@@ -46,7 +46,7 @@ const shown = (request: LoggedRequest) => ({
 const STATUSES = [...new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(({ status }) => status)])];
 
 /** Returns the statuses that `404` or `4xx` stands for, or undefined if the text is neither. */
-const statusesOf = (text: string): readonly number[] | undefined => {
+export const statusesOf = (text: string): readonly number[] | undefined => {
   if (/^[1-5]xx$/.test(text)) return STATUSES.filter((status) => String(status)[0] === text[0]);
   return /^[1-5]\d\d$/.test(text) ? [Number(text)] : undefined;
 };

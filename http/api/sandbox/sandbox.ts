@@ -1,10 +1,13 @@
 // Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
 import type { Static } from 'typebox';
+import type { Actor } from '../../../application/core/useCase.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import type { DeclaredSettings, SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf, type Frozen, json, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
 import {
   advanceBody,
   clockSchema,
@@ -67,6 +70,22 @@ export const getClockRoute = route('GET', '/v1/sandbox/clock', {
   handle: async (context) => ({ status: 200, body: await clockView(context) }),
 });
 
+/**
+ * Moves the test clock of the account forward, once running work has ended at the old time, so that the move meets only scheduled work.
+ * Returns whether everything that was due has happened.
+ */
+export const moveClock = async (
+  services: AppServices,
+  accountId: AccountId,
+  seconds: number,
+  by: Actor,
+): Promise<boolean | Rejection> => {
+  const startedMs = performance.now();
+  await services.whenIdle(accountId, AT_REST_MS);
+  const refused = await services.advanceClock(accountId, seconds, by);
+  return refused ?? services.whenClockDrained(accountId, VISIBLE_MS - (performance.now() - startedMs));
+};
+
 export const advanceClockRoute = route('POST', '/v1/sandbox/clock/advance', {
   operationId: 'advanceSandboxClock',
   summary: 'Advance the test clock',
@@ -80,17 +99,9 @@ export const advanceClockRoute = route('POST', '/v1/sandbox/clock/advance', {
   },
   errors: ['change_limit_reached'],
   handle: async (context) => {
-    const { caller, services } = context;
-    const { seconds } = context.body;
-    const startedMs = performance.now();
-    // Running work must end at the old time, so that the advance meets only scheduled work.
-    await services.whenIdle(caller.tenant.accountId, AT_REST_MS);
-    const refused = await services.advanceClock(caller.tenant.accountId, seconds, actorOf(context));
-    if (refused) return refused;
-    const isDone = await services.whenClockDrained(
-      caller.tenant.accountId,
-      VISIBLE_MS - (performance.now() - startedMs),
-    );
+    const { caller, services, body } = context;
+    const isDone = await moveClock(services, caller.tenant.accountId, body.seconds, actorOf(context));
+    if (isRejection(isDone)) return isDone;
     return { status: isDone ? 200 : 202, body: await clockView(context) };
   },
 });

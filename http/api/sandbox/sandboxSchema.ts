@@ -23,7 +23,7 @@ export const bankFailsBody = s.accepting({
 });
 
 /** One year (rule X5). */
-const ADVANCE_SECONDS_MAX = 31_536_000;
+export const ADVANCE_SECONDS_MAX = 31_536_000;
 export const advanceBody = s.accepting({
   seconds: s.integer(1, ADVANCE_SECONDS_MAX, 'The number of seconds to advance the clock.'),
 });

@@ -59,7 +59,7 @@ export const listEndpointsRoute = route('GET', '/v1/webhooks/endpoints', {
 });
 
 /** The path parameter of an endpoint. */
-const endpointParam = {
+export const endpointParam = {
   id: pathParam(
     'The `we_` id of the endpoint.',
     (text) =>

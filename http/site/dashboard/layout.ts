@@ -78,7 +78,12 @@ const SECTIONS = [
   ['/payouts', 'payouts'],
   ['/disputes', 'disputes'],
   ['/webhooks', 'webhooks'],
+  ['/developers', 'developers'],
+  ['/sandbox', 'sandbox'],
+  ['/settings', 'settings'],
 ] as const;
+/** Sections of test mode only. */
+const TEST_ONLY: readonly string[] = ['/sandbox'];
 
 export const frame = ({ title, section, main, language, texts, reader, notice: text, isProblem }: Frame): string => {
   const { mode, caller, to, csrf } = reader;
@@ -100,7 +105,7 @@ export const frame = ({ title, section, main, language, texts, reader, notice: t
 ${languages(language, texts.language, to(section))}
 <form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div></div>
 </header>
-<nav class="sections" aria-label="${texts.navigation}">${SECTIONS.map(([path, name]) => link(to(path), texts.pages[name], path === section))}
+<nav class="sections" aria-label="${texts.navigation}">${SECTIONS.filter(([path]) => mode === 'test' || !TEST_ONLY.includes(path)).map(([path, name]) => link(to(path), texts.pages[name], path === section))}
 <a class="aside" href="/docs">${texts.documentation}</a></nav>
 <main id="content">
 <h1>${title}</h1>

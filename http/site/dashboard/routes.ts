@@ -5,6 +5,8 @@ import { NOT_MODIFIED } from '../../kernel/send.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
+import { KEY_PAGES } from './developers/keys.ts';
+import { requestsRoute } from './developers/requests.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
 import { overviewRoute } from './overview.ts';
 import { ofMember, PAGES, REDIRECT } from './page.ts';
@@ -15,11 +17,17 @@ import { paymentRoute } from './payments/one.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
 import { payoutsRoute } from './payouts/list.ts';
 import { PAYOUT_PAGES } from './payouts/one.ts';
+import { SANDBOX_PAGES } from './sandbox.ts';
+import { ACCOUNT_PAGES } from './settings/account.ts';
+import { OWN_USER_PAGES } from './settings/ownUser.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
 import { statementPageRoute } from './statements.ts';
 import { walletRoute } from './wallet.ts';
 import { DELIVERY_PAGES } from './webhooks/delivery.ts';
+import { ENDPOINT_PAGES } from './webhooks/endpoint.ts';
+import { createEndpointRoute, newEndpointRoute } from './webhooks/endpointForm.ts';
 import { webhooksRoute } from './webhooks/list.ts';
+import { REDRIVE_PAGES } from './webhooks/redrive.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -89,4 +97,13 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...DISPUTE_ACTIONS,
   webhooksRoute,
   ...DELIVERY_PAGES,
+  newEndpointRoute,
+  createEndpointRoute,
+  ...ENDPOINT_PAGES,
+  ...REDRIVE_PAGES,
+  ...KEY_PAGES,
+  requestsRoute,
+  ...SANDBOX_PAGES,
+  ...ACCOUNT_PAGES,
+  ...OWN_USER_PAGES,
 ];

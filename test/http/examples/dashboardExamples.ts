@@ -45,6 +45,20 @@ const ofPayout = (rest: string, more: Partial<Example> = {}): Example => ({
   live: 401,
   ...more,
 });
+const HOOK = { url: 'https://example.com/hooks', events: 'charge.paid' };
+const ofEndpoint = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ endpointId }) => `${TEST}/webhooks/endpoints/${endpointId}${rest}`,
+  absent: `${TEST}/webhooks/endpoints/we_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const ofKey = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ keyId }) => `${TEST}/developers/keys/${keyId}${rest}`,
+  absent: `${TEST}/developers/keys/key_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const managed = { body: {}, roles: MANAGERS } as const;
 
 export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   getDashboardAsset: {
@@ -97,4 +111,27 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showWebhooks: page(`${TEST}/webhooks`),
   showDelivery: ofDelivery(''),
   retryFromPage: ofDelivery('/retry', { body: {}, roles: MANAGERS }),
+  showNewEndpoint: { ...page(`${TEST}/webhooks/endpoints/new`), roles: MANAGERS },
+  createEndpointFromPage: { ...page(`${TEST}/webhooks/endpoints/new`), body: HOOK, roles: MANAGERS },
+  showEndpoint: ofEndpoint(''),
+  changeEndpointFromPage: ofEndpoint('', { ...managed, body: HOOK }),
+  pauseEndpointFromPage: ofEndpoint('/status', managed),
+  deleteEndpointFromPage: ofEndpoint('/delete', managed),
+  pingEndpointFromPage: ofEndpoint('/ping', managed),
+  rotateSecretFromPage: ofEndpoint('/rotate-secret', managed),
+  showRedrive: { ...page(`${TEST}/webhooks/redrive`), roles: MANAGERS },
+  redriveFromPage: { ...page(`${TEST}/webhooks/redrive`), ...managed },
+  showDevelopers: page(`${TEST}/developers`),
+  issueKeyFromPage: { ...page(`${TEST}/developers/keys`), ...managed },
+  showKey: ofKey(''),
+  rotateKeyFromPage: ofKey('/rotate', managed),
+  revokeKeyFromPage: ofKey('/revoke', managed),
+  showRequests: page(`${TEST}/developers/requests`),
+  showSandbox: page(`${TEST}/sandbox`),
+  moveClockFromPage: { ...page(`${TEST}/sandbox/clock`), ...managed, body: { count: '1', unit: 'minutes' } },
+  showSettings: page(`${TEST}/settings`),
+  changeSettingsFromPage: { ...page(`${TEST}/settings`), ...managed },
+  changePasswordFromPage: { ...page(`${TEST}/settings/password`), body: { current: 'a wrong one', wanted: 'short' } },
+  enrolFromPage: { ...page(`${TEST}/settings/second-factor`), body: {} },
+  confirmFromPage: { ...page(`${TEST}/settings/second-factor/confirm`), body: { code: '000000' } },
 };

@@ -227,6 +227,8 @@ describe('every route of the table', () => {
             refusal === undefined ? status < 400 || (status === 422 && route.body.kind === 'form') : status === refusal;
           for (const role of ACCOUNT_ROLES) {
             if (pathOf(route).includes(owned.keyId)) owned = { ...owned, keyId: await makeKey(gateway) };
+            if (route.path.endsWith('/endpoints/{id}/delete'))
+              owned = { ...owned, endpointId: await makeNamed.endpointId() };
             const headers = await tokenOf(route, personOf(role), role);
             const reply = await call(route, pathOf(route), { key: null, headers });
             if (roles.includes(role)) expect([role, isLetIn(reply.status)]).to.deep.equal([role, true]);

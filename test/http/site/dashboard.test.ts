@@ -12,6 +12,7 @@ const SIGN_IN = '/dashboard/sign-in';
 /** Texts that both languages have in common. */
 const SHARED = [
   'pages.webhooks',
+  'pages.sandbox',
   'none',
   'payment.txid',
   'wallet.total',

@@ -20,12 +20,11 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
 import { actionForm, fact } from '../parts.ts';
+import { copied } from '../secret.ts';
 import { statusBadge } from './table.ts';
 
 export const onePayment = { ...modeParam, ...paymentParam };
 
-const copied = (text: string, { texts }: Reader): Markup =>
-  html`<code class="copy">${text}</code> <button class="quiet copier" type="button" data-copy="${text}" data-copied="${texts.copied}" hidden>${texts.copy}</button>`;
 
 const facts = (payment: ExistingPayment, reader: Reader): Markup => {
   const { texts, language } = reader;

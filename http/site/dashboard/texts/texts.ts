@@ -5,6 +5,7 @@ import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/disp
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
+import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 export interface Texts {
   readonly skip: string;
@@ -18,6 +19,9 @@ export interface Texts {
     readonly payouts: string;
     readonly disputes: string;
     readonly webhooks: string;
+    readonly developers: string;
+    readonly sandbox: string;
+    readonly settings: string;
   };
   readonly documentation: string;
   readonly signOut: string;
@@ -31,6 +35,8 @@ export interface Texts {
   readonly back: string;
   readonly copy: string;
   readonly copied: string;
+  readonly save: string;
+  readonly shownOnce: string;
   readonly signIn: {
     readonly title: string;
     readonly lead: string;
@@ -189,6 +195,115 @@ export interface Texts {
     readonly at: string;
     readonly ownUrl: string;
     readonly noAnswer: string;
+    readonly create: string;
+    readonly createButton: string;
+    readonly created: string;
+    readonly secret: string;
+    readonly secretLead: string;
+    readonly toEndpoint: string;
+    readonly urlHint: string;
+    readonly badUrl: string;
+    readonly noEvents: string;
+    readonly allEvents: string;
+    readonly legacyEvents: string;
+    readonly endpoint: string;
+    readonly change: string;
+    readonly ping: string;
+    readonly pingLead: string;
+    readonly pause: string;
+    readonly pauseLead: string;
+    readonly resume: string;
+    readonly resumeLead: string;
+    readonly rotate: string;
+    readonly rotateLead: string;
+    readonly remove: string;
+    readonly removeLead: string;
+    readonly redrive: string;
+    readonly redriveLead: string;
+    readonly redriveNow: string;
+    readonly pingReceived: (result: string, ms: number) => string;
+    readonly pingFailed: (result: string, ms: number) => string;
+    readonly failed: (count: number) => string;
+  };
+  readonly developers: {
+    readonly keys: string;
+    readonly keysLead: string;
+    readonly noKeys: string;
+    readonly key: string;
+    readonly label: string;
+    readonly labelHint: string;
+    readonly issuedAt: string;
+    readonly issue: string;
+    readonly issueButton: string;
+    readonly newKey: string;
+    readonly newKeyLead: string;
+    readonly rotate: string;
+    readonly rotateLead: string;
+    readonly rotatedLead: string;
+    readonly revoke: string;
+    readonly revokeLead: string;
+    readonly tools: string;
+    readonly requests: string;
+    readonly requestsLead: string;
+    readonly requestsOfKey: string;
+    readonly noRequests: string;
+    readonly request: string;
+    readonly by: string;
+    readonly requestId: string;
+    readonly badStatus: string;
+    readonly badKey: string;
+    readonly reference: string;
+    readonly errors: string;
+  };
+  readonly sandbox: {
+    readonly clock: string;
+    readonly clockLead: string;
+    readonly now: string;
+    readonly forward: string;
+    readonly unit: string;
+    readonly move: string;
+    readonly badTime: string;
+    readonly payLead: string;
+    readonly units: { readonly minutes: string; readonly hours: string; readonly days: string };
+  };
+  readonly settings: {
+    readonly own: string;
+    readonly guards: string;
+    readonly ownersOnly: string;
+    readonly agreed: string;
+    readonly agreedLead: string;
+    readonly merchantName: string;
+    readonly taxId: string;
+    readonly receiver: string;
+    readonly velocity: string;
+    readonly holdDays: string;
+    readonly logo: string;
+    readonly logoLead: string;
+    readonly password: string;
+    readonly currentPassword: string;
+    readonly newPassword: string;
+    readonly changePassword: string;
+    readonly wrongPassword: string;
+    readonly factor: string;
+    readonly factorLead: string;
+    readonly currentCode: string;
+    readonly currentCodeHint: string;
+    readonly enrol: string;
+    readonly needsCode: string;
+    readonly wrongCode: string;
+    readonly nothingPending: string;
+    readonly scan: string;
+    readonly qrCode: string;
+    readonly typeInstead: string;
+    readonly code: string;
+    readonly confirm: string;
+    readonly recoveryCodes: string;
+    readonly recoveryLead: string;
+    readonly perHour: (customer: number, account: number) => string;
+    readonly passwordHint: (min: number) => string;
+    readonly badValue: (field: string) => string;
+    readonly fields: { readonly [F in SettingsField]: string };
+    readonly hints: { readonly [F in Exclude<SettingsField, 'anyDestination'>]: string };
   };
   readonly disputes: {
     readonly toAnswer: string;
@@ -304,5 +419,16 @@ export const DONE_ACTIONS = [
   'payoutCancelled',
   'approved',
   'rejected',
+  'endpointChanged',
+  'endpointPaused',
+  'endpointResumed',
+  'endpointDeleted',
+  'redriven',
+  'nothingRedriven',
+  'keyRevoked',
+  'clockMoved',
+  'clockMoving',
+  'settingsChanged',
+  'passwordChanged',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];

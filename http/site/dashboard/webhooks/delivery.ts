@@ -17,7 +17,8 @@ import {
   shownPage,
   unlessManager,
 } from '../page.ts';
-import { deliveryBadge } from './list.ts';
+import { tableOf } from '../tables.ts';
+import { deliveryBadge } from './table.ts';
 
 const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 const oneDelivery = {
@@ -50,11 +51,14 @@ const deliveryRoute = route('GET', '/dashboard/{mode}/webhooks/deliveries/{id}',
       section: '/webhooks',
       main: html`<p class="under">${deliveryBadge(view.status, reader)} <code>${view.id}</code></p>
 ${retry ? html`<form method="post" action="${to(`/webhooks/deliveries/${found.id}/retry`)}">${csrf}<button class="second">${webhooks.retry}</button></form>` : null}
-<section class="panel"><h2>${webhooks.attempts}</h2><div class="scroll" tabindex="0" role="region" aria-label="${webhooks.attempts}"><table><thead><tr><th scope="col">${webhooks.at}</th><th scope="col">${webhooks.lastAnswer}</th><th scope="col">${webhooks.duration}</th></tr></thead>
-<tbody>${attempts.map(
-        (one) =>
-          html`<tr><th scope="row">${instant(one.at, language)}</th><td>${one.statusCode ?? one.error ?? webhooks.noAnswer}</td><td>${one.durationMs} ms</td></tr>`,
-      )}</tbody></table></div>
+<section class="panel"><h2>${webhooks.attempts}</h2>${tableOf(
+        webhooks.attempts,
+        [webhooks.at, webhooks.lastAnswer, webhooks.duration],
+        attempts.map(
+          (one) =>
+            html`<tr><th scope="row">${instant(one.at, language)}</th><td>${one.statusCode ?? one.error ?? webhooks.noAnswer}</td><td>${one.durationMs} ms</td></tr>`,
+        ),
+      )}
 ${view.nextRetryAt === null ? null : html`<p class="muted">${webhooks.nextAttempt}: ${instant(view.nextRetryAt, language)}</p>`}</section>
 <section class="panel"><h2>${webhooks.request}</h2><pre tabindex="0">${JSON.stringify(view.payload, null, 2)}</pre></section>
 ${view.lastResponseBody === undefined ? null : html`<section class="panel"><h2>${webhooks.response}</h2><pre tabindex="0">${view.lastResponseBody}</pre></section>`}`,

@@ -1,0 +1,149 @@
+// /dashboard/{mode}/settings: the settings that belong to the merchant, and those that an operator agreed with it.
+import { type AccountSettings, agreedSettings } from '../../../../domain/account/account.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../../../../domain/charge/methods.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import type { Fee } from '../../../../domain/transaction/fees.ts';
+import { refusalFor } from '../../../api/accounts/account.ts';
+import { accountSchemas } from '../../../api/accounts/accountSchema.ts';
+import { FORM, route } from '../../../kernel/route.ts';
+import { logoPath } from '../../checkout/view.ts';
+import { html, type Markup } from '../../html.ts';
+import {
+  modeParam,
+  ofMember,
+  PAGE,
+  pageQuery,
+  REDIRECT,
+  type Reader,
+  readerOf,
+  redirect,
+  shownPage,
+  unlessManager,
+} from '../page.ts';
+import { tableOf } from '../tables.ts';
+import type { Field } from './fieldNames.ts';
+import { changeOf, type Fields, fieldsOf, typed } from './fields.ts';
+import { signInPanels } from './signIn.ts';
+
+const SECTION = '/settings';
+
+const input = (
+  name: Exclude<Field, 'anyDestination'>,
+  value: string | undefined,
+  mode: string,
+  { texts: { settings } }: Reader,
+): Markup =>
+  html`<label>${settings.fields[name]}<input name="${name}" value="${value ?? ''}" inputmode="${mode}" autocomplete="off"><span class="muted small">${settings.hints[name]}</span></label>`;
+
+/** A form that only some roles can send. Others see its values. */
+const formOf = (title: string, refusal: string | null, inputs: Markup, { texts, to, csrf }: Reader): Markup =>
+  html`<section class="panel"><h2>${title}</h2>${refusal === null ? null : html`<p class="muted">${refusal}</p>`}<form method="post" action="${to(SECTION)}">${csrf}${
+    refusal === null
+      ? html`<fieldset class="stack narrow"><legend class="hidden">${title}</legend>${inputs}<p><button>${texts.save}</button></p></fieldset>`
+      : html`<fieldset class="stack narrow" disabled><legend class="hidden">${title}</legend>${inputs}</fieldset>`
+  }</form></section>`;
+
+const forms = (fields: Fields, reader: Reader): Markup => {
+  const { texts, caller } = reader;
+  const { settings, payment } = texts;
+  const managers = html`${input('color', fields.color, 'text', reader)}${input('chargeWindow', fields.chargeWindow, 'decimal', reader)}`;
+  const any =
+    fields.anyDestination === 'on'
+      ? html`<input type="checkbox" name="anyDestination" value="on" checked>`
+      : html`<input type="checkbox" name="anyDestination" value="on">`;
+  const owners = html`${input('payoutApprovalAbove', fields.payoutApprovalAbove, 'decimal', reader)}
+${input('payoutCount', fields.payoutCount, 'numeric', reader)}${input('payoutSum', fields.payoutSum, 'decimal', reader)}
+${input('refundCount', fields.refundCount, 'numeric', reader)}${input('refundSum', fields.refundSum, 'decimal', reader)}
+<label>${settings.fields.destinations}<textarea name="destinations" rows="4">${fields.destinations ?? ''}</textarea><span class="muted small">${settings.hints.destinations}</span></label>
+<label class="box">${any}${settings.fields.anyDestination}</label>`;
+  return html`${formOf(settings.own, unlessManager(caller) === null ? null : payment.mayNot, managers, reader)}
+${formOf(settings.guards, caller.role === 'OWNER' ? null : settings.ownersOnly, owners, reader)}`;
+};
+
+const feeText = ({ percentBps, fixed }: Fee, { language }: Reader): string => {
+  const percent = (percentBps / 100).toLocaleString(language === 'pt' ? 'pt-BR' : 'en-GB');
+  return `${percent} % + ${formatAmount(fixed, 'BRL', language)}`;
+};
+
+/** What only an operator of the platform changes. */
+const agreed = (all: AccountSettings, reader: Reader): Markup => {
+  const { texts } = reader;
+  const { settings } = texts;
+  const row = (method: PaymentMethod): Markup => {
+    const { provider, platform } = all.fees[method];
+    return html`<tr><th scope="row">${texts.methods[method]}</th><td>${feeText(provider, reader)}</td><td>${feeText(platform, reader)}</td>
+<td>${all.holdDays[method]}</td></tr>`;
+  };
+  const fact = (label: string, value: string): Markup => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
+  return html`<section class="panel"><h2>${settings.agreed}</h2><p class="muted">${settings.agreedLead}</p><dl>
+${fact(settings.merchantName, all.merchantName)}${fact(settings.taxId, all.taxId ?? texts.none)}
+${fact(settings.receiver, `${all.receiverName}, ${all.receiverCity}`)}
+${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.velocity.accountPerHour))}</dl>
+${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
+};
+
+const logo = ({ logo: hash }: AccountSettings, { texts: { settings } }: Reader): Markup =>
+  html`<section class="panel"><h2>${settings.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${settings.logo}" class="logo-image"></p>`}
+<p class="muted">${settings.logoLead} <code>PUT /v1/account/logo</code></p></section>`;
+
+/** `fields`: as typed, where they were refused. */
+export const settingsContent = (reader: Reader, fields: Fields = {}) => {
+  const { caller, services, texts } = reader;
+  const all = agreedSettings(caller.account.settings, services.accounts.declared.settings);
+  return {
+    title: texts.pages.settings,
+    section: SECTION,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${signInPanels(reader)}</div></div>${agreed(all, reader)}`,
+  };
+};
+
+const settingsRoute = route('GET', '/dashboard/{mode}/settings', {
+  ...ofMember,
+  operationId: 'showSettings',
+  summary: 'Show the settings of the account',
+  params: modeParam,
+  query: pageQuery,
+  responses: { 200: PAGE },
+  handle: async (context) => {
+    const reader = readerOf(context);
+    return shownPage(200, context, reader, settingsContent(reader));
+  },
+});
+
+/** Changes the settings by the rules of the API. Returns null, or what is wrong. */
+const changed = async (
+  fields: Fields,
+  { caller, services, tenant, actor, texts }: Reader,
+): Promise<Rejection | null> => {
+  const change = changeOf(fields);
+  if ('misread' in change) {
+    const message = texts.settings.badValue(texts.settings.fields[change.misread as Field]);
+    return { rejected: true, code: 'invalid_request', message };
+  }
+  const refusal = refusalFor(accountSchemas(services.accounts.declared), change, caller);
+  if (refusal !== null) return refusal;
+  const done = await services.changeAccountSettings(tenant.accountId, change, actor);
+  return isRejection(done) ? done : null;
+};
+
+const changeRoute = route('POST', '/dashboard/{mode}/settings', {
+  ...ofMember,
+  operationId: 'changeSettingsFromPage',
+  summary: 'Change settings of the account',
+  params: modeParam,
+  query: pageQuery,
+  refusalOf: unlessManager,
+  body: FORM,
+  responses: { 303: REDIRECT, 422: PAGE },
+  handle: async (context) => {
+    const reader = readerOf(context);
+    const sent = typed(context.body);
+    const refused = await changed(sent, reader);
+    if (refused === null) return redirect(reader.to(SECTION), 'settingsChanged');
+    if (refused.code === 'role_required') return refused;
+    return shownPage(422, context, reader, { ...settingsContent(reader, sent), problem: refused.message });
+  },
+});
+
+export const ACCOUNT_PAGES = [settingsRoute, changeRoute];

@@ -1,0 +1,6 @@
+// A table that scrolls by itself where the page is narrow. Keys scroll it, too.
+import { html, type Markup } from '../html.ts';
+
+export const tableOf = (label: string, heads: readonly string[], rows: readonly Markup[]): Markup =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table></div>`;
