@@ -2,11 +2,11 @@
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
+import { KEY_PAGES } from './developers/keys.ts';
+import { requestsRoute } from './developers/requests.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
-import { KEY_PAGES } from './developers/keys.ts';
-import { requestsRoute } from './developers/requests.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
 import { overviewRoute } from './overview.ts';
 import { ofMember, PAGES, REDIRECT } from './page.ts';

@@ -41,7 +41,7 @@ const downloads = (months: readonly string[], currency: string, { texts, to }: R
   const { wallet } = texts;
   const formats = STATEMENT_FORMATS.filter((format) => format !== 'ofx' || isOfxCurrency(currency));
   return html`<section class="panel"><h2>${wallet.statements} · ${currency}</h2><p class="muted">${wallet.statementsLead}</p>
-<div class="scroll"><table><thead><tr><th scope="col">${wallet.month}</th><th scope="col">${wallet.download}</th></tr></thead><tbody>${months.map(
+<div class="scroll" tabindex="0" role="region" aria-label="${wallet.statements}"><table><thead><tr><th scope="col">${wallet.month}</th><th scope="col">${wallet.download}</th></tr></thead><tbody>${months.map(
     (month) =>
       html`<tr><th scope="row">${month}</th><td><span class="row">${formats.map(
         (format) =>

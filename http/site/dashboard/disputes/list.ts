@@ -41,7 +41,7 @@ export const deadlineOf = ({ status, terms }: MedCase, now: Timestamp, { texts, 
 const table = (cases: readonly MedCase[], now: Timestamp, caption: string, reader: Reader): Markup => {
   const { texts, language, to } = reader;
   const { disputes } = texts;
-  return html`<div class="scroll"><table><caption class="hidden">${caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="hidden">${caption}</caption>
 <thead><tr><th scope="col">${texts.payments.amount}</th><th scope="col">${texts.payments.status}</th><th scope="col">${disputes.deadline}</th>
 <th scope="col">${disputes.reason}</th><th scope="col">${disputes.openedAt}</th></tr></thead>
 <tbody>${cases.map((one) => {

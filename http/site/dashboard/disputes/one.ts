@@ -76,7 +76,7 @@ const evidence = async (found: MedCase, { texts, language, services, tenant }: R
   return html`<section class="panel"><h2>${words.evidence}</h2>${
     files.length === 0
       ? html`<p class="empty">${words.noEvidence}</p>`
-      : html`<div class="scroll"><table><thead><tr><th scope="col">${words.file}</th><th scope="col">${words.size}</th></tr></thead>
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.evidence}"><table><thead><tr><th scope="col">${words.file}</th><th scope="col">${words.size}</th></tr></thead>
 <tbody>${files.map(
           ({ fileName, fileSize, at, url }) =>
             html`<tr><th scope="row" class="wide"><a href="${url}" target="_blank" rel="noopener">${fileName}</a><br>

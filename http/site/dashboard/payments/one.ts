@@ -25,7 +25,6 @@ import { statusBadge } from './table.ts';
 
 export const onePayment = { ...modeParam, ...paymentParam };
 
-
 const facts = (payment: ExistingPayment, reader: Reader): Markup => {
   const { texts, language } = reader;
   const { payment: words } = texts;

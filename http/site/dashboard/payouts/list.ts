@@ -21,7 +21,7 @@ export const rawIdOf = ({ id }: PayoutView): string => id.slice(PAYOUT.idPrefix.
 const table = (payouts: readonly PayoutView[], reader: Reader): Markup => {
   const { texts, language, to } = reader;
   const { payouts: words } = texts;
-  return html`<div class="scroll"><table><caption class="hidden">${words.caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.caption}"><table><caption class="hidden">${words.caption}</caption>
 <thead><tr><th scope="col">${texts.payments.amount}</th><th scope="col">${texts.payments.status}</th><th scope="col">${words.destination}</th>
 <th scope="col">${words.fee}</th><th scope="col">${texts.payments.createdAt}</th></tr></thead>
 <tbody>${payouts.map((one) => {
