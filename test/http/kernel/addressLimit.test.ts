@@ -154,7 +154,13 @@ describe('limit of an address by default', () => {
   it('counts all requests that try a password or a link, or have a link sent, as logins', () => {
     const routes = allRoutes({ publicUrl: 'https://pay.quita.example', demoFile: null });
     const operations = routes.filter(({ limit }) => limit === 'login').map(({ operationId }) => operationId);
-    expect(operations.sort()).to.deep.equal(['logIn', 'requestPasswordReset', 'setPassword']);
+    expect(operations.sort()).to.deep.equal([
+      'askForPassword',
+      'logIn',
+      'requestPasswordReset',
+      'setPassword',
+      'signIn',
+    ]);
   });
   it('counts logins with all processes from the first on, and the others from a sixtieth of their limit', async () => {
     const asked: unknown[] = [];
