@@ -4,6 +4,7 @@
 // exit code 0 only when all passed.
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
 // PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
+// `npm run test:deadlines`: what waits for real deadlines, retries and outages of stores, and what measures the CPU of requests. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 // `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
@@ -27,6 +28,26 @@ const SUITES = {
     ],
     jobs: 3,
   },
+  deadlines: {
+    of: [
+      'test/http/kernel/requestCost.test.ts',
+      'test/http/kernel/regularExpressions.test.ts',
+      'test/infrastructure/eventStore/eventStoreDb/',
+      'test/conformance/eventStore.',
+      'test/application/webhooks/redrive.test.ts',
+      'test/http/api/webhooks/retries.test.ts',
+      'test/http/api/webhooks/failingEndpoints.test.ts',
+      'test/http/api/webhooks/hostileReceivers.test.ts',
+      'test/http/api/access/guesses.test.ts',
+      'test/http/api/sandbox/clockSilence.test.ts',
+      'test/infrastructure/boot/watchdog.test.ts',
+      'test/projections/engine/verify.test.ts',
+      'test/projections/engine/rebuild.test.ts',
+      'test/projections/engine/leadership.test.ts',
+      'test/http/api/providers/operatorConnections.test.ts',
+    ],
+    jobs: 4,
+  },
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
   providers: { of: ['test/providers/'], jobs: 3 },
@@ -37,10 +58,7 @@ const JOBS = 4;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/http/kernel/routes.test.ts',
-  'test/conformance/',
   'test/laws/payouts.test.ts',
-  'test/http/kernel/regularExpressions.test.ts',
-  'test/application/webhooks/redrive.test.ts',
   'test/http/kernel/errors.test.ts',
   'test/tidy.test.ts',
   'test/model/',
