@@ -8,7 +8,6 @@ import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { parkedCommands } from '../../infrastructure/operations/commands/parked.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
-import { rebuild } from '../../projections/engine/rebuild.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWords } from '../support/cli.ts';
 import { loseFacts } from '../support/lostFacts.ts';
@@ -192,8 +191,9 @@ describe('a poisoned payment', function suite() {
 
   it('is parked in a copy built beside too, and stays parked when the copy is swapped in', async () => {
     await poisoned();
-    const { storage } = gateway;
-    await rebuild(PROJECTIONS, storage, storage.openSession);
+    // By a process of its own: those of the gateway remember the event that the test above took out of the log.
+    const rebuilt = () => run('projections', 'rebuild', 'all');
+    expect((await rebuilt()).code).to.equal(0);
     expect(await parkedFor()).to.deep.equal(CONSUMERS);
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     const next = await api.charge({}, { key: sick.testKey });
@@ -201,7 +201,7 @@ describe('a poisoned payment', function suite() {
     const { json } = await run<{ differences: unknown[] }>('projections', 'verify', '--json');
     expect(json.differences).to.deep.equal([]);
     await skipAll();
-    await rebuild(PROJECTIONS, storage, storage.openSession);
+    expect((await rebuilt()).code).to.equal(0);
     expect(await parkedFor(), 'a copy leaves out what was skipped').to.deep.equal([]);
     expect((await run('projections', 'verify')).out).to.match(/: 0 differences\n$/);
   });

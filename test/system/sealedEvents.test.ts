@@ -46,7 +46,8 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
   await told;
   const after = await read();
   expect(foundIn(after)).to.deep.equal([]);
-  expect(await dumpOf(gateway)).to.deep.equal(dump);
+  // Deliveries may go on meanwhile.
+  expect((await dumpOf(gateway)).slice(0, dump.length)).to.deep.equal(dump);
   await elsewhere.close();
   await desk.close();
 };
