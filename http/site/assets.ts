@@ -9,6 +9,18 @@ export interface Asset {
   readonly version: string;
 }
 
+/** For files and images whose address changes with their content. */
+export const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Returns the response of a route with a file. */
+export const sentAsset = ({ version, contentType, body }: Asset) =>
+  ({
+    status: 200,
+    headers: { 'Cache-Control': FOR_EVER, ETag: `"${version}"` },
+    contentType,
+    bytes: body,
+  }) as const;
+
 interface AssetFolder<Name extends string> {
   /** Returns the file, or null if no file has that name. */
   find(name: string): Asset | null;

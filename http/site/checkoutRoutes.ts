@@ -14,7 +14,7 @@ import { isSameSecret } from '../kernel/sameSecret.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { GatewayServices } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
-import type { Asset } from './assets.ts';
+import { FOR_EVER, sentAsset } from './assets.ts';
 import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
 import { checkoutAsset } from './checkout/assets.ts';
 import { colorAsset } from './checkout/brandColor.ts';
@@ -38,9 +38,7 @@ const CHECKOUT: Tag = {
   description: 'The payer’s page with its documents and images. The raw id in the path is the credential.',
 };
 
-const YEAR_SECONDS = 31_536_000;
 const ALONE = "default-src 'none'; sandbox";
-const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
 /** Parses an impossible id to null, so that pages can answer 404 themselves. */
 const payerParam = {
@@ -84,11 +82,6 @@ const ofPayer = {
 } as const;
 const ofPayment = { ...ofPayer, params: payerParam, reads: ['payments'] } as const;
 
-const sendAsset = ({ version, contentType, body }: Asset) => {
-  const headers = { 'Cache-Control': FOR_EVER, ETag: `"${version}"` };
-  return { status: 200, headers, contentType, bytes: body } as const;
-};
-
 const assetRoute = route('GET', '/pay/assets/{name}', {
   ...ofPayer,
   operationId: 'getCheckoutAsset',
@@ -104,7 +97,7 @@ const assetRoute = route('GET', '/pay/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  handle: async ({ params: { name: asset } }) => sendAsset(asset),
+  handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
 const colorRoute = route('GET', '/pay/colors/{name}', {
@@ -118,7 +111,7 @@ const colorRoute = route('GET', '/pay/colors/{name}', {
     200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] },
     304: NOT_MODIFIED,
   },
-  handle: async ({ params: { name: asset } }) => sendAsset(asset),
+  handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
 const logoRoute = route('GET', '/pay/logos/{sha256}', {

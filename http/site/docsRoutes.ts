@@ -11,6 +11,7 @@ import { OPERATIONS } from '../kernel/health.ts';
 import { pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { sentAsset } from './assets.ts';
 import { DOCS_ASSETS } from './docs/assets.ts';
 import { errorsPage } from './docs/errorsPage.ts';
 import { type GuidePage, guidePages } from './docs/guides.ts';
@@ -29,7 +30,6 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 /** Pages and document change only when the program restarts, so browsers may cache them for minutes. */
 const FOR_MINUTES = 'public, max-age=300';
-const FOR_EVER = 'public, max-age=31536000, immutable';
 const PAGE_HEADERS = { 'Cache-Control': FOR_MINUTES, 'Content-Security-Policy': docsContentSecurityPolicy };
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -176,10 +176,7 @@ const assetRoute = route('GET', '/docs/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  handle: async ({ params: { name: asset } }) => {
-    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
-    return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
-  },
+  handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
 const operationRoute = (groups: () => readonly Group[], publicUrl: string): Route => {

@@ -6,7 +6,7 @@ import { DASHBOARD } from '../api/access/login.ts';
 import * as s from '../kernel/jsonSchema.ts';
 import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
-import { assetFolder } from './assets.ts';
+import { assetFolder, sentAsset } from './assets.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
 import { html } from './html.ts';
 import { ICON, LOGO } from './icons.ts';
@@ -60,8 +60,6 @@ const PASSWORD_PAGE = html`<!doctype html>
 </html>
 `.markup;
 
-const FOR_EVER = 'public, max-age=31536000, immutable';
-
 const assetRoute = route('GET', '/account/assets/{name}', {
   operationId: 'getAccountAsset',
   summary: 'Get a file of the password page',
@@ -81,10 +79,7 @@ const assetRoute = route('GET', '/account/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  handle: async ({ params: { name: asset } }) => {
-    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
-    return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
-  },
+  handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
 const pageRoute = route('GET', '/account/password', {

@@ -49,6 +49,9 @@ export const pageQuery = {
   done: matching('What has just been done.', 'an action', (text) => DONE_ACTIONS.find((one) => one === text)),
 } as const;
 
+/** A filter that the page itself reads, so that it can say what is wrong. */
+export const textQuery = (description: string) => matching(description, 'a text', (text) => text);
+
 /** Of every page of a member. */
 export const ofMember = { tag: PAGES, principal: 'member' } as const;
 export const PAGE = { kind: 'page', description: 'The page.' } as const;

@@ -2,6 +2,7 @@
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
+import { sentAsset } from '../assets.ts';
 import { KEY_PAGES } from './developers/keys.ts';
 import { requestsRoute } from './developers/requests.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
@@ -29,8 +30,6 @@ import { createEndpointRoute, newEndpointRoute } from './webhooks/endpointForm.t
 import { webhooksRoute } from './webhooks/list.ts';
 import { REDRIVE_PAGES } from './webhooks/redrive.ts';
 
-const FOR_EVER = 'public, max-age=31536000, immutable';
-
 const assetRoute = route('GET', '/dashboard/assets/{name}', {
   operationId: 'getDashboardAsset',
   summary: 'Get a file of the dashboard',
@@ -50,12 +49,7 @@ const assetRoute = route('GET', '/dashboard/assets/{name}', {
     },
     304: NOT_MODIFIED,
   },
-  handle: async ({ params: { name: asset } }) => ({
-    status: 200,
-    headers: { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` },
-    contentType: asset.contentType,
-    bytes: asset.body,
-  }),
+  handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
 const startRoute = route('GET', '/dashboard', {

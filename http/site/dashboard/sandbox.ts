@@ -38,14 +38,14 @@ const form = ({ count, unit }: Fields, { texts: { sandbox }, to, csrf }: Reader)
   )}</select></label><button>${sandbox.move}</button></form>`;
 
 const contentOf = async (reader: Reader, fields: Fields) => {
-  const { services, tenant, texts, language, caller } = reader;
+  const { services, tenant, texts, language } = reader;
   const { sandbox, payment, pages } = texts;
   const now = await services.accounts.now(tenant.accountId, 'test');
   return {
     title: pages.sandbox,
     section: SECTION,
     main: html`<section class="panel"><h2>${sandbox.clock}</h2><p class="muted">${sandbox.clockLead}</p><p>${sandbox.now}: <strong>${instant(now, language)}</strong></p>
-${unlessManager(caller) === null ? form(fields, reader) : html`<p class="muted">${payment.mayNot}</p>`}</section>
+${reader.mayManage ? form(fields, reader) : html`<p class="muted">${payment.mayNot}</p>`}</section>
 <p class="muted">${sandbox.payLead}</p>`,
   };
 };

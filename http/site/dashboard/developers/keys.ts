@@ -50,8 +50,6 @@ const table = (keys: readonly ApiKey[], { texts, to, language }: Reader): Markup
 const labelInput = (label: string, { texts: { developers, create } }: Reader): Markup =>
   html`<label>${developers.label} (${create.optional})<input name="label" value="${label}" maxlength="${KEY_LABEL_LENGTH_MAX}" autocomplete="off"><span class="muted small">${developers.labelHint}</span></label>`;
 
-const mayManage = ({ caller }: Reader): boolean => unlessManager(caller) === null;
-
 const contentOf = async (reader: Reader, label = '') => {
   const { texts, to, csrf } = reader;
   const { developers, payment } = texts;
@@ -60,7 +58,7 @@ const contentOf = async (reader: Reader, label = '') => {
     section: SECTION,
     main: html`<section class="panel"><h2>${developers.keys}</h2><p class="muted">${developers.keysLead}</p>${table(await keysOf(reader), reader)}</section>
 <section class="panel"><h2>${developers.issue}</h2>${
-      mayManage(reader)
+      reader.mayManage
         ? html`<form method="post" class="stack narrow" action="${to('/developers/keys')}">${csrf}${labelInput(label, reader)}<p><button>${developers.issueButton}</button></p></form>`
         : html`<p class="muted">${payment.mayNot}</p>`
     }</section>
@@ -128,7 +126,7 @@ const keyRoute = route('GET', '/dashboard/{mode}/developers/keys/{id}', {
       main: html`<p class="under"><code>${key.prefix}…</code> <span class="muted">${developers.issuedAt} ${instant(key.issuedAt, language)}</span></p>
 <p><a href="${to(`/developers/requests?key=${key.fingerprint.slice(0, 16)}`)}">${developers.requestsOfKey}</a></p>
 <section class="panel actions"><h2>${texts.payment.actions}</h2>${
-        mayManage(reader)
+        reader.mayManage
           ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action narrow">${csrf}
 <p class="muted">${developers.rotateLead}</p>${labelInput(key.label ?? '', reader)}<button class="danger">${developers.rotate}</button></form></details>
 ${confirmed(developers.revoke, developers.revokeLead, `${at}/revoke`, reader)}`

@@ -3,22 +3,20 @@ import { shownFingerprint } from '../../../../application/accounts/manageKeys.ts
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../../domain/kernel/ids.ts';
 import { statusesOf } from '../../../api/requests/requestLogs.ts';
-import { matching } from '../../../kernel/query.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
-import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
+import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage, textQuery } from '../page.ts';
 import { tableOf } from '../tables.ts';
 
 const PAGE_SIZE = 50;
 const CLASSES = ['2xx', '4xx', '5xx'];
 
-const text = (description: string) => matching(description, 'a text', (sent) => sent);
 const query = {
   ...pageQuery,
-  status: text('Only requests with this status, or of this class.'),
-  key: text('Only requests made with the key of this fingerprint.'),
-  after: text('The last request of the page before.'),
+  status: textQuery('Only requests with this status, or of this class.'),
+  key: textQuery('Only requests made with the key of this fingerprint.'),
+  after: textQuery('The last request of the page before.'),
 } as const;
 type Asked = { readonly [Name in 'status' | 'key' | 'after']?: string | undefined };
 

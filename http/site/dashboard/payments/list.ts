@@ -6,22 +6,33 @@ import type { Timestamp } from '../../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { documentKeyOf, taxIdOf } from '../../../../domain/pix/taxId.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../../domain/presentation/status.ts';
-import { matching, notAfter, notBefore } from '../../../kernel/query.ts';
+import { notAfter, notBefore } from '../../../kernel/query.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
-import { modeParam, ofMember, PAGE, pageQuery, REDIRECT, type Reader, readerOf, redirect, shownPage } from '../page.ts';
+import {
+  modeParam,
+  ofMember,
+  PAGE,
+  pageQuery,
+  REDIRECT,
+  type Reader,
+  readerOf,
+  redirect,
+  shownPage,
+  textQuery,
+} from '../page.ts';
+import { statusOptions } from '../parts.ts';
 import { paymentsTable } from './table.ts';
 
 const PAGE_SIZE = 25;
 
-const text = (description: string) => matching(description, 'a text', (sent) => sent);
 const query = {
   ...pageQuery,
-  q: text('A charge id, or the CPF or CNPJ of a customer.'),
-  status: text('Only payments in this status.'),
-  from: text('Only payments created on this day or later.'),
-  to: text('Only payments created on this day or earlier.'),
-  after: text('The last payment of the page before.'),
+  q: textQuery('A charge id, or the CPF or CNPJ of a customer.'),
+  status: textQuery('Only payments in this status.'),
+  from: textQuery('Only payments created on this day or later.'),
+  to: textQuery('Only payments created on this day or earlier.'),
+  after: textQuery('The last payment of the page before.'),
 } as const;
 type Asked = { readonly [Name in 'q' | 'status' | 'from' | 'to' | 'after']?: string | undefined };
 
@@ -44,10 +55,11 @@ const form = ({ q = '', status = '', from = '', to = '' }: Asked, reader: Reader
   const { payments } = texts;
   return html`<form method="get" class="filters" role="search">
 <label class="wide">${payments.search}<input type="search" name="q" value="${q}" placeholder="${payments.searchHint}"></label>
-<label>${payments.status}<select name="status"><option value="">${texts.all}</option>${PUBLIC_STATUSES.map((one) =>
-    one === status
-      ? html`<option value="${one}" selected>${texts.statuses[one]}</option>`
-      : html`<option value="${one}">${texts.statuses[one]}</option>`,
+<label>${payments.status}<select name="status">${statusOptions(
+    PUBLIC_STATUSES,
+    PUBLIC_STATUSES.find((one) => one === status),
+    texts.statuses,
+    reader,
   )}</select></label>
 <label>${payments.from}<input type="date" name="from" value="${from}"></label>
 <label>${payments.to}<input type="date" name="to" value="${to}"></label>

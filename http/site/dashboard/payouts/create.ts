@@ -1,4 +1,4 @@
-// /dashboard/{mode}/payouts/new: requests a payout, after a preview of its fee and of what is left.
+// /dashboard/{mode}/payouts/new: requests a payout, after a preview of its fee and of the remaining balance.
 import { randomUUID } from 'node:crypto';
 import { AMOUNT_MAX } from '../../../../domain/kernel/money.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';

@@ -57,7 +57,7 @@ ${input('payoutCount', fields.payoutCount, 'numeric', reader)}${input('payoutSum
 ${input('refundCount', fields.refundCount, 'numeric', reader)}${input('refundSum', fields.refundSum, 'decimal', reader)}
 <label>${settings.fields.destinations}<textarea name="destinations" rows="4">${fields.destinations ?? ''}</textarea><span class="muted small">${settings.hints.destinations}</span></label>
 <label class="box">${any}${settings.fields.anyDestination}</label>`;
-  return html`${formOf(settings.own, unlessManager(caller) === null ? null : payment.mayNot, managers, reader)}
+  return html`${formOf(settings.own, reader.mayManage ? null : payment.mayNot, managers, reader)}
 ${formOf(settings.guards, caller.role === 'OWNER' ? null : settings.ownersOnly, owners, reader)}`;
 };
 

@@ -413,7 +413,7 @@ export const EN: Texts = {
     badDestination: 'Enter a valid Pix key, such as ana@example.com or +5511987654321.',
     amount: 'Amount in reais',
     badDescription: 'The description can have up to 140 characters.',
-    lead: 'You see the fee and what is left before you confirm.',
+    lead: 'You see the fee and the remaining balance before you confirm.',
     preview: 'Continue',
     previewTitle: 'Check the payout',
     previewLead: 'Nothing has been requested yet.',

@@ -45,12 +45,11 @@ const deliveryRoute = route('GET', '/dashboard/{mode}/webhooks/deliveries/{id}',
     if (found === null || view === undefined) return NO_DELIVERY;
     const attempts = (await services.attemptsOf(found.id)).slice(0, view.attempts);
     const { webhooks } = texts;
-    const retry = unlessManager(reader.caller) === null;
     return shownPage(200, context, reader, {
       title: view.eventType,
       section: '/webhooks',
       main: html`<p class="under">${deliveryBadge(view.status, reader)} <code>${view.id}</code></p>
-${retry ? html`<form method="post" action="${to(`/webhooks/deliveries/${found.id}/retry`)}">${csrf}<button class="second">${webhooks.retry}</button></form>` : null}
+${reader.mayManage ? html`<form method="post" action="${to(`/webhooks/deliveries/${found.id}/retry`)}">${csrf}<button class="second">${webhooks.retry}</button></form>` : null}
 <section class="panel"><h2>${webhooks.attempts}</h2>${tableOf(
         webhooks.attempts,
         [webhooks.at, webhooks.lastAnswer, webhooks.duration],

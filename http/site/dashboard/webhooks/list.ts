@@ -1,12 +1,13 @@
 // /dashboard/{mode}/webhooks: endpoints with their health, and the deliveries to them.
 import { type EndpointId, parsePrefixedId } from '../../../../domain/kernel/ids.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
+import { DELIVERY_STATUSES } from '../../../../domain/presentation/delivery.ts';
 import { type ExistingEndpoint, WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { shown } from '../../../api/webhooks/deliveries.ts';
 import { matching, wholeNumber } from '../../../kernel/query.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
-import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage, unlessManager } from '../page.ts';
+import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
+import { statusOptions } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { healthBadge } from './health.ts';
 import { deliveriesTable } from './table.ts';
@@ -24,15 +25,14 @@ export const ofEndpoint = matching(
 );
 
 const endpoints = async (reader: Reader): Promise<Markup> => {
-  const { tenant, services, texts, to, caller } = reader;
+  const { tenant, services, texts, to } = reader;
   const all = await services.views.endpoints.list(tenant);
   const failures = await services.failingTargets(all.map(({ endpointId }) => endpointId));
   const { webhooks } = texts;
-  const mayChange = unlessManager(caller) === null;
   const row = (one: ExistingEndpoint): Markup =>
     html`<tr><th scope="row" class="wide"><a href="${to(endpointPath(one.endpointId))}">${one.url}</a></th>
 <td class="wide">${one.events.join(', ')}</td><td>${healthBadge(one, failures.get(one.endpointId), reader)}</td></tr>`;
-  return html`${mayChange ? html`<p class="row end"><a class="button" href="${to('/webhooks/endpoints/new')}">${webhooks.create}</a></p>` : null}
+  return html`${reader.mayManage ? html`<p class="row end"><a class="button" href="${to('/webhooks/endpoints/new')}">${webhooks.create}</a></p>` : null}
 <section class="panel"><h2>${webhooks.endpoints}</h2>${
     all.length === 0
       ? html`<p class="empty">${webhooks.noEndpoints}</p>`
@@ -55,7 +55,7 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
   responses: { 200: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
-    const { tenant, services, texts, to, caller } = reader;
+    const { tenant, services, texts, to } = reader;
     const { webhooks } = texts;
     const { offset, endpoint } = context.query;
     const status = DELIVERY_STATUSES.find((one) => one === context.query.status);
@@ -68,20 +68,15 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
     const rows = await shown(services, tenant, deliveries);
     const kept = endpoint === undefined ? '' : `&endpoint=${WEBHOOK_ENDPOINT.idPrefix}${endpoint}`;
     const at = (from: number): string => `${to('/webhooks')}?offset=${from}${status ? `&status=${status}` : ''}${kept}`;
-    const option = (one: DeliveryStatus): Markup =>
-      one === status
-        ? html`<option value="${one}" selected>${texts.deliveryStatuses[one]}</option>`
-        : html`<option value="${one}">${texts.deliveryStatuses[one]}</option>`;
-    const redrive =
-      unlessManager(caller) === null
-        ? html`<a class="button second" href="${to(`/webhooks/redrive?${kept.slice(1)}`)}">${webhooks.redrive}</a>`
-        : null;
+    const redrive = reader.mayManage
+      ? html`<a class="button second" href="${to(`/webhooks/redrive?${kept.slice(1)}`)}">${webhooks.redrive}</a>`
+      : null;
     return shownPage(200, context, reader, {
       title: texts.pages.webhooks,
       section: '/webhooks',
       main: html`${ofEndpoints}<section class="panel"><h2>${webhooks.deliveries}</h2>
 <form method="get" class="filters">${endpoint === undefined ? null : html`<input type="hidden" name="endpoint" value="${WEBHOOK_ENDPOINT.idPrefix}${endpoint}">`}
-<label>${texts.payments.status}<select name="status"><option value="">${texts.all}</option>${DELIVERY_STATUSES.map(option)}</select></label>
+<label>${texts.payments.status}<select name="status">${statusOptions(DELIVERY_STATUSES, status, texts.deliveryStatuses, reader)}</select></label>
 <button class="second">${texts.apply}</button>${redrive}</form>
 ${deliveriesTable(rows, reader)}
 <p class="row pager">${offset > 0 ? html`<a href="${at(0)}">${texts.newest}</a>` : null}${offset + PAGE_SIZE < total ? html`<a href="${at(offset + PAGE_SIZE)}" rel="next">${texts.older}</a>` : null}</p></section>`,
