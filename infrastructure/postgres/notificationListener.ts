@@ -9,6 +9,7 @@ const RECONNECT_MS = 250;
 export class NotificationListener {
   readonly #config: SessionConfig;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #whenLost = new Set<() => void>();
   #session: PgSession | null = null;
   #closed = false;
   #reconnect: NodeJS.Timeout | null = null;
@@ -43,6 +44,11 @@ export class NotificationListener {
     return () => void listeners.delete(listener);
   }
 
+  /** `listener` is called when the connection is lost. Notices are missed from then on, until the listeners of channels are called. */
+  onLost(listener: () => void): void {
+    this.#whenLost.add(listener);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#reconnect) clearTimeout(this.#reconnect);
@@ -56,6 +62,7 @@ export class NotificationListener {
 
   #lost(): void {
     this.#session = null;
+    for (const listener of this.#whenLost) listener();
     if (this.#closed || this.#reconnect) return; // one attempt at a time, so that only one connection is opened
     this.#reconnect = setTimeout(() => {
       this.#reconnect = null;

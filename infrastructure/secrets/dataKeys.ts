@@ -101,6 +101,8 @@ export class PostgresDataKeys implements DataKeys {
   readonly #created: Gathered<FoundKey>;
   /** Grows whenever keys may have been destroyed. What was read before is read again. */
   #generation = 0;
+  /** False while notices of destroyed keys would be missed. Keys are then read for each use. */
+  #mayRemember = true;
 
   /**
    * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether
@@ -135,7 +137,7 @@ export class PostgresDataKeys implements DataKeys {
   }
 
   remember({ owner, key }: NewDataKey): void {
-    if (!this.#remembered.has(owner)) this.#remembered.set(owner, key);
+    if (this.#mayRemember && !this.#remembered.has(owner)) this.#remembered.set(owner, key);
   }
 
   async destroy(owners: readonly string[], tx: Sql): Promise<number> {
@@ -150,9 +152,14 @@ export class PostgresDataKeys implements DataKeys {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Also forgets after each new connection of the listener, because notices may have been missed. */
-  async listen(notices: NotificationListener): Promise<void> {
-    await notices.on(DESTROYED, () => this.forgetAll());
+  /** Also forgets when the listener loses its connection and when it has a new one: notices are missed in between. */
+  async listen(notices: Pick<NotificationListener, 'on' | 'onLost'>): Promise<void> {
+    const forget = (mayRemember: boolean): void => {
+      this.#mayRemember = mayRemember;
+      this.forgetAll();
+    };
+    notices.onLost(() => forget(false));
+    await notices.on(DESTROYED, () => forget(true));
   }
 
   forgetAll(): void {
@@ -168,7 +175,7 @@ export class PostgresDataKeys implements DataKeys {
       const generation = this.#generation;
       const keys = await read().catch(unavailable);
       if (generation !== this.#generation) continue;
-      for (const [owner, key] of keys) this.#remembered.set(owner, key);
+      if (this.#mayRemember) for (const [owner, key] of keys) this.#remembered.set(owner, key);
       return keys;
     }
   }

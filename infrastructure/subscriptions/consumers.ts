@@ -4,7 +4,7 @@ import type { ReadModelName } from '../../application/ports/readModels/progress.
 import type { Storage } from '../boot/storage.ts';
 import { type Log, warnings } from '../log/log.ts';
 import { ParkedSet } from './parkedSet.ts';
-import { LogProgress, watchCheckpoints } from './progress.ts';
+import { LogProgress, PROGRESS, watchCheckpoints } from './progress.ts';
 
 interface Watched {
   readonly storage: Storage;
@@ -21,7 +21,8 @@ const progressOf = async <Name extends string>(
   const progress = new LogProgress<Name>(() => performance.now(), names, versions);
   await progress.follow(storage.store, storage.notices, role);
   const onError = warnings(log)(`the progress of the ${role} could not be read`);
-  const stop = await watchCheckpoints(storage.reads, progress, onError);
+  const { look, stop } = await watchCheckpoints(storage.reads, progress, onError);
+  await storage.notices.on(PROGRESS, (payload) => payload === '' && look());
   return { progress, stop };
 };
 

@@ -8,6 +8,9 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
+/** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
+export const PROGRESS = 'quita_progress';
+
 interface Waiter {
   readonly head: Position;
   readonly names: readonly string[];
@@ -31,6 +34,8 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   readonly #waiters = new Set<Waiter>();
   readonly #listeners = new Set<() => void>();
   #head: Position | null = null;
+  /** False while notices are missed: the database may meanwhile be restored to an older state. */
+  #hearsMoves = true;
 
   /** `names`: the consumers of the group. `versions`: those that this process can read; default: any. */
   constructor(now: () => number, names: readonly Name[], versions: ReadonlyMap<string, number> = new Map()) {
@@ -44,7 +49,12 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   async follow(store: EventStore, notices: NotificationListener, role: string): Promise<void> {
     store.onHead((head) => this.sawHead(head));
     store.onRestored((head) => this.reset(head));
-    await notices.on('quita_progress', (payload) => {
+    notices.onLost(() => {
+      this.#hearsMoves = false;
+      this.reset(this.#head);
+    });
+    await notices.on(PROGRESS, (payload) => {
+      if (payload === '') this.#hearsMoves = true;
       const [of, position, names] = payload.split(' ');
       if (of !== role || !position || !names) return;
       const moved = names.split(',').map((text) => {
@@ -64,7 +74,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
       if (standing.behindSinceMs === null && this.#isBehind(standing)) standing.behindSinceMs = this.#now();
   }
 
-  /** Forgets the consumers' positions, because the log was restored to an older state. */
+  /** Forgets the consumers' positions, because the log or the read models may have been restored to an older state. */
   reset(head: Position | null): void {
     this.#head = head;
     for (const standing of this.#standing.values()) {
@@ -95,6 +105,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
 
   /** Records that consumers of this program's version reached a position. Names of other groups are ignored. */
   moved(names: readonly string[], position: Position): void {
+    if (!this.#hearsMoves) return;
     let hasMoved = false;
     for (const name of names) {
       const standing = this.#standing.get(name);
@@ -179,18 +190,30 @@ const LOOK_MS = 500;
 
 /**
  * Follows the progress of consumers in other processes. Notices arrive at once. Because one can be missed, the checkpoints are also read at
- * the start, and again while a consumer seems stuck. Returns a function that stops this.
+ * the start, again while a consumer seems stuck, and when `look` is called.
  */
 export const watchCheckpoints = async (
   db: Sql,
   progress: LogProgress,
   onError: (error: Error) => void,
-): Promise<() => Promise<void>> => {
+): Promise<{ readonly look: () => void; readonly stop: () => Promise<void> }> => {
   const look = async () => {
     for (const checkpoint of (await readCheckpoints(db, progress.names)).values())
       progress.heard([checkpoint], checkpoint.position);
   };
   await look();
-  const isDoubtful = () => progress.stuckMs() > LOOK_MS || progress.names.some((name) => progress.isOtherVersion(name));
-  return repeating(LOOK_MS, () => isDoubtful() && look(), { onError }).stop;
+  let isAsked = false;
+  const isDoubtful = () =>
+    isAsked || progress.stuckMs() > LOOK_MS || progress.names.some((name) => progress.isOtherVersion(name));
+  const round = async () => {
+    if (!isDoubtful()) return;
+    await look();
+    isAsked = false;
+  };
+  const { now, stop } = repeating(LOOK_MS, round, { onError });
+  const lookNow = () => {
+    isAsked = true;
+    void now();
+  };
+  return { look: lookNow, stop };
 };

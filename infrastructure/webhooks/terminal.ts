@@ -79,7 +79,7 @@ const redriveTenant = async (
     messages: new StreamMessages(commands, AGGREGATES),
   };
   const seen = new LogProgress<ReadModelName>(() => performance.now(), ['webhookDeliveries']);
-  const stop = await watchCheckpoints(storage.reads, seen, () => undefined);
+  const { stop } = await watchCheckpoints(storage.reads, seen, () => undefined);
   const ask = askRedrive({ ...needs, caughtUp: caughtUp(storage.store, seen) }, false);
   const { redriveId, ...counts } = await ask({ ...wanted, actor: operator, requestId: null }).finally(stop);
   const { tenant } = wanted;

@@ -146,6 +146,33 @@ describe('data keys', () => {
     }
   });
 
+  it('are not remembered while notices of destroyed ones are missed', async () => {
+    const owner = newOwner();
+    let [lose, hear] = [() => {}, () => {}];
+    const keys = keysWith();
+    await keys.listen({
+      onLost: (listener) => {
+        lose = listener;
+      },
+      on: async (_, listener) => {
+        hear = () => listener('');
+        return () => undefined;
+      },
+    });
+    const known = (): boolean => keys.recall(owner) !== undefined;
+    const made = opened(await keys.findOrCreate(owner, true));
+    expect(known()).to.equal(true);
+    lose();
+    expect(known()).to.equal(false);
+    opened((await keys.find([owner])).get(owner));
+    keys.remember({ owner, secretId: 1, salt: '', key: made });
+    expect(known()).to.equal(false);
+    hear();
+    expect(known()).to.equal(false);
+    opened((await keys.find([owner])).get(owner));
+    expect(known()).to.equal(true);
+  });
+
   it('are read again if some were destroyed while they were read', async () => {
     const owner = newOwner();
     await keysWith().findOrCreate(owner, true);

@@ -135,6 +135,7 @@ describe('progress of consumers', () => {
     let announce: (head: Position) => void = () => undefined;
     let notify: (payload: string) => void = () => undefined;
     let restore: (head: Position | null) => void = () => undefined;
+    let lose: () => void = () => undefined;
     const store = {
       head: async () => at(4),
       onHead: (listener: typeof announce) => {
@@ -148,6 +149,9 @@ describe('progress of consumers', () => {
       on: async (channel: string, listener: typeof notify) => {
         expect(channel).to.equal('quita_progress');
         notify = listener;
+      },
+      onLost: (listener: typeof lose) => {
+        lose = listener;
       },
     } as unknown as NotificationListener;
     await progress.follow(store, notices, 'projector');
@@ -173,6 +177,15 @@ describe('progress of consumers', () => {
     expect([progress.position, progress.behind()]).to.deep.equal([at(2), []]);
     announce(at(3));
     expect(progress.head).to.equal(at(3));
+    moved(at(3));
+    lose();
+    expect([progress.position, progress.behind()], 'the database may be restored').to.deep.equal([null, ['a', 'b']]);
+    moved(at(3));
+    expect(progress.position, 'moves before the loss may be heard of late').to.equal(null);
+    notify('');
+    expect(progress.position).to.equal(null);
+    moved(at(2));
+    expect([progress.position, progress.behind()]).to.deep.equal([at(2), ['a', 'b']]);
   });
 
   describe('each of its own', () => {
