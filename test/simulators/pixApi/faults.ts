@@ -110,4 +110,10 @@ export class Faults {
     }
     return null;
   }
+
+  /** The call is not one that the fault is meant for: it was not authorised. */
+  giveBack(fault: Fault): void {
+    if (fault.left !== null) fault.left += 1;
+    fault.hits -= 1;
+  }
 }

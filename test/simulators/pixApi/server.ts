@@ -11,6 +11,7 @@ import { ROUTES, type Route } from './routes.ts';
 import { bodyOf, type Sending, send } from './sending.ts';
 
 export const TOKEN_PATH = '/oauth/token';
+const UNAUTHORIZED = 401;
 
 const parsed = (text: string): unknown => {
   if (text === '') return null;
@@ -68,16 +69,22 @@ export const apiListener = (bank: Bank) => {
   const answer = async (req: IncomingMessage, res: ServerResponse, url: URL, text: string, fault: Fault | null) => {
     let sending: Sending;
     let afterwards: (() => void) | undefined;
+    let damage = fault;
     try {
       const given = await answerOf(req, url, text);
       ({ afterwards } = given);
       sending = sendingOf(given);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (fault !== null && error.status === UNAUTHORIZED) {
+        // A refusal of the request itself would be a true one here. The repeat with a new token is meant.
+        bank.faults.giveBack(fault);
+        damage = null;
+      }
       sending = sendingOfRefusal(bank.settings.dialect === 'efi' ? efiFormOf(error) : error);
     }
-    if (fault === null) send(res, sending);
-    else await misbehave(bank, fault, req, res, sending);
+    if (damage === null) send(res, sending);
+    else await misbehave(bank, damage, req, res, sending);
     afterwards?.();
   };
 
