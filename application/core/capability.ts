@@ -166,7 +166,7 @@ export const job = <Needs, Parts, Payload extends JobPayload>(
   declared: Omit<Job<Needs, NoInfer<Payload>, Parts>, 'kind'>,
 ): Job<Needs, JobPayload, Parts> => ({ kind, ...declared }) as unknown as Job<Needs, JobPayload, Parts>;
 
-/** Scheduled maintenance, run by every worker or only by the leader. */
+/** Scheduled maintenance, run by every worker or only by the one that has the duty. */
 interface Upkeep<Parts> {
   readonly onlyLeader?: true;
   /** The log message if it fails, such as "targets that failed long ago could not be forgotten". */

@@ -8,9 +8,34 @@ export interface LeaderSession extends Sql {
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Takes the lock if it is free, and returns whether it did. The lock is held until the session ends for any reason. */
   tryLead(role: string): Promise<boolean>;
+  /** Takes part in a role. Returns null while another process leads the role alone. */
+  tryShare(role: string): Promise<Share | null>;
   /** Rejects when the connection is lost. Never resolves. */
   readonly lost: Promise<never>;
   close(): Promise<void>;
+}
+
+/** A process that takes part in a role. */
+export interface Sharer {
+  readonly isSelf: boolean;
+  /** The work that it can lead. */
+  readonly able: readonly string[];
+}
+
+/** A process's part in a role whose work several processes share. Each piece of work has its own lock. It ends with the session. */
+export interface Share {
+  /** The processes that take part and are alive, the oldest first, as of the last look or renewal. */
+  readonly sharers: readonly Sharer[];
+  /** Tells the others what this process can lead. */
+  publish(able: readonly string[]): Promise<void>;
+  /** Updates `sharers`. Ends the sessions of processes that are frozen or cut off. Never rejects: `sharers` then stays as it is. */
+  look(): Promise<void>;
+  /** Resolves when the next look, or the next renewal of the lease, has updated `sharers`. */
+  looked(): Promise<void>;
+  /** Takes the locks that are free, until the session ends. Returns their names. Call it between transactions. */
+  take(names: readonly string[]): Promise<readonly string[]>;
+  /** Gives locks back. Call it between transactions. */
+  release(names: readonly string[]): Promise<void>;
 }
 
 /** Opens a session. Sessions for derived data commit asynchronously: after a crash, work resumes from the last durable checkpoint. */

@@ -70,12 +70,15 @@ export const startRebuilding = (
     log: storage,
     openSession: storage.openSession,
     db: storage.reads,
-    isLeading: () => projector.isLeading,
+    isOrphaned: (name) => projector.isOrphaned(name),
     isBehind: () => projected.standingStill(BEHIND_MS).length > 0,
     onProgress: (readModels, { state, position, events }) =>
       log.info({ readModels, events, share: shareOf(position, projected.head) }, `rebuild of a new version ${state}`),
     onError: warnings(log)('read models could not be rebuilt in this version'),
   });
+
+/** The duty of the one worker that runs the watchdog, the scheduled checks and the upkeep of the deployment. */
+const SCHEDULE = 'schedule';
 
 /** `onTimers` is called when timers were set, with the due time of the earliest, in account time. */
 const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
@@ -85,6 +88,7 @@ const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: str
       ...shared(options, core),
       role: 'reactor',
       consumers: core.processes.map((process) => new Reactor(process, needs)),
+      duties: [SCHEDULE],
       onMoved: (names, position) => core.reacted.moved(names, position),
     }),
     core,
@@ -96,7 +100,7 @@ interface WorkerRole {
   stop(): Promise<void>;
 }
 
-/** Twice a minute, only in the process whose reactor leads: one watchdog per deployment. */
+/** Twice a minute, only in the process that has the duty: one watchdog per deployment. */
 const WATCHDOG_PATTERN = '*/30 * * * * *';
 
 export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => {
@@ -114,7 +118,8 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   }
   reactor.start();
   scan.start();
-  const lookFor = (owing: readonly Job<Needs>[]) => lookIfLeading(() => reactor.isLeading, owing, needs);
+  const isOnDuty = () => reactor.led.includes(SCHEDULE);
+  const lookFor = (owing: readonly Job<Needs>[]) => lookIfLeading(isOnDuty, owing, needs);
   const watch = async () => {
     const found = await lookFor(declared.filter(({ routine }) => routine === undefined));
     if (found.length > 0)
@@ -134,12 +139,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
     ),
     ...capabilities.flatMap(({ upkeep = [] }) =>
       upkeep.map(({ pattern, run, failure, onlyLeader = false }) =>
-        startSchedule(
-          pattern,
-          async () => (!onlyLeader || reactor.isLeading ? run(needs) : undefined),
-          warn(failure),
-          log,
-        ),
+        startSchedule(pattern, async () => (!onlyLeader || isOnDuty() ? run(needs) : undefined), warn(failure), log),
       ),
     ),
   ];

@@ -94,10 +94,16 @@ export const createMetrics = (gateway: Counted): Metrics => {
       set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
     },
   );
-  gauge('quita_subscription_leading', '1 while this process leads the group and follows the log.', ['group'], (set) => {
-    if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
-    if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
-  });
+  gauge(
+    'quita_subscription_leading',
+    '1 while this process leads the read model, process or duty. The processes of a role share them.',
+    ['group', 'consumer'],
+    (set) => {
+      for (const group of ['projector', 'reactor'] as const)
+        for (const consumer of gateway[group]?.names ?? [])
+          set({ group, consumer }, gateway[group]?.led.includes(consumer) ? 1 : 0);
+    },
+  );
   jobGauges(gateway, gauge);
   for (const { name, help, read } of gateway.gauges)
     gauge(`quita_${name}`, help, [], async (set) => set({}, await read()));

@@ -19,7 +19,9 @@ export interface Watched {
 
 /** The consumers of the log that run in this process. */
 interface LeadingConsumers {
-  readonly isLeading: boolean;
+  /** Names of all consumers and duties of the role, and of those that this process leads. */
+  readonly names: readonly string[];
+  readonly led: readonly string[];
   /** Consumers that have failed. */
   faults(): readonly { readonly name: string }[];
 }

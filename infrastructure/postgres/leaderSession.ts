@@ -1,9 +1,25 @@
-// Leadership by a session's advisory lock and a lease. The lock ends with the connection, in whatever way the process ended. The lease
+// Leadership by a session's advisory locks and a lease. The locks end with the connection, in whatever way the process ended. The lease
 // ends when the process is frozen or unreachable; the next leader then terminates its session.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LeaderSession, OpenLeaderSession, Sql, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
-import { endStaleLeader, LEASE_TIMINGS, type Lease, LeaseKeeper, type LeaseTimings, takeLease } from './leases.ts';
+import type {
+  LeaderSession,
+  OpenLeaderSession,
+  Share,
+  Sql,
+  SqlResult,
+  SqlStatement,
+} from '../../application/ports/sql.ts';
+import {
+  endStaleLeader,
+  joinRole,
+  LEASE_TIMINGS,
+  type Lease,
+  LeaseKeeper,
+  type LeaseTimings,
+  takeLease,
+} from './leases.ts';
 import { PgSession, type SessionConfig } from './session.ts';
+import { PgShare } from './share.ts';
 
 /** A terminated session releases its lock within milliseconds: number of attempts to take it, and their interval. */
 const LOOKS_MAX = 20;
@@ -31,32 +47,42 @@ class PgLeaderSession implements LeaderSession {
     return this.#session.transaction(work);
   }
   async tryLead(role: string): Promise<boolean> {
-    if (await this.#take(role)) return true;
-    const nowMs = performance.now();
-    if (nowMs - this.#lookedAtMs < this.#timings.lookMs) return false;
-    this.#lookedAtMs = nowMs;
-    if (!(await endStaleLeader(this.#session, role, this.#timings.leaseMs))) return false;
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      if (await this.#take(role)) return true;
-      await pause(LOOK_EVERY_MS);
-    }
-    return false;
+    const lease = await this.#take(role, takeLease);
+    if (lease !== null) this.#keeper.hold(lease);
+    return lease !== null;
+  }
+  async tryShare(role: string): Promise<Share | null> {
+    const lease = await this.#take(role, joinRole);
+    return lease === null ? null : new PgShare(this.#session, role, lease, this.#keeper);
   }
   async close(): Promise<void> {
     await Promise.all([this.#keeper.release(this.#leases), this.#session.close()]);
   }
 
-  async #take(role: string): Promise<boolean> {
-    const lease = await takeLease(this.#session, role);
-    if (lease === null) return false;
+  /** Tries to take the role. If its leader is stale, ends it first. */
+  async #take(role: string, take: typeof takeLease): Promise<Lease | null> {
+    const taken = await take(this.#session, role);
+    if (taken !== null) return this.#keep(taken);
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedAtMs < this.#timings.lookMs) return null;
+    this.#lookedAtMs = nowMs;
+    if (!(await endStaleLeader(this.#session, role, this.#timings.leaseMs))) return null;
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      const inherited = await take(this.#session, role);
+      if (inherited !== null) return this.#keep(inherited);
+      await pause(LOOK_EVERY_MS);
+    }
+    return null;
+  }
+
+  #keep(lease: Lease): Lease {
     this.#leases.add(lease);
-    this.#keeper.hold(lease);
-    return true;
+    return lease;
   }
 }
 
 export const leaderSessions = (config: SessionConfig, timings: LeaseTimings = LEASE_TIMINGS): OpenLeaderSession => {
-  const keeper = new LeaseKeeper(config, timings.renewMs);
+  const keeper = new LeaseKeeper(config, timings);
   return async (role) => {
     let lose: (error: Error) => void = () => undefined;
     const lost = new Promise<never>((_, reject) => {

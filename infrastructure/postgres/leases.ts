@@ -1,5 +1,5 @@
-// Leadership as a lease: the role's row holds when its leader last reported to be alive. The advisory lock alone would stay with a
-// frozen process, or one that the network has cut off, for as long as its session seems to live.
+// Leadership as a lease: a row holds when its process last reported to be alive. The advisory locks alone would stay with a frozen process,
+// or one that the network has cut off, for as long as its session seems to live. One process leads a role alone, or several share it.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PgPool, type SessionConfig } from './session.ts';
@@ -24,7 +24,15 @@ const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at,
   SELECT $2::text, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
   WHERE pg_try_advisory_lock($1, hashtext($2::text))
   ON CONFLICT (role) DO UPDATE SET pid = excluded.pid, started_at = excluded.started_at, renewed_at = excluded.renewed_at
-  RETURNING pid, started_at::text AS "startedAt"`;
+  RETURNING role, pid, started_at::text AS "startedAt"`;
+
+/** Shares the lock of the role, which keeps a process from leading the role alone. Each process has a row of its own. */
+const JOIN = `INSERT INTO subscriptions.leaderships AS l (role, shares, pid, started_at, renewed_at)
+  SELECT $2::text || '/' || pg_backend_pid(), $2::text, pg_backend_pid(),
+    (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
+  WHERE pg_try_advisory_lock_shared($1, hashtext($2::text))
+  ON CONFLICT (role) DO UPDATE SET able = '{}', started_at = excluded.started_at, renewed_at = excluded.renewed_at
+  RETURNING role, pid, started_at::text AS "startedAt"`;
 
 /** Terminates only the session that holds the lock now and whose row was not renewed: both may just have changed. */
 const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaderships l
@@ -33,22 +41,52 @@ const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaders
   WHERE l.role = $2::text AND l.renewed_at < clock_timestamp() - $3 * interval '1 ms'
     AND k.classid = $1 AND k.objid = (hashtext($2::text)::bigint & 4294967295)::oid AND k.objsubid = 2`;
 
-const RENEW = `UPDATE subscriptions.leaderships l SET renewed_at = clock_timestamp()
-  FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS v(role, pid, started_at)
-  WHERE l.role = v.role AND l.pid = v.pid AND l.started_at = v.started_at`;
+/** Returns the processes that share the roles `roles`, the oldest first. */
+const sharersText = (roles: string, leaseMs: string): string => `SELECT l.role, l.shares, l.able, l.pid,
+    l.started_at::text AS "startedAt", a.pid IS NOT NULL AS "isOpen",
+    l.renewed_at < clock_timestamp() - ${leaseMs} * interval '1 ms' AS "isLate"
+  FROM subscriptions.leaderships l LEFT JOIN LATERAL pg_stat_get_activity(l.pid) a ON a.backend_start = l.started_at
+  WHERE l.shares = ANY(${roles}::text[]) ORDER BY l.started_at, l.pid`;
+
+const RENEW = `WITH renewed AS (
+    UPDATE subscriptions.leaderships l SET renewed_at = clock_timestamp()
+    FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS v(role, pid, started_at)
+    WHERE l.role = v.role AND l.pid = v.pid AND l.started_at = v.started_at)
+  ${sharersText('$4', '$5')}`;
+const LOOK = sharersText('$1', '$2');
+
+const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM unnest($1::int[], $2::timestamptz[]) AS v(pid, started_at)
+  JOIN pg_stat_activity a ON a.pid = v.pid AND a.backend_start = v.started_at`;
+const FORGET = `DELETE FROM subscriptions.leaderships l USING unnest($1::int[], $2::timestamptz[]) AS v(pid, started_at)
+  WHERE l.shares IS NOT NULL AND l.pid = v.pid AND l.started_at = v.started_at`;
 
 export interface Lease {
+  /** The key of its row. */
   readonly role: string;
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** Returns the lease, or null if another session holds the role. */
-export const takeLease = async (session: Sql, role: string): Promise<Lease | null> => {
-  const values = [LOCK_CLASS, role];
-  const { rows } = await session.query<Omit<Lease, 'role'>>({ name: 'take_lease', text: TAKE, values });
-  return rows[0] ? { role, ...rows[0] } : null;
-};
+/** A process that shares a role. */
+export interface SharerRow extends Lease {
+  readonly shares: string;
+  readonly able: readonly string[];
+  /** Whether its session is open. */
+  readonly isOpen: boolean;
+  /** Whether it has not renewed for too long. */
+  readonly isLate: boolean;
+}
+
+const leaseBy = async (session: Sql, name: string, text: string, role: string): Promise<Lease | null> =>
+  (await session.query<Lease>({ name, text, values: [LOCK_CLASS, role] })).rows[0] ?? null;
+
+/** Returns the lease, or null if another session leads or shares the role. */
+export const takeLease = (session: Sql, role: string): Promise<Lease | null> =>
+  leaseBy(session, 'take_lease', TAKE, role);
+
+/** Returns the lease, or null if another session leads the role alone. */
+export const joinRole = (session: Sql, role: string): Promise<Lease | null> =>
+  leaseBy(session, 'join_role', JOIN, role);
 
 /** Terminates the session of a leader that did not renew. Returns whether there was one. */
 export const endStaleLeader = async (session: Sql, role: string, leaseMs: number): Promise<boolean> =>
@@ -58,26 +96,29 @@ export const endStaleLeader = async (session: Sql, role: string, leaseMs: number
 /** A second connection renews if the first one is silent, so that the lease survives. */
 const CONNECTIONS_MAX = 2;
 
+type OnSharers = (sharers: readonly SharerRow[]) => void;
+
 /** Renews the leases of this process. It does not use the leaders' own sessions, which may be busy in long transactions. */
 export class LeaseKeeper {
   readonly #config: SessionConfig;
-  readonly #renewMs: number;
-  readonly #held = new Set<Lease>();
+  readonly #timings: LeaseTimings;
+  /** With the role that a lease shares, and the callback to call after each renewal; null: it leads its role alone. */
+  readonly #held = new Map<Lease, { readonly role: string; readonly onSharers: OnSharers } | null>();
   #pool: PgPool | null = null;
   #renewals: Repeating | null = null;
   #renewing = 0;
 
-  constructor(config: SessionConfig, renewMs: number) {
+  constructor(config: SessionConfig, timings: LeaseTimings) {
     const options = `${config.options ?? ''} -c synchronous_commit=off`;
     this.#config = { ...config, application_name: 'quita leases', options };
-    this.#renewMs = renewMs;
+    this.#timings = timings;
   }
 
-  hold(lease: Lease): void {
-    this.#held.add(lease);
+  hold(lease: Lease, shared: { readonly role: string; readonly onSharers: OnSharers } | null = null): void {
+    this.#held.set(lease, shared);
     this.#pool ??= new PgPool(this.#config, CONNECTIONS_MAX, () => undefined); // the next renewal connects again
     // A renewal does not wait for the previous one, which may hang.
-    this.#renewals ??= repeating(this.#renewMs, () => void this.#renew());
+    this.#renewals ??= repeating(this.#timings.renewMs, () => void this.#renew());
   }
 
   /** Stops renewing these leases. If they were the last ones, resolves when all connections are closed. */
@@ -90,13 +131,39 @@ export class LeaseKeeper {
     await pool?.close();
   }
 
+  /** Reads who shares the role. Returns null if that fails. */
+  async look(role: string): Promise<readonly SharerRow[] | null> {
+    const values = [[role], this.#timings.leaseMs];
+    const found = await this.#pool
+      ?.query<SharerRow>({ name: 'look_at_sharers', text: LOOK, values })
+      .catch(() => undefined);
+    return found?.rows ?? null;
+  }
+
+  /** Ends the sessions of sharers that did not renew, and removes the rows of those whose session has ended. Never rejects. */
+  async clear(late: readonly SharerRow[], gone: readonly SharerRow[]): Promise<void> {
+    for (const [text, rows] of [[END_LATE, late] as const, [FORGET, gone] as const]) {
+      const values = [rows.map(({ pid }) => pid), rows.map(({ startedAt }) => startedAt)];
+      if (rows.length > 0) await this.#pool?.query(text, values).catch(() => undefined);
+    }
+  }
+
   /** Never rejects: a lease survives a few failed renewals. */
   async #renew(): Promise<void> {
     if (this.#pool === null || this.#renewing >= CONNECTIONS_MAX) return;
-    const held = [...this.#held];
-    const values = [held.map(({ role }) => role), held.map(({ pid }) => pid), held.map(({ startedAt }) => startedAt)];
+    const held = [...this.#held.keys()];
+    const shared = [...this.#held.values()].filter((one) => one !== null);
+    const values = [
+      held.map(({ role }) => role),
+      held.map(({ pid }) => pid),
+      held.map(({ startedAt }) => startedAt),
+      shared.map(({ role }) => role),
+      this.#timings.leaseMs,
+    ];
     this.#renewing++;
-    await this.#pool.query({ name: 'renew_leases', text: RENEW, values }).catch(() => undefined);
+    const found = await this.#pool.query<SharerRow>({ name: 'renew_leases', text: RENEW, values }).catch(() => null);
     this.#renewing--;
+    if (found !== null)
+      for (const { role, onSharers } of shared) onSharers(found.rows.filter(({ shares }) => shares === role));
   }
 }

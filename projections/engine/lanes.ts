@@ -289,6 +289,12 @@ export class SideSession {
     return this.#turns;
   }
 
+  /** Resolves after the turns that were requested before. */
+  async idle(): Promise<void> {
+    const turns = await this.#turns?.catch(() => null);
+    await turns?.take(async () => undefined);
+  }
+
   /** Closes the session; the next turn opens a new one. */
   async discard(): Promise<void> {
     const turns = this.#turns;

@@ -12,7 +12,7 @@ import { nextSchema, type Projection } from './projection.ts';
 import { endLongReads } from './publishedViews.ts';
 import { type Copy, type Replay, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
-import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
+import { ensureLive, ensureNext, type OtherVersion, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -139,22 +139,18 @@ const goLive = (
     });
 
 /**
- * Creates the tables of missing read models, which are then caught up live. Returns the read models whose tables have another version: the
- * leader leaves them out until they are rebuilt beside the live ones (versionWork.ts).
+ * Creates the tables of missing read models, which are then caught up live. `names`: those of which the session has the lead; default: all.
+ * Returns the read models whose tables have another version: they are left out until they are rebuilt beside the live ones
+ * (versionWork.ts).
  */
 export const prepareLiveCopies =
   (projections: readonly Projection[], { store }: Pick<EventLog, 'store'>) =>
-  async (session: LeaderSession): Promise<readonly OtherVersion[]> => {
+  async (session: LeaderSession, names?: readonly string[]): Promise<readonly OtherVersion[]> => {
     const others: OtherVersion[] = [];
     for (const projection of projections) {
+      if (names?.includes(projection.name) === false) continue;
       const condition = await session.transaction((tx) => ensureLive(tx, projection, store.storeId));
       if (condition === 'outdated' || condition === 'newer') others.push({ name: projection.name, condition });
     }
     return others;
   };
-
-/** A read model whose live tables are of another version of the program. */
-export interface OtherVersion {
-  readonly name: string;
-  readonly condition: 'outdated' | 'newer';
-}

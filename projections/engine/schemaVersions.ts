@@ -29,6 +29,12 @@ export const nextName = (projection: Projection): string => `${projection.name}/
 /** The live copy compared with this program's version. `newer`: a newer version of the program built it. */
 type LiveCondition = 'missing' | 'current' | 'outdated' | 'newer';
 
+/** A read model whose live tables are of another version of the program. */
+export interface OtherVersion {
+  readonly name: string;
+  readonly condition: 'outdated' | 'newer';
+}
+
 export const conditionOf = (
   { version }: Pick<Projection, 'version'>,
   live: Pick<Checkpoint, 'version'> | undefined,

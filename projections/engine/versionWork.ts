@@ -16,8 +16,8 @@ export interface VersionWorkOptions {
   readonly openSession: OpenLeaderSession;
   /** For looks at the checkpoints. */
   readonly db: Sql;
-  /** Whether this process leads. Only the leader replaces a newer version, because no newer process is alive then. */
-  readonly isLeading: () => boolean;
+  /** Whether no living process can lead this read model of a newer version. Only then it is replaced. */
+  readonly isOrphaned: (name: string) => boolean;
   /** Whether the live read models are behind, so that this work must rest. */
   readonly isBehind: () => boolean;
   /** Called at the start, then about every 10 s, and at the end. */
@@ -55,14 +55,14 @@ export const startVersionWork = (options: VersionWorkOptions): (() => Promise<vo
 };
 
 const buildMissing = async (options: VersionWorkOptions, signal: AbortSignal): Promise<void> => {
-  const { projections, log, openSession, db, isLeading, onProgress } = options;
+  const { projections, log, openSession, db, isOrphaned, onProgress } = options;
   const live = await readCheckpoints(
     db,
     projections.map(({ name }) => name),
   );
   const wanted = projections.filter((projection) => {
     const condition = conditionOf(projection, live.get(projection.name));
-    return condition === 'outdated' || (condition === 'newer' && isLeading());
+    return condition === 'outdated' || (condition === 'newer' && isOrphaned(projection.name));
   });
   if (wanted.length === 0 || signal.aborted) return;
   const names = wanted.map(({ name }) => name);

@@ -1,4 +1,4 @@
-// Two APIs, two workers, projector and standby on one machine under load, one of them killed every ten seconds.
+// Two APIs, two workers and two projectors on one machine under load, one of them killed every ten seconds.
 //   MINUTES  how long (default 5)      STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
 //   SEED     of who dies when (printed)      TEST_EVENTSTORE_URL  a server to use instead of the test one
 import { randomBytes } from 'node:crypto';
@@ -27,7 +27,7 @@ const SECRETS_KEY = randomBytes(32).toString('base64');
 
 const say = (line: string): void => void process.stderr.write(`${new Date().toISOString()}  ${line}\n`);
 
-/** All six in random order, then again: each round kills both of every role, the leader as the leader and the standby as the standby. */
+/** All six in random order, then again. */
 function* targets(seed: number): Generator<Target, never> {
   let state = seed;
   const random = (below: number): number => {
@@ -61,7 +61,7 @@ const killInTurn = async (deployment: Deployment, forMs: number): Promise<{ kill
     const tookMs = await deployment.kill(target);
     kills += 1;
     if (tookMs !== null) takeoversMs.push(Math.round(tookMs));
-    say(`killed: ${target}${tookMs === null ? '' : `; another one led after ${Math.round(tookMs)} ms`}`);
+    say(`killed: ${target}${tookMs === null ? '' : `; all was led again after ${Math.round(tookMs)} ms`}`);
   }
   await pause(Math.max(0, beganAtMs + forMs - performance.now()));
   await deployment.ready();

@@ -47,8 +47,9 @@ describe('npm start', function suite() {
     const metrics = await fetch(`${program.baseUrl}/metrics`);
     expect(await metrics.text())
       .to.contain('quita_subscription_faults{group="projector"} 0')
-      .and.contain('quita_subscription_leading{group="projector"} 1')
-      .and.contain('quita_subscription_leading{group="reactor"} 1');
+      .and.contain('quita_subscription_leading{group="projector",consumer="payments"} 1')
+      .and.contain('quita_subscription_leading{group="reactor",consumer="schedule"} 1')
+      .and.not.match(/quita_subscription_leading\{.*\} 0/);
     const proxied = await fetch(`${program.baseUrl}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
     expect(proxied.status).to.equal(404);
     program.signal('SIGTERM');

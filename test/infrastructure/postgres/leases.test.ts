@@ -1,6 +1,6 @@
 // Who leads: one at a time, and never for longer than it is alive. Leases run at a tenth of their time.
 import { expect } from 'chai';
-import type { LeaderSession } from '../../../application/ports/sql.ts';
+import type { LeaderSession, Share } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { LEASE_TIMINGS, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
@@ -139,6 +139,84 @@ describe('leadership', () => {
     const tries: boolean[] = [];
     await backends.until(async () => tries.push(await two.tryLead('role')) >= 50);
     expect(new Set(tries)).to.deep.equal(new Set([false]));
+  });
+
+  describe('of a shared role', () => {
+    const joins = async (session: LeaderSession): Promise<Share> =>
+      (await backends.until(() => session.tryShare('role'))) as Share;
+    /** What the process knows of the others after a look, by what they can lead; its own is marked. */
+    const seen = async (share: Share): Promise<readonly string[]> => {
+      await share.look();
+      return share.sharers.map(({ isSelf, able }) => `${isSelf ? '*' : ''}${able.join('+')}`);
+    };
+    const rows = async () =>
+      (await backends.sql.query("SELECT FROM subscriptions.leaderships WHERE shares = 'role'")).rowCount;
+
+    it('is of several, each of which says what it can lead, and leads what no other does', async () => {
+      const [one, two] = [await joins(await process()), await joins(await process())];
+      await one.publish(['a', 'b']);
+      await two.publish(['b']);
+      expect([await seen(one), await seen(two)]).to.deep.equal([
+        ['*a+b', 'b'],
+        ['a+b', '*b'],
+      ]);
+      expect(await one.take(['a', 'b'])).to.deep.equal(['a', 'b']);
+      expect(await two.take(['a', 'b', 'c'])).to.deep.equal(['c']);
+      await one.release(['b']);
+      expect(await two.take(['a', 'b'])).to.deep.equal(['b']);
+    });
+
+    it('keeps out who would lead it alone, and the other way round', async () => {
+      const [one, two, three] = [await process(), await process(), await process()];
+      await joins(one);
+      expect(await two.tryLead('role')).to.equal(false);
+      expect(await three.tryShare('role')).to.not.equal(null);
+      await Promise.all([one.close(), three.close()]);
+      expect(await leads(two)).to.equal(true);
+      const four = await process(PATIENT);
+      expect(await four.tryShare('role')).to.equal(null);
+      await two.close();
+      await joins(four);
+    });
+
+    it('is left by who ends, at once, and its row is removed', async () => {
+      const [ending, two] = [await process(), await joins(await process())];
+      const one = await joins(ending);
+      await one.publish(['a']);
+      await one.take(['a']);
+      expect(await seen(two)).to.have.members(['*', 'a']);
+      await ending.close();
+      await backends.until(async () => (await seen(two)).length === 1);
+      expect(await two.take(['a'])).to.deep.equal(['a']);
+      await backends.until(async () => (await rows()) === 1);
+    });
+
+    it('is taken from who is frozen, whose session is ended', async () => {
+      const [frozen, two] = [await process(FROZEN), await joins(await process())];
+      const one = await joins(frozen);
+      expect(await one.take(['a', 'b'])).to.deep.equal(['a', 'b']);
+      await frozen.query('BEGIN');
+      await backends.until(async () => {
+        await two.look();
+        return (await two.take(['a'])).length === 1;
+      });
+      expect(await isLost(frozen)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
+      expect(await seen(two)).to.deep.equal(['*']);
+    });
+
+    it('is seen at each renewal, also by a process that does not look', async () => {
+      const one = await joins(await process());
+      await one.looked();
+      expect(one.sharers).to.have.length(1);
+      await joins(await process());
+      await backends.until(async () => one.sharers.length === 2);
+    });
+
+    it('counts itself, however late its last renewal was', async () => {
+      const one = await joins(await process(FROZEN));
+      await backends.sql.query("UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 hour'");
+      expect(await seen(one)).to.deep.equal(['*']);
+    });
   });
 
   it('leaves no connection when it is given up', async () => {

@@ -1,12 +1,29 @@
 // Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (architecture §6).
 import { expect } from 'chai';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
-import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
+import type { OpenLeaderSession, Share } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
 import { startTcpProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, Scene, taker } from './scene.ts';
+
+/** A part in a role whose only process this one believes to be, and whose locks are always free. */
+const soleShare = (): Share => {
+  let sharers: Share['sharers'] = [];
+  return {
+    get sharers() {
+      return sharers;
+    },
+    publish: async (able) => {
+      sharers = [{ isSelf: true, able }];
+    },
+    look: async () => undefined,
+    looked: () => new Promise(() => undefined),
+    take: async (names) => names,
+    release: async () => undefined,
+  };
+};
 
 const SWIFT = { renewMs: 100, leaseMs: 500, lookMs: 50 };
 
@@ -44,7 +61,7 @@ describe('subscriptions to the log in two processes that both lead', () => {
     });
     const unlocked: OpenLeaderSession = async (role) => {
       const session = await scene.openSession(role);
-      session.tryLead = async () => true;
+      session.tryShare = async () => soleShare();
       return session;
     };
     const gate = new Gate();

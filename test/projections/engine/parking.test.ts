@@ -166,7 +166,7 @@ describe('parking', () => {
     const cut = follow({ consumers: [taker('a')], openSession });
     await gate.reached;
     expect(await parked()).to.deep.equal([]);
-    await scene.cutLeader('projector');
+    await scene.cutLeader('a');
     gate.open();
     await cut.caughtUp();
     expect(await parked()).to.deep.equal([`a ${stream}@3`]);

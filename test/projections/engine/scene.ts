@@ -15,7 +15,8 @@ import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
-import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/subscriptions.ts';
+import { Subscriptions } from '../../../projections/engine/subscriptions.ts';
+import type { SubscriptionsOptions } from '../../../projections/engine/subscriptionsOptions.ts';
 import { appendUntilAnswered } from '../../conformance/eventStore/harness.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { testCodec } from '../../support/dataKeys.ts';
@@ -123,11 +124,11 @@ export class Scene {
     return (await this.log.sql.query<{ event_id: string | null }>(text, [name])).rows[0]?.event_id;
   }
 
-  /** Ends the connection that holds the leadership of this role; false: nobody leads. */
-  async cutLeader(role: string): Promise<boolean> {
+  /** Ends the connection of the projector that leads this consumer; false: nobody leads it. */
+  async cutLeader(consumer: string): Promise<boolean> {
     const text = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1
       AND objid = (hashtext($2)::bigint & 4294967295)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-    return ((await this.log.sql.query(text, [LOCK_CLASS, role])).rowCount ?? 0) > 0;
+    return ((await this.log.sql.query(text, [LOCK_CLASS, `projector ${consumer}`])).rowCount ?? 0) > 0;
   }
 }
 
@@ -261,5 +262,6 @@ const bound = (session: LeaderSession): LeaderSession => ({
   query: session.query.bind(session),
   transaction: session.transaction.bind(session),
   tryLead: session.tryLead.bind(session),
+  tryShare: session.tryShare.bind(session),
   close: session.close.bind(session),
 });

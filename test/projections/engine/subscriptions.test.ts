@@ -92,7 +92,7 @@ describe('subscriptions to the log', () => {
       for (let cut = 0; cut < 3; cut++) {
         await scene.backends.until(async () => both.some(({ subscriptions }) => subscriptions.isLeading));
         const appending = scene.appendPayments(20);
-        expect(await scene.cutLeader('projector')).to.equal(true);
+        expect(await scene.cutLeader('a')).to.equal(true);
         await appending;
         await Promise.any(both.map((followed) => followed.caughtUp(5_000)));
         await scene.backends.until(async () => restarts().length > cut); // until then it may seem to lead still
@@ -106,7 +106,7 @@ describe('subscriptions to the log', () => {
       let looks = 0;
       const openSession = interceptingLooks(scene.openSession, async (session) => {
         if (looks++ > 0) return;
-        await Promise.all([session.query('SELECT pg_sleep(60)'), scene.cutLeader('projector')]);
+        await Promise.all([session.query('SELECT pg_sleep(60)'), scene.cutLeader('a')]);
       });
       await scene.appendPayments(2);
       const followed = follow({ consumers: [taker('a')], openSession });
@@ -124,7 +124,7 @@ describe('subscriptions to the log', () => {
       await gate.reached;
       const next = follow({ consumers: [taker('a')] });
       await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
-      await scene.cutLeader('projector');
+      await scene.cutLeader('a');
       await Promise.any([old.caughtUp(), next.caughtUp()]); // whoever is quicker, on a connection of its own
       gate.open();
       await scene.appendPayments(1);

@@ -58,6 +58,7 @@ describe('verify', function suite() {
         query: reacting(session),
         transaction: (work) => session.transaction((tx) => work({ query: reacting(tx) })),
         tryLead: (name) => session.tryLead(name),
+        tryShare: (name) => session.tryShare(name),
         lost: session.lost,
         close: () => session.close(),
       };

@@ -1,14 +1,14 @@
-// Two APIs, two workers, a projector and its standby as processes, which can be killed and start again under the same address.
+// Two APIs, two workers and two projectors as processes, which can be killed and start again under the same address.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Exit, freePort, Program } from '../../world/program.ts';
 
 export type Role = 'api' | 'worker' | 'projector';
-/** Whoever is to die; leaders and standbys are told apart when it happens. */
-export const TARGETS = ['api 1', 'api 2', 'leading worker', 'standby worker', 'leading projector', 'standby projector'];
+/** Whoever is to die. */
+export const TARGETS = ['api 1', 'api 2', 'worker 1', 'worker 2', 'projector 1', 'projector 2'];
 export type Target = (typeof TARGETS)[number];
 
-/** What follows the log in a role, as the metrics call it. */
-const GROUP = { worker: 'reactor', projector: 'projector' } as const;
+/** A consumer of the log in the metrics, and whether the process leads it. */
+const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} ([01])$/gm;
 const LOOK_MS = 100;
 /** Beyond it nobody will take over. */
 const TAKEOVER_MS_MAX = 30_000;
@@ -62,14 +62,13 @@ class Slot {
     return this.#formerOutput + this.program.output;
   }
 
-  /** As its metrics say; false while it does not answer. */
-  async isLeading(): Promise<boolean> {
-    if (this.role === 'api') return false;
+  /** Whether it leads each consumer of its role, as its metrics say; none while it does not answer. */
+  async leading(): Promise<ReadonlyMap<string, boolean>> {
     const metrics = await fetch(`${this.baseUrl}/metrics`).then(
       (answer) => answer.text(),
       () => '',
     );
-    return metrics.includes(`quita_subscription_leading{group="${GROUP[this.role]}"} 1`);
+    return new Map([...metrics.matchAll(LEADING)].map(([, consumer, is]) => [consumer as string, is === '1']));
   }
 }
 
@@ -107,21 +106,17 @@ export class Deployment {
     await Promise.all(this.#slots.map(({ ready }) => ready));
   }
 
-  /** Kills it and starts it again. Returns milliseconds until somebody led in its place; null when it did not lead. */
+  /** Kills it and starts it again. Returns milliseconds until all consumers of its role were led again; null: it is an API. */
   async kill(target: Target): Promise<number | null> {
-    const role = target.split(' ').find((word) => word in GROUP) as 'worker' | 'projector' | undefined;
-    if (role === undefined) {
-      await this.#slots.find(({ name }) => name === target)!.kill();
+    const slot = this.#slots.find(({ name }) => name === target)!;
+    if (slot.role === 'api') {
+      await slot.kill();
       return null;
     }
-    const leader = await this.#leader(role);
-    if (target.startsWith('standby')) {
-      await this.#slots.find((slot) => slot.role === role && slot !== leader)!.kill();
-      return null;
-    }
+    await this.#allLed(slot.role);
     const killedAtMs = performance.now();
-    await leader.kill();
-    await this.#leader(role);
+    await slot.kill();
+    await this.#allLed(slot.role);
     return performance.now() - killedAtMs;
   }
 
@@ -150,10 +145,14 @@ export class Deployment {
     return counts;
   }
 
-  async #leader(role: 'worker' | 'projector'): Promise<Slot> {
+  /** Until each consumer of the role has a leader. */
+  async #allLed(role: Role): Promise<void> {
     const both = this.#slots.filter((slot) => slot.role === role);
-    for (const beganAtMs = performance.now(); performance.now() - beganAtMs < TAKEOVER_MS_MAX; await pause(LOOK_MS))
-      for (const slot of both) if (await slot.isLeading()) return slot;
-    throw new Error(`no ${role} leads after ${TAKEOVER_MS_MAX} ms`);
+    for (const beganAtMs = performance.now(); performance.now() - beganAtMs < TAKEOVER_MS_MAX; await pause(LOOK_MS)) {
+      const said = await Promise.all(both.map((slot) => slot.leading()));
+      const names = new Set(said.flatMap((leading) => [...leading.keys()]));
+      if (names.size > 0 && [...names].every((name) => said.some((leading) => leading.get(name)))) return;
+    }
+    throw new Error(`not every consumer of the ${role}s is led after ${TAKEOVER_MS_MAX} ms`);
   }
 }

@@ -1,0 +1,225 @@
+// One process's part in a role, from joining it to losing its session or stopping: which consumers it leads, and when it gives them up for
+// another process (ADR 0020).
+
+import type { LogConsumer } from '../../application/ports/consumers.ts';
+import type { LeaderSession, Share } from '../../application/ports/sql.ts';
+import { assertSameLog, createFirstCheckpoint, LostLeadership, readCheckpoints, readPlaces } from './checkpoints.ts';
+import { divided } from './division.ts';
+import { type Member, Turns } from './lanes.ts';
+import { LedLanes } from './ledLanes.ts';
+import { readLeftOut } from './parking.ts';
+import { pause } from './pause.ts';
+import type { RetryHooks } from './retry.ts';
+import { conditionOf, type OtherVersion } from './schemaVersions.ts';
+import type { SubscriptionsOptions } from './subscriptionsOptions.ts';
+
+/** Events per turn. Decoding and rendering them must not block the event loop for more than 10 ms. */
+const BATCH_SIZE = 300;
+const RETRY_DELAY_MS_MAX = 5_000;
+/**
+ * Interval at which a process looks at the others, if there are others or if it waits for work. A takeover must fit into the 1 s that a read
+ * of one's own write waits at most.
+ */
+const LOOK_MS = 100;
+/** Interval at which a process looks whether a consumer that it left out has its version by now. */
+const VERSIONS_MS = 500;
+/** If a newer version of the program built a read model, a process of that version has this long to lead it. */
+const YIELD_MS = 5_000;
+
+export interface LeadershipOptions extends SubscriptionsOptions {
+  readonly hooks: RetryHooks;
+  /** Called after consumers were taken. */
+  readonly onTook: () => void;
+}
+
+export class Leadership {
+  readonly lanes: LedLanes;
+  readonly turns: Turns;
+  readonly #options: LeadershipOptions;
+  readonly #until: AbortSignal;
+  readonly #duties = new Set<string>();
+  /** Consumers whose tables have another version. */
+  #others: readonly OtherVersion[] = [];
+  /** Since when no living process can lead a consumer of a newer version. */
+  readonly #orphaned = new Map<string, number>();
+  #versionsReadAtMs = 0;
+
+  /** Works until the signal. */
+  constructor(session: LeaderSession, options: LeadershipOptions, until: AbortSignal) {
+    const { openSession, hooks, onFault, onRestart = () => undefined } = options;
+    const { batchSize = BATCH_SIZE, retryDelayMsMax = RETRY_DELAY_MS_MAX } = options;
+    this.turns = new Turns(session);
+    this.#options = options;
+    this.#until = until;
+    const lanes = { ...hooks, openSession, turns: this.turns, batchSize, retryDelayMsMax, onFault, onDelay: onRestart };
+    this.lanes = new LedLanes(lanes, until);
+  }
+
+  /** Names of the consumers and duties that this process leads. */
+  get led(): readonly string[] {
+    return [...this.lanes.members.map(({ consumer }) => consumer.name), ...this.#duties];
+  }
+
+  /** Whether the consumer's tables have a newer version that no living process can lead: that version was rolled back. */
+  isOrphaned(name: string): boolean {
+    const { yieldMs = YIELD_MS } = this.#options;
+    const since = this.#orphaned.get(name);
+    return since !== undefined && performance.now() - since >= yieldMs;
+  }
+
+  /** Resolves on the signal. Rejects when this process must join the role anew. */
+  async work(): Promise<void> {
+    await Promise.race([this.#work(), this.lanes.broken, this.turns.session.lost]);
+  }
+
+  async #work(): Promise<void> {
+    const share = await this.#join();
+    if (share === null) return;
+    while (!this.#until.aborted) {
+      if (this.#areVersionsDue()) await this.#readVersions(share);
+      await this.#settle(share);
+      await this.#nextLook(share);
+    }
+  }
+
+  async #join(): Promise<Share | null> {
+    const { role } = this.#options;
+    while (!this.#until.aborted) {
+      const share = await this.turns.session.tryShare(role);
+      if (share !== null) return share;
+      await pause(LOOK_MS, this.#until);
+    }
+    return null;
+  }
+
+  #areVersionsDue(): boolean {
+    if (this.#versionsReadAtMs === 0) return true;
+    return this.#others.length > 0 && performance.now() - this.#versionsReadAtMs >= VERSIONS_MS;
+  }
+
+  /** Finds the consumers whose tables have another version. Publishes the names of the others. */
+  async #readVersions(share: Share): Promise<void> {
+    const { consumers, versionOf = () => 1, duties = [], onOtherVersions } = this.#options;
+    const names = consumers.map(({ name }) => name);
+    const known = await this.turns.take((session) => readCheckpoints(session, names));
+    const others = consumers.flatMap((consumer): readonly OtherVersion[] => {
+      const condition = conditionOf({ version: versionOf(consumer) }, known.get(consumer.name));
+      return condition === 'outdated' || condition === 'newer' ? [{ name: consumer.name, condition }] : [];
+    });
+    const isFirst = this.#versionsReadAtMs === 0;
+    this.#versionsReadAtMs = performance.now();
+    const text = (all: readonly OtherVersion[]): string => all.map(({ name, condition }) => name + condition).join();
+    if (!isFirst && text(others) === text(this.#others)) return;
+    this.#others = others;
+    if (others.length > 0) onOtherVersions?.(others);
+    const left = new Set(others.map(({ name }) => name));
+    await this.turns.take(() => share.publish([...names.filter((name) => !left.has(name)), ...duties]));
+    await share.look();
+  }
+
+  /** Gives up the work that is another process's part, and takes the free work of this process's part. */
+  async #settle(share: Share): Promise<void> {
+    const { sharers } = share;
+    const self = sharers.findIndex(({ isSelf }) => isSelf);
+    if (self === -1) throw new LostLeadership(`${this.#options.role}: this process is not known as one that shares it`);
+    this.#findOrphans(share);
+    const mine = new Set(divided(sharers)[self]);
+    const toGive = this.led.filter((name) => !mine.has(name));
+    if (toGive.length > 0) await this.#give(share, toGive);
+    const { led } = this;
+    const toTake = [...mine].filter((name) => !led.includes(name));
+    if (toTake.length > 0) await this.#take(share, toTake);
+  }
+
+  #findOrphans({ sharers }: Share): void {
+    for (const { name, condition } of this.#others) {
+      const isOrphan = condition === 'newer' && !sharers.some(({ able }) => able.includes(name));
+      if (!isOrphan) this.#orphaned.delete(name);
+      else if (!this.#orphaned.has(name)) this.#orphaned.set(name, performance.now());
+    }
+    for (const name of this.#orphaned.keys())
+      if (!this.#others.some((other) => other.name === name)) this.#orphaned.delete(name);
+  }
+
+  async #give(share: Share, names: readonly string[]): Promise<void> {
+    for (const name of names) this.#duties.delete(name);
+    await this.lanes.leave(names);
+    await this.turns.take(() => share.release(names));
+  }
+
+  async #take(share: Share, names: readonly string[]): Promise<void> {
+    const { consumers, duties = [], prepare, onTook } = this.#options;
+    const members = await this.turns.take(async (session) => {
+      const taken = await share.take(names);
+      for (const name of taken) if (duties.includes(name)) this.#duties.add(name);
+      const wanted = consumers.filter(({ name }) => taken.includes(name));
+      if (wanted.length === 0) return [];
+      const others = (await prepare?.(session, taken)) ?? [];
+      const changed = others.map(({ name }) => name);
+      if (changed.length > 0) {
+        await share.release(changed);
+        this.#versionsReadAtMs = 0; // the versions changed a moment ago
+      }
+      return this.#load(
+        session,
+        wanted.filter(({ name }) => !changed.includes(name)),
+      );
+    });
+    if (members.length === 0) return;
+    this.lanes.join(members);
+    onTook();
+  }
+
+  async #load(session: LeaderSession, consumers: readonly LogConsumer[]): Promise<Member[]> {
+    const { store, codec, versionOf = () => 1, onMoved } = this.#options;
+    const names = consumers.map(({ name }) => name);
+    const known = await readCheckpoints(session, names);
+    await assertSameLog(
+      store,
+      names.flatMap((name) => known.get(name) ?? []),
+    );
+    const members: Member[] = [];
+    for (const consumer of consumers) {
+      const { name } = consumer;
+      const checkpoint = known.get(name);
+      if (!checkpoint)
+        await createFirstCheckpoint(session, { name, version: versionOf(consumer), storeId: store.storeId });
+      await consumer.reset(session);
+      members.push({
+        consumer,
+        categories: new Set<string>(consumer.categories),
+        position: checkpoint?.position ?? null,
+        eventId: checkpoint?.eventId ?? null,
+        place: null,
+        swaps: checkpoint?.swaps ?? 0,
+        leftOut: await readLeftOut(session, { store, codec }, name),
+        fault: null,
+        parkedInARow: 0,
+      });
+    }
+    const places = await readPlaces(session, names);
+    for (const member of members) member.place = places.get(member.consumer.name) ?? null;
+    for (const { consumer, position } of members) if (position !== null) onMoved([consumer.name], position);
+    return members;
+  }
+
+  /** A process that has the role to itself, and leads all its work, looks only when it renews its lease. */
+  async #nextLook(share: Share): Promise<void> {
+    const { consumers, duties = [] } = this.#options;
+    if (share.sharers.length === 1 && this.led.length === consumers.length + duties.length) {
+      await aborting(share.looked(), this.#until);
+      return;
+    }
+    await pause(LOOK_MS, this.#until);
+    if (!this.#until.aborted) await share.look();
+  }
+}
+
+/** Resolves with the work, or on the signal. */
+const aborting = (work: Promise<void>, signal: AbortSignal): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) resolve();
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
+};
