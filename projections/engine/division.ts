@@ -1,4 +1,4 @@
-// How the processes of a role divide its work. Each process computes the same division from the same list, so nobody has to assign it.
+// How the processes of a role divide its work. Each process computes the same division from the same list, so none has to assign it.
 import type { Sharer } from '../../application/ports/sql.ts';
 
 /**

@@ -17,8 +17,8 @@ import type { SubscriptionsOptions } from './subscriptionsOptions.ts';
 const BATCH_SIZE = 300;
 const RETRY_DELAY_MS_MAX = 5_000;
 /**
- * Interval at which a process looks at the others, if there are others or if it waits for work. A takeover must fit into the 1 s that a read
- * of one's own write waits at most.
+ * Interval at which a process looks at the others, if there are others or if it waits for work. A takeover must fit into the 1 s that a
+ * read of one's own write waits at most.
  */
 const LOOK_MS = 100;
 /** Interval at which a process looks whether a consumer that it left out has its version by now. */

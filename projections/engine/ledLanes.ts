@@ -40,7 +40,7 @@ export class LedLanes {
     this.broken = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
-    this.broken.catch(() => undefined); // nobody may wait for it any more
+    this.broken.catch(() => undefined); // the wait for it may be over
   }
 
   /**
@@ -64,7 +64,7 @@ export class LedLanes {
       for (const member of leaving) if (together.includes(member)) together.splice(together.indexOf(member), 1);
     });
     if (this.members.length > 0 || this.#shared === null) return;
-    await this.#end([this.#shared]); // nobody needs what it would read
+    await this.#end([this.#shared]); // it would read for no consumer
     this.#shared = null;
   }
 
