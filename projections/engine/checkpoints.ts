@@ -181,11 +181,13 @@ export const moveCheckpoints = async (
   return new Map(row.names.map((name, n) => [name, row.places[n] as string]));
 };
 
-/** Throws LostLeadership if the checkpoint was moved or another copy was swapped in. Rejects if the session is lost. */
-export const assertStillThere = async (db: Sql, { name, position, swaps }: Standing): Promise<void> => {
-  const known = (await readCheckpoints(db, [name])).get(name);
-  if ((known?.position ?? null) !== position || known?.swaps !== swaps)
-    throw new LostLeadership(`another process moved the checkpoint of ${name}`);
+/** Returns the names of consumers whose checkpoint was moved, or another copy swapped in. Rejects if the session is lost. */
+export const movedElsewhere = async (db: Sql, standings: readonly Standing[]): Promise<readonly string[]> => {
+  const names = standings.map(({ name }) => name);
+  const known = await readCheckpoints(db, names);
+  const isMoved = ({ name, position, swaps }: Standing): boolean =>
+    (known.get(name)?.position ?? null) !== position || known.get(name)?.swaps !== swaps;
+  return standings.filter(isMoved).map(({ name }) => name);
 };
 
 /** Returns why the checkpoint doesn't belong to this log, or null. `eventId` is that of the event at its position. */

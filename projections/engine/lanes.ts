@@ -10,9 +10,9 @@ import {
 } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import {
-  assertStillThere,
   LostLeadership,
   moveCheckpoints,
+  movedElsewhere,
   type Reached,
   reachedBy,
   type Standing,
@@ -157,6 +157,8 @@ interface SharedLaneOptions extends LeaderHooks {
   readonly batchSize: number;
   /** Called when an error removes the member from the lane. */
   readonly onLeft: (member: Member, error: Error) => void;
+  /** Called when the member left the lane because its checkpoint was moved elsewhere. It did not fail. */
+  readonly onLost: (member: Member) => void;
   /** Called on a transient fault; the batch is then retried. */
   readonly onDelay: (error: Error) => void;
 }
@@ -228,7 +230,7 @@ export class SharedLane {
     if (!signal.aborted) this.position = batch.position;
   }
 
-  /** Handles a batch that was rolled back. Throws if no consumer is at fault, or the session is lost. */
+  /** Handles a batch that was rolled back. Throws if no consumer is at fault or lost, or if the session is lost. */
   async #recover(
     members: readonly Member[],
     current: Member | undefined,
@@ -238,17 +240,28 @@ export class SharedLane {
   ): Promise<void> {
     const { session } = this.#options.turns;
     const isTransientFault = isTransient(error);
-    if (current === undefined && !isTransientFault) throw error;
-    // Rejects if the connection is lost, or if a rebuilt copy was swapped in; then no consumer failed.
-    for (const member of current ? [current] : members) await assertStillThere(session, standingOf(member));
+    // Rejects if the connection is lost. If a rebuilt copy was swapped in, no consumer failed.
+    const moved = await movedElsewhere(session, members.map(standingOf));
+    if (moved.length === 0 && current === undefined && !isTransientFault) throw error;
     for (const { consumer } of members) await consumer.reset(session);
+    if (moved.length > 0) {
+      for (const member of members.filter(({ consumer }) => moved.includes(consumer.name))) {
+        this.#remove(member);
+        this.#options.onLost(member);
+      }
+      return;
+    }
     if (current !== undefined && !(isTransientFault && (tries < TRIES || members.length === 1))) {
-      this.members.splice(this.members.indexOf(current), 1);
+      this.#remove(current);
       this.#options.onLeft(current, error);
       return;
     }
     this.#options.onDelay(error);
     await pause(Math.min(DELAY_MS * 2 ** (tries - 1), DELAY_MS_MAX), signal);
+  }
+
+  #remove(member: Member): void {
+    this.members.splice(this.members.indexOf(member), 1);
   }
 }
 
@@ -373,7 +386,8 @@ const take = async (
     announceTaken(options, done.took, to, done.concluded);
   } catch (error) {
     // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
-    if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));
+    const isLost = error instanceof ConsumerFailed && (await movedElsewhere(session, [standingOf(member)])).length > 0;
+    if (isLost) throw new LostLeadership(`another process moved the checkpoint of ${member.consumer.name}`);
     await member.consumer.reset(session);
     throw error;
   }

@@ -38,10 +38,15 @@ export class Leadership {
   readonly #options: LeadershipOptions;
   readonly #until: AbortSignal;
   readonly #duties = new Set<string>();
+  /** Consumers whose checkpoint was moved elsewhere. Their locks are still held. */
+  readonly #lost = new Set<string>();
+  #oneLost = Promise.withResolvers<void>();
   /** Consumers whose tables have another version. */
   #others: readonly OtherVersion[] = [];
   /** Since when no living process can lead a consumer of a newer version. */
   readonly #orphaned = new Map<string, number>();
+  /** What this process told the others that it can lead. */
+  #able: readonly string[] | null = null;
   #versionsReadAtMs = 0;
 
   /** Works until the signal. */
@@ -51,8 +56,14 @@ export class Leadership {
     this.turns = new Turns(session);
     this.#options = options;
     this.#until = until;
-    const lanes = { ...hooks, openSession, turns: this.turns, batchSize, retryDelayMsMax, onFault, onDelay: onRestart };
-    this.lanes = new LedLanes(lanes, until);
+    const onLost = (name: string): void => {
+      this.#lost.add(name);
+      this.#oneLost.resolve();
+      onRestart(new LostLeadership(`another process moved the checkpoint of ${name}`));
+    };
+    const limits = { batchSize, retryDelayMsMax };
+    const reports = { onFault, onDelay: onRestart, onLost };
+    this.lanes = new LedLanes({ ...hooks, ...limits, ...reports, openSession, turns: this.turns }, until);
   }
 
   /** Names of the consumers and duties that this process leads. */
@@ -76,6 +87,7 @@ export class Leadership {
     const share = await this.#join();
     if (share === null) return;
     while (!this.#until.aborted) {
+      if (this.#lost.size > 0) await this.#beginAnew(share);
       if (this.#areVersionsDue()) await this.#readVersions(share);
       await this.#settle(share);
       await this.#nextLook(share);
@@ -106,14 +118,14 @@ export class Leadership {
       const condition = conditionOf({ version: versionOf(consumer) }, known.get(consumer.name));
       return condition === 'outdated' || condition === 'newer' ? [{ name: consumer.name, condition }] : [];
     });
-    const isFirst = this.#versionsReadAtMs === 0;
     this.#versionsReadAtMs = performance.now();
-    const text = (all: readonly OtherVersion[]): string => all.map(({ name, condition }) => name + condition).join();
-    if (!isFirst && text(others) === text(this.#others)) return;
     this.#others = others;
-    if (others.length > 0) onOtherVersions?.(others);
     const left = new Set(others.map(({ name }) => name));
-    await this.turns.take(() => share.publish([...names.filter((name) => !left.has(name)), ...duties]));
+    const able = [...names.filter((name) => !left.has(name)), ...duties];
+    if (able.join() === this.#able?.join()) return;
+    this.#able = able;
+    if (others.length > 0) onOtherVersions?.(others);
+    await this.turns.take(() => share.publish(able));
     await share.look();
   }
 
@@ -126,8 +138,8 @@ export class Leadership {
     const mine = new Set(divided(sharers)[self]);
     const toGive = this.led.filter((name) => !mine.has(name));
     if (toGive.length > 0) await this.#give(share, toGive);
-    const { led } = this;
-    const toTake = [...mine].filter((name) => !led.includes(name));
+    const held = [...this.led, ...this.#lost];
+    const toTake = [...mine].filter((name) => !held.includes(name));
     if (toTake.length > 0) await this.#take(share, toTake);
   }
 
@@ -141,10 +153,23 @@ export class Leadership {
       if (!this.#others.some((other) => other.name === name)) this.#orphaned.delete(name);
   }
 
+  /**
+   * Lets go of consumers whose checkpoint was moved elsewhere: a rebuilt copy was swapped in, or another process led them at the same time.
+   * Their versions and checkpoints are then read anew.
+   */
+  async #beginAnew(share: Share): Promise<void> {
+    const names = [...this.#lost];
+    this.#oneLost = Promise.withResolvers();
+    await this.#give(share, names);
+    this.#versionsReadAtMs = 0;
+    await pause(LOOK_MS, this.#until); // two that both lead must not fight at full speed
+  }
+
   async #give(share: Share, names: readonly string[]): Promise<void> {
     for (const name of names) this.#duties.delete(name);
     await this.lanes.leave(names);
     await this.turns.take(() => share.release(names));
+    for (const name of names) this.#lost.delete(name);
   }
 
   async #take(share: Share, names: readonly string[]): Promise<void> {
@@ -207,7 +232,7 @@ export class Leadership {
   async #nextLook(share: Share): Promise<void> {
     const { consumers, duties = [] } = this.#options;
     if (share.sharers.length === 1 && this.led.length === consumers.length + duties.length) {
-      await aborting(share.looked(), this.#until);
+      await aborting(Promise.race([share.looked(), this.#oneLost.promise]), this.#until);
       return;
     }
     await pause(LOOK_MS, this.#until);

@@ -2,6 +2,7 @@
 
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
+import { LostLeadership } from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, type Turns } from './lanes.ts';
 import { readAsked } from './parkedStreams.ts';
 import { type RetryHooks, retryParked } from './retry.ts';
@@ -13,6 +14,8 @@ export interface LedLanesOptions extends RetryHooks {
   readonly retryDelayMsMax: number;
   readonly onFault: (consumer: string, error: Error) => void;
   readonly onDelay: (error: Error) => void;
+  /** Called when this process no longer leads the consumer, because its checkpoint was moved elsewhere. */
+  readonly onLost: (consumer: string) => void;
 }
 
 /** A lane while it runs. */
@@ -102,8 +105,11 @@ export class LedLanes {
 
   #startShared(start: Position | null): void {
     const stop = new AbortController();
-    const options = { ...this.#options, onLeft: (member: Member) => this.#goAlone(member) };
-    const lane = new SharedLane([], start, options);
+    const lane = new SharedLane([], start, {
+      ...this.#options,
+      onLeft: (member) => this.#goAlone(member),
+      onLost: (member) => this.#lose(member),
+    });
     const ended = lane.follow(AbortSignal.any([this.#until, stop.signal])).catch(this.#fail);
     this.#shared = { lane, stop, ended };
   }
@@ -125,9 +131,15 @@ export class LedLanes {
     const rejoin = (one: Member): boolean => this.#rejoin(one);
     const options = { ...this.#options, side: this.#side, rejoin, onFault, retryDelayMsMax };
     const ended = followAlone(member, options, AbortSignal.any([this.#until, stop.signal]))
-      .catch(this.#fail)
+      .catch((error: Error) => (error instanceof LostLeadership ? this.#lose(member) : this.#fail(error)))
       .finally(() => this.#lone.delete(member));
     this.#lone.set(member, { stop, ended });
+  }
+
+  #lose(member: Member): void {
+    if (!this.members.includes(member)) return;
+    this.members.splice(this.members.indexOf(member), 1);
+    this.#options.onLost(member.consumer.name);
   }
 
   async #end(lanes: readonly Running[]): Promise<void> {

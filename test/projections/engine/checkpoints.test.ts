@@ -4,7 +4,6 @@ import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/sql.ts';
 import {
   assertSameLog,
-  assertStillThere,
   type Beginning,
   type Checkpoint,
   createBeginnings,
@@ -12,6 +11,7 @@ import {
   createFirstCheckpoint,
   isOfLog,
   moveCheckpoints,
+  movedElsewhere,
   moveText,
   readAllCheckpoints,
   readCheckpoints,
@@ -173,14 +173,13 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('tell a leader that it was overtaken: by another position, by another copy, and when they are gone', async () => {
-    const ask = (known: Standing) => said(assertStillThere(session, known));
-    const overtaken = (name: string) => `LostLeadership: another process moved the checkpoint of ${name}`;
+  it('tell a leader which were moved elsewhere: to another position, to another copy, and when they are gone', async () => {
+    const ask = (...known: readonly Standing[]) => movedElsewhere(session, known);
     await move([standing('one', null)], position(5));
-    expect(await ask(standing('one', position(5)))).to.equal('done');
-    expect(await ask(standing('one', position(4)))).to.equal(overtaken('one'));
-    expect(await ask(standing('one', null))).to.equal(overtaken('one'));
-    expect(await ask(standing('three', null))).to.equal(overtaken('three'));
+    expect(await ask(standing('one', position(5)), standing('two', null))).to.deep.equal([]);
+    expect(await ask(standing('one', position(4)), standing('two', null))).to.deep.equal(['one']);
+    expect(await ask(standing('one', null), standing('two', position(5)))).to.deep.equal(['one', 'two']);
+    expect(await ask(standing('three', null))).to.deep.equal(['three']);
     await createCheckpoint(session, {
       name: 'one',
       version: 1,
@@ -188,7 +187,7 @@ describe('checkpoints', () => {
       position: position(5),
       eventId: null,
     });
-    expect(await ask(standing('one', position(5)))).to.equal(overtaken('one'));
+    expect(await ask(standing('one', position(5)))).to.deep.equal(['one']);
   });
 
   it('remember the event at their position, and forget it where none stands', async () => {

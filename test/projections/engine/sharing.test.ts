@@ -176,6 +176,28 @@ describe('subscriptions to the log in processes that share them', () => {
     await allTaken();
   });
 
+  it('begin anew with a consumer that was swapped beside them, and go on with the others', async () => {
+    await scene.appendPayments(2);
+    const one = follow();
+    await allTaken();
+    const before = await scene.backends.of('quita projector');
+    for (const name of ['b', 'd']) {
+      await scene.log.sql.query('UPDATE subscriptions.checkpoints SET swaps = swaps + 1 WHERE name = $1', [name]);
+      await scene.appendPayments(2);
+      await allTaken();
+    }
+    await lead({ abcde: one });
+    expect(one.restarts.map(({ message }) => message)).to.deep.equal([
+      'another process moved the checkpoint of b',
+      'another process moved the checkpoint of d',
+    ]);
+    expect(await scene.backends.of('quita projector'), 'the same session').to.deep.equal(before);
+    // The lock was given back as often as it was taken.
+    await one.stop();
+    const two = follow();
+    await lead({ abcde: two });
+  });
+
   it('retry a parked stream wherever its consumer is led', async () => {
     let isFailing = true;
     const failing = (name: string) =>
