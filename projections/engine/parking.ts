@@ -33,6 +33,10 @@ export class LeftOut {
     this.#skipped.set(stream, (this.#skipped.get(stream) ?? new Set()).add(revision));
   }
 
+  /** Parked streams, each with the revision from which it is left out. */
+  get parked(): ReadonlyMap<string, number> {
+    return this.#parkedFrom;
+  }
   get isEmpty(): boolean {
     return this.#parkedFrom.size === 0 && this.#skipped.size === 0;
   }

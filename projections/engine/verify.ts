@@ -1,5 +1,5 @@
 // Compares the live read models with a full replay of the log, and each folded row with the fold of its stream. Any difference is a fault
-// (architecture §6).
+// (architecture §6). It holds no snapshot for longer than a slice: a snapshot keeps dead rows of all tables.
 
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
@@ -7,21 +7,17 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
-import { readCheckpoints } from './checkpoints.ts';
+import { type Checkpoint, readCheckpoints } from './checkpoints.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
 import { faultText, type LeftOut, readLeftOut } from './parking.ts';
-import { liveSchema, type Projection, verifySchema } from './projection.ts';
-import { replay } from './replay.ts';
+import { liveSchema, type Projection } from './projection.ts';
+import { ReplayedCopy } from './replayedCopy.ts';
 import { holdRetention } from './retentionLock.ts';
-import { conditionOf, createVerifyCopy, dropSchema } from './schemaVersions.ts';
+import { conditionOf } from './schemaVersions.ts';
+import { type Difference, PAGE, TableComparison } from './tableComparison.ts';
 
-export interface Difference {
-  readonly table: string;
-  /** The row as text, key first; null if it is missing there. */
-  readonly live: string | null;
-  readonly replayed: string | null;
-}
 interface VerifyReport {
+  /** Everything up to here was compared; some read models further. Null: one of them has taken nothing. */
   readonly position: Position | null;
   readonly rows: number;
   /** The first hundred differences. */
@@ -47,83 +43,11 @@ export interface VerifyProgress {
 
 const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
 
-const PAGE = 2_000;
+/** A snapshot is held for about this many rows, or for this long. Replaying the newest events comes on top. */
+const SLICE_ROWS = 20_000;
+const SLICE_MS = 1_000;
 /** Maximum number of reported differences; all of them are counted. */
 const DIFFERENCES_MAX = 100;
-
-type KeyValue = string | number;
-interface Row {
-  readonly key: readonly KeyValue[];
-  readonly text: string;
-}
-
-/** Compares numbers by value, and all else by bytes of text, like an index with `COLLATE "C"`. */
-const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): number => {
-  for (const [n, value] of one.entries()) {
-    const against = other[n] as KeyValue;
-    const order =
-      typeof value === 'number' && typeof against === 'number'
-        ? value - against
-        : Buffer.compare(Buffer.from(String(value)), Buffer.from(String(against)));
-    if (order !== 0) return order;
-  }
-  return 0;
-};
-
-/** Yields the rows of a table in key order, as seen by the session's transaction. */
-async function* rowsOf(
-  session: Sql,
-  schema: string,
-  { name, key, counts = 'true' }: Projection['tables'][number],
-): AsyncGenerator<Row> {
-  const cursor = `verify_${schema}_${name}`;
-  // Instants are compared in microseconds, because their text does not sort by time.
-  const types = await session.query<{ column: string; isInstant: boolean }>(
-    `SELECT attname AS "column", atttypid = 'timestamptz'::regtype AS "isInstant" FROM pg_attribute
-      WHERE attrelid = '${schema}.${name}'::regclass AND attname = ANY($1::text[])`,
-    [key],
-  );
-  const instants = new Set(types.rows.filter(({ isInstant }) => isInstant).map(({ column }) => column));
-  const values = key.map((column, n) =>
-    instants.has(column) ? `(extract(epoch FROM t.${column}) * 1000000)::bigint AS k${n}` : `t.${column} AS k${n}`,
-  );
-  await session.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${values}, t::text AS text FROM ${schema}.${name} t WHERE ${counts} ORDER BY ${key.map((k) => `t.${k}`)}`,
-  );
-  for (;;) {
-    const { rows } = await session.query<{ text: string } & { [key: `k${number}`]: KeyValue }>(
-      `FETCH ${PAGE} FROM ${cursor}`,
-    );
-    for (const row of rows) yield { key: key.map((_, n) => row[`k${n}`] as KeyValue), text: row.text };
-    if (rows.length < PAGE) break;
-  }
-  await session.query(`CLOSE ${cursor}`);
-}
-
-/** Merges both sides in key order and holds only a page of each, however many rows differ. */
-async function* differencesOf(
-  live: Sql,
-  copy: Sql,
-  projection: Projection,
-  table: Projection['tables'][number],
-  count: () => void,
-): AsyncGenerator<Difference> {
-  const name = `${projection.name}.${table.name}`;
-  const liveRows = rowsOf(live, liveSchema(projection.name), table);
-  const replayedRows = rowsOf(copy, verifySchema(projection.name), table);
-  let [one, other] = [await liveRows.next(), await replayedRows.next()];
-  while (!one.done || !other.done) {
-    const order = one.done ? 1 : other.done ? -1 : compareKeys(one.value.key, other.value.key);
-    const here = order <= 0 ? (one.value as Row) : null;
-    const there = order >= 0 ? (other.value as Row) : null;
-    if (here?.text !== there?.text) yield { table: name, live: here?.text ?? null, replayed: there?.text ?? null };
-    if (here !== null) {
-      count();
-      one = await liveRows.next();
-    }
-    if (there !== null) other = await replayedRows.next();
-  }
-}
 
 interface FoldedRow {
   readonly id: string;
@@ -131,20 +55,25 @@ interface FoldedRow {
   readonly state: string;
 }
 
-/** Compares each row with the fold of its stream, read stream by stream. Independent of the projections' own code. */
+/**
+ * Compares each row with the fold of its stream, read stream by stream. Independent of the projections' own code. Needs no snapshot: each
+ * row says up to which revision it is folded.
+ */
 async function* foldDifferences(
   session: Sql,
   log: EventLog,
-  { name, aggregates = [] }: Projection,
-  leftOut: LeftOut,
+  projection: Projection,
   onPage: (rows: number) => void,
   signal?: AbortSignal,
 ): AsyncGenerator<Difference> {
+  const { name, aggregates = [] } = projection;
   let read = 0;
   for (const { table, category, decider, stored, textOf } of aggregates) {
     const text = `SELECT id, revision, ${stored} AS state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`;
     const pageAfter = (last: FoldedRow | null) => session.query<FoldedRow>(text, [last?.id ?? '']);
     for await (const rows of pagesOf(PAGE, pageAfter, (all) => all)) {
+      // Read after the rows: what is left out later lies beyond their revisions, and what no longer is, too.
+      const leftOut = await readLeftOut(session, log, name);
       for (const { id, revision, state } of rows) {
         signal?.throwIfAborted();
         let folded = decider.initial;
@@ -183,40 +112,88 @@ interface Comparison {
   readonly log: EventLog;
   readonly signal: AbortSignal | undefined;
   readonly findings: Findings;
+  readonly sliceRows: number;
 }
 
-/** Replays a read model into a separate copy and compares the rows. */
+const assertVersion = (projection: Projection, live: Checkpoint | undefined): void => {
+  if (['outdated', 'newer'].includes(conditionOf(projection, live)))
+    throw new AlreadyRunning(`${projection.name} is rebuilt in another version: verify when that has ended`);
+};
+
+/** The position of the live copy, and what it leaves out up to there. */
+interface LiveState {
+  readonly position: Position | null;
+  readonly leftOut: LeftOut;
+}
+
+const liveState = async (db: Sql, projection: Projection, log: EventLog): Promise<LiveState> => {
+  const { name } = projection;
+  const checkpoint = (await readCheckpoints(db, [name])).get(name);
+  assertVersion(projection, checkpoint);
+  return { position: checkpoint?.position ?? null, leftOut: await readLeftOut(db, log, name) };
+};
+
+/**
+ * Replays a read model into a separate copy and compares the rows, slice by slice: the copy follows the live one to the position of each
+ * slice's snapshot. Returns the last position at which rows were compared.
+ */
 const compareWithReplay = async (
-  { live, copy, log, signal, findings }: Comparison,
+  comparison: Comparison,
   projection: Projection,
-  until: Position | null,
-  leftOut: LeftOut,
   reporting: (work: VerifyProgress['work']) => (count: number, position?: Position | null) => void,
-): Promise<void> => {
-  const replayed = reporting('replay');
+): Promise<Position | null> => {
+  const { live, copy, log, signal } = comparison;
+  const beside = new ReplayedCopy(projection, copy, log, signal);
   try {
-    const writer = projection.writer(await createVerifyCopy(copy, projection));
-    const { store, codec } = log;
-    const onTaken = (to: Position, events: number) => replayed(events, to);
-    if (until !== null)
-      await replay({
-        ...{ store, codec, session: copy, copies: [{ projection, writer, leftOut }], after: null, until, onTaken },
-        ...(signal && { signal }),
-      });
+    const { position, leftOut } = await liveState(live, projection, log);
+    const replayed = reporting('replay');
+    await beside.reach(position, leftOut, (to, events) => replayed(events, to));
     const compared = reporting('compare');
-    const count = () => {
-      signal?.throwIfAborted();
-      if (++findings.rows % PAGE === 0) compared(findings.rows);
-    };
-    await copy.transaction(async (tx) => {
-      await tx.query('SET TRANSACTION READ ONLY');
-      for (const table of projection.tables)
-        for await (const found of differencesOf(live, tx, projection, table, count)) findings.note(found);
-    });
+    const tables = projection.tables.map((table) => new TableComparison(projection, table));
+    let at = position;
+    while (tables.some(({ isDone }) => !isDone)) {
+      // Most of what has happened meanwhile is replayed before the snapshot.
+      const near = await liveState(live, projection, log);
+      await beside.reach(near.position, near.leftOut);
+      at = await compareSlice(comparison, projection, beside, tables, compared);
+    }
+    return at;
   } finally {
-    await dropSchema(copy, verifySchema(projection.name));
+    await beside.drop();
   }
 };
+
+/** Compares rows until the slice is full, in one snapshot of each copy, both at the same position. Returns the position. */
+const compareSlice = (
+  { live, copy, log, signal, findings, sliceRows }: Comparison,
+  projection: Projection,
+  beside: ReplayedCopy,
+  tables: readonly TableComparison[],
+  onPage: (rows: number) => void,
+): Promise<Position | null> =>
+  live.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // Before the snapshot: a copy swapped in after it would appear empty.
+    const names = projection.tables.map(({ name }) => `${liveSchema(projection.name)}.${name}`);
+    await tx.query(`LOCK TABLE ${names} IN ACCESS SHARE MODE`);
+    const { position, leftOut } = await liveState(tx, projection, log);
+    await beside.reach(position, leftOut);
+    const beganAtMs = performance.now();
+    let rows = 0;
+    const isFull = (): boolean => {
+      signal?.throwIfAborted();
+      if (++findings.rows % PAGE === 0) onPage(findings.rows);
+      return ++rows >= sliceRows || performance.now() - beganAtMs > SLICE_MS;
+    };
+    await copy.transaction(async (other) => {
+      await other.query('SET TRANSACTION READ ONLY');
+      for (const table of tables) {
+        if (!table.isDone) await table.slice(tx, other, isFull, (found) => findings.note(found));
+        if (!table.isDone) return;
+      }
+    });
+    return position;
+  });
 
 /** Verifies all read models. If the signal aborts it, it throws and removes its copies and locks. Throws AlreadyRunning. */
 export const verify = async (
@@ -225,6 +202,7 @@ export const verify = async (
   openSession: OpenLeaderSession,
   signal?: AbortSignal,
   onProgress: (progress: VerifyProgress) => void = () => undefined,
+  sliceRows = SLICE_ROWS,
 ): Promise<VerifyReport> => {
   const steps = projections.length * WORKS.length;
   const names = projections.map(({ name }) => name);
@@ -232,39 +210,26 @@ export const verify = async (
   const copy = await openSession('verify');
   try {
     if (!(await copy.tryLead('verify'))) throw new AlreadyRunning('another verify is running');
-    const compared = await readCheckpoints(copy, names);
-    for (const projection of projections)
-      if (['outdated', 'newer'].includes(conditionOf(projection, compared.get(projection.name))))
-        throw new AlreadyRunning(`${projection.name} is rebuilt in another version: verify when that has ended`);
+    const checkpoints = await readCheckpoints(copy, names);
+    for (const projection of projections) assertVersion(projection, checkpoints.get(projection.name));
     await holdRetention(copy);
-    await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // Before the snapshot: a copy swapped in after it would appear empty.
-    await live.query(
-      `LOCK TABLE ${projections.flatMap(({ name, tables }) => tables.map((table) => `${liveSchema(name)}.${table.name}`))} IN ACCESS SHARE MODE`,
-    );
-    const checkpoints = await readCheckpoints(live, names);
-    const leftOut = new Map<string, LeftOut>();
-    for (const name of names) leftOut.set(name, await readLeftOut(live, log, name));
-    const parked = await readParked(live, names);
     const findings = new Findings();
+    const positions: (Position | null)[] = [];
     for (const [index, projection] of projections.entries()) {
       const reporting = (work: VerifyProgress['work']) => {
         const step = index * WORKS.length + WORKS.indexOf(work);
         return (count: number, position: Position | null = null): void =>
           onProgress({ projection: projection.name, work, step, steps, count, position });
       };
-      const leftOutHere = leftOut.get(projection.name) as LeftOut;
-      const until = checkpoints.get(projection.name)?.position ?? null;
-      await compareWithReplay({ live, copy, log, signal, findings }, projection, until, leftOutHere, reporting);
-      const folded = foldDifferences(live, log, projection, leftOutHere, reporting('fold'), signal);
-      for await (const found of folded) findings.note(found);
+      const comparison = { live, copy, log, signal, findings, sliceRows };
+      positions.push(await compareWithReplay(comparison, projection, reporting));
+      for await (const found of foldDifferences(live, log, projection, reporting('fold'), signal)) findings.note(found);
       for (const { table, text } of projection.checks ?? [])
         for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) findings.note({ table, ...row });
     }
-    const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
     const { rows, differences, differenceCount } = findings;
-    return { position, rows, differences, differenceCount, parked };
+    return { position, rows, differences, differenceCount, parked: await readParked(live, names) };
   } finally {
     await live.close();
     await copy.close();

@@ -1,9 +1,15 @@
 // The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
+import type { Position } from '../../../application/ports/eventStore.ts';
 import type { OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { LeftOut } from '../../../projections/engine/parking.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
-import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
+import { ReplayedCopy } from '../../../projections/engine/replayedCopy.ts';
+import type { Difference } from '../../../projections/engine/tableComparison.ts';
+import { type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { walletProjection } from '../../../projections/wallet/projection.ts';
@@ -164,6 +170,40 @@ describe('verify', function suite() {
       expect((await check()).differences).to.deep.equal([]);
     });
 
+  describe('in slices', () => {
+    const SLICE_ROWS = 40;
+    const SNAPSHOT = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ';
+    const inSlices = (openSession: OpenLeaderSession) =>
+      verify(PROJECTIONS, gateway.storage, openSession, undefined, undefined, SLICE_ROWS);
+
+    it('holds a snapshot for one slice only, and follows what happens between two', async () => {
+      let slices = 0;
+      const openSession = sessionsThat(async (text) => {
+        if (!text.startsWith(SNAPSHOT) || ++slices % 4 > 0) return;
+        const { body } = await gateway.charge<{ id: string }>();
+        await gateway.post(`/v1/sandbox/charges/${body.id}/pay`);
+        await gateway.untilProjected();
+      });
+      const { rows, differences } = await inSlices(openSession);
+      expect(differences).to.deep.equal([]);
+      expect(rows).to.be.greaterThan(4 * SLICE_ROWS);
+      expect(slices)
+        .to.be.at.least(Math.floor(rows / SLICE_ROWS))
+        .and.at.least(PROJECTIONS.length);
+    });
+
+    it('compares each row once', async () => {
+      await gateway.untilProjected();
+      const [whole, sliced] = [await check(), await inSlices(gateway.storage.openSession)];
+      if (whole.position === sliced.position) expect(sliced).to.deep.equal(whole);
+      const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, NULL, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 95) n`;
+      await backends.sql.query(`INSERT INTO rm_wallet.entries ${values}`);
+      const { differenceCount, differences } = await inSlices(gateway.storage.openSession);
+      await backends.sql.query("DELETE FROM rm_wallet.entries WHERE account_id = 'a'");
+      expect([differenceCount, new Set(differences.map(({ live }) => live)).size]).to.deep.equal([95, 95]);
+    });
+  });
+
   it('has nothing to say while events keep coming', async () => {
     let isOver = false;
     const writing = (async () => {
@@ -304,6 +344,42 @@ describe('verify', function suite() {
         .map((answer) => (answer.status === 'fulfilled' ? answer.value.differences : (answer.reason as Error).message))
         .toSorted(),
     ).to.deep.equal([[], 'another verify is running']);
+  });
+});
+
+describe('a replayed copy', () => {
+  it('begins anew when the live one has taken up a stream that it left out, or has gone back', async () => {
+    const scene = await Scene.open();
+    const session = await scene.openSession('test');
+    try {
+      const ids = [await scene.appendPayment(), await scene.appendPayment()];
+      const all = (await scene.positions()) as Position[];
+      const copy = new ReplayedCopy(paymentsProjection, session, scene);
+      const revisions = async () => {
+        const text = 'SELECT id, revision FROM rm_payments_verify.payments';
+        const { rows } = await session.query<{ id: string; revision: number }>(text);
+        return ids.map((id) => rows.find((row) => row.id === id)?.revision);
+      };
+      const without = (revision: number): LeftOut => {
+        const leftOut = new LeftOut();
+        leftOut.park(PAYMENT.stream(ids[0] as PaymentId), revision);
+        return leftOut;
+      };
+      await copy.reach(all[3] as Position, without(1));
+      expect(await revisions()).to.deep.equal([0, 0]);
+      await copy.reach(all[5] as Position, without(1));
+      expect(await revisions(), 'still left out').to.deep.equal([0, 2]);
+      await copy.reach(all[5] as Position, without(2));
+      expect(await revisions(), 'taken up, and left out again').to.deep.equal([1, 2]);
+      await copy.reach(all[5] as Position, new LeftOut());
+      expect(await revisions(), 'taken up').to.deep.equal([2, 2]);
+      await copy.reach(all[1] as Position, new LeftOut());
+      expect(await revisions(), 'gone back').to.deep.equal([1, undefined]);
+      await copy.drop();
+    } finally {
+      await session.close();
+      await scene.close();
+    }
   });
 });
 
