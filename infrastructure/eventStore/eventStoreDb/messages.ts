@@ -326,6 +326,22 @@ export const recordOf = (
   };
 };
 
+type EventRecord = NonNullable<ReturnType<NonNullable<ReturnType<ReadResponse['getEvent']>>['getEvent']>>;
+
+const placeOf = (record: EventRecord): Position => {
+  const position = positionOf(record.getCommitPosition(), record.getPreparePosition());
+  if (position !== null) return position;
+  const problem = 'this server returns no positions in stream reads: EventStoreDB 22.10 or newer is required';
+  throw new StoreFailure('refused', problem);
+};
+
+/** Returns the position of an event or a tombstone without decoding it, or null if the answer holds neither. */
+export const headOf = (response: ReadResponse): Position | null => {
+  const record = response.getEvent()?.getEvent();
+  const type = record?.getMetadataMap().get('type') ?? '';
+  return record === undefined || (type.startsWith('$') && type !== TOMBSTONE) ? null : placeOf(record);
+};
+
 /** Returns the event, or null if the answer holds none, or one of the server's own (a tombstone). */
 export const eventOf = (response: ReadResponse): RecordedEvent | null => {
   const record = response.getEvent()?.getEvent();
@@ -333,13 +349,7 @@ export const eventOf = (response: ReadResponse): RecordedEvent | null => {
   const properties = record.getMetadataMap();
   const type = properties.get('type') ?? '';
   if (type.startsWith('$')) return null;
-  const position = positionOf(record.getCommitPosition(), record.getPreparePosition());
-  if (position === null) {
-    throw new StoreFailure(
-      'refused',
-      'this server returns no positions in stream reads: EventStoreDB 22.10 or newer is required',
-    );
-  }
+  const position = placeOf(record);
   const { metadata, recordedAt } = readOriginalTimestamp(withoutCausality(textOf(record.getCustomMetadata_asU8())));
   return {
     id: uuidText(record.getId()),

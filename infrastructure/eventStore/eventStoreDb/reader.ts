@@ -6,7 +6,7 @@ import type { Connection, Connector } from './connection.ts';
 import { ReplaceableConnection, type SharedConnection } from './connection.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';
 import type { ReadRequest, ReadResponse } from './messages.ts';
-import { eventOf, newestRequest, recordOf, recordRequest, streamPageRequest, tombstoneOf } from './messages.ts';
+import { eventOf, headOf, newestRequest, recordOf, recordRequest, streamPageRequest } from './messages.ts';
 import type { Timings } from './settings.ts';
 
 interface ReaderOptions {
@@ -114,10 +114,7 @@ export class Reader {
    * deleted events, so the position never decreases. Throws EventStoreUnavailable.
    */
   async newest(prefixes: readonly string[]): Promise<Position | null> {
-    const [position] = await this.#soon(
-      () => newestRequest(prefixes),
-      (response) => tombstoneOf(response) ?? eventOf(response)?.position ?? null,
-    );
+    const [position] = await this.#soon(() => newestRequest(prefixes), headOf);
     return position ?? null;
   }
 
