@@ -55,10 +55,12 @@ const RENEW = `WITH renewed AS (
   ${sharersText('$4', '$5')}`;
 const LOOK = sharersText('$1', '$2');
 
-const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM unnest($1::int[], $2::timestamptz[]) AS v(pid, started_at)
-  JOIN pg_stat_activity a ON a.pid = v.pid AND a.backend_start = v.started_at`;
-const FORGET = `DELETE FROM subscriptions.leaderships l USING unnest($1::int[], $2::timestamptz[]) AS v(pid, started_at)
-  WHERE l.shares IS NOT NULL AND l.pid = v.pid AND l.started_at = v.started_at`;
+/** Looks once more whether they are late: this process may have been frozen since it looked. */
+const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM subscriptions.leaderships l
+  JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
+  WHERE l.role = ANY($1::text[]) AND l.renewed_at < clock_timestamp() - $2 * interval '1 ms'`;
+const FORGET = `DELETE FROM subscriptions.leaderships l USING unnest($1::text[], $2::timestamptz[]) AS v(role, started_at)
+  WHERE l.role = v.role AND l.started_at = v.started_at`;
 
 export interface Lease {
   /** The key of its row. */
@@ -142,10 +144,13 @@ export class LeaseKeeper {
 
   /** Ends the sessions of sharers that did not renew, and removes the rows of those whose session has ended. Never rejects. */
   async clear(late: readonly SharerRow[], gone: readonly SharerRow[]): Promise<void> {
-    for (const [text, rows] of [[END_LATE, late] as const, [FORGET, gone] as const]) {
-      const values = [rows.map(({ pid }) => pid), rows.map(({ startedAt }) => startedAt)];
+    const roles = (rows: readonly SharerRow[]): readonly string[] => rows.map(({ role }) => role);
+    const work = [
+      { rows: late, text: END_LATE, values: [roles(late), this.#timings.leaseMs] },
+      { rows: gone, text: FORGET, values: [roles(gone), gone.map(({ startedAt }) => startedAt)] },
+    ];
+    for (const { rows, text, values } of work)
       if (rows.length > 0) await this.#pool?.query(text, values).catch(() => undefined);
-    }
   }
 
   /** Never rejects: a lease survives a few failed renewals. */

@@ -91,8 +91,8 @@ export class TableComparison {
   }
 
   /**
-   * Merges both sides from the end of the last slice on, and holds only a page of each, however many rows differ. Both transactions must see
-   * the same position of the log. `isFull` is called for each live row; the slice ends when it returns true.
+   * Merges both sides from the end of the last slice on, and holds only a page of each, however many rows differ. Both transactions must
+   * see the same position of the log. `isFull` is called for each live row; the slice ends when it returns true.
    */
   async slice(live: Sql, copy: Sql, isFull: () => boolean, onDifference: (found: Difference) => void): Promise<void> {
     const { name } = this.#projection;
