@@ -26,11 +26,15 @@ const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at,
   ON CONFLICT (role) DO UPDATE SET pid = excluded.pid, started_at = excluded.started_at, renewed_at = excluded.renewed_at
   RETURNING role, pid, started_at::text AS "startedAt"`;
 
-/** Shares the lock of the role, which keeps a process from leading the role alone. Each process has a row of its own. */
+/**
+ * Shares the lock of the role, which keeps a process from leading the role alone. Each process has a row of its own, and holds a lock by the
+ * key of that row: a row whose lock is free belongs to a session that has ended.
+ */
 const JOIN = `INSERT INTO subscriptions.leaderships AS l (role, shares, pid, started_at, renewed_at)
   SELECT $2::text || '/' || pg_backend_pid(), $2::text, pg_backend_pid(),
     (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
   WHERE pg_try_advisory_lock_shared($1, hashtext($2::text))
+    AND pg_try_advisory_lock($1, hashtext($2::text || '/' || pg_backend_pid()))
   ON CONFLICT (role) DO UPDATE SET able = '{}', started_at = excluded.started_at, renewed_at = excluded.renewed_at
   RETURNING role, pid, started_at::text AS "startedAt"`;
 
@@ -41,19 +45,17 @@ const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaders
   WHERE l.role = $2::text AND l.renewed_at < clock_timestamp() - $3 * interval '1 ms'
     AND k.classid = $1 AND k.objid = (hashtext($2::text)::bigint & 4294967295)::oid AND k.objsubid = 2`;
 
-/** Returns the processes that share the roles `roles`, the oldest first. */
-const sharersText = (roles: string, leaseMs: string): string => `SELECT l.role, l.shares, l.able, l.pid,
-    l.started_at::text AS "startedAt", a.pid IS NOT NULL AS "isOpen",
-    l.renewed_at < clock_timestamp() - ${leaseMs} * interval '1 ms' AS "isLate"
-  FROM subscriptions.leaderships l LEFT JOIN LATERAL pg_stat_get_activity(l.pid) a ON a.backend_start = l.started_at
-  WHERE l.shares = ANY(${roles}::text[]) ORDER BY l.started_at, l.pid`;
+/** Returns the processes that share the roles, the oldest first. $1: class of locks, $2: milliseconds of a lease, $3: roles. */
+const SHARERS = `SELECT l.role, l.shares, l.able, l.pid, l.started_at::text AS "startedAt",
+    NOT pg_try_advisory_xact_lock_shared($1, hashtext(l.role)) AS "isOpen",
+    l.renewed_at < clock_timestamp() - $2 * interval '1 ms' AS "isLate"
+  FROM subscriptions.leaderships l WHERE l.shares = ANY($3::text[]) ORDER BY l.started_at, l.pid`;
 
 const RENEW = `WITH renewed AS (
     UPDATE subscriptions.leaderships l SET renewed_at = clock_timestamp()
-    FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS v(role, pid, started_at)
+    FROM unnest($4::text[], $5::int[], $6::timestamptz[]) AS v(role, pid, started_at)
     WHERE l.role = v.role AND l.pid = v.pid AND l.started_at = v.started_at)
-  ${sharersText('$4', '$5')}`;
-const LOOK = sharersText('$1', '$2');
+  ${SHARERS}`;
 
 /** Looks once more whether they are late: this process may have been frozen since it looked. */
 const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM subscriptions.leaderships l
@@ -135,9 +137,9 @@ export class LeaseKeeper {
 
   /** Reads who shares the role. Returns null if that fails. */
   async look(role: string): Promise<readonly SharerRow[] | null> {
-    const values = [[role], this.#timings.leaseMs];
+    const values = [LOCK_CLASS, this.#timings.leaseMs, [role]];
     const found = await this.#pool
-      ?.query<SharerRow>({ name: 'look_at_sharers', text: LOOK, values })
+      ?.query<SharerRow>({ name: 'look_at_sharers', text: SHARERS, values })
       .catch(() => undefined);
     return found?.rows ?? null;
   }
@@ -159,11 +161,8 @@ export class LeaseKeeper {
     const held = [...this.#held.keys()];
     const shared = [...this.#held.values()].filter((one) => one !== null);
     const values = [
-      held.map(({ role }) => role),
-      held.map(({ pid }) => pid),
-      held.map(({ startedAt }) => startedAt),
-      shared.map(({ role }) => role),
-      this.#timings.leaseMs,
+      ...[LOCK_CLASS, this.#timings.leaseMs, shared.map(({ role }) => role)],
+      ...[held.map(({ role }) => role), held.map(({ pid }) => pid), held.map(({ startedAt }) => startedAt)],
     ];
     this.#renewing++;
     const found = await this.#pool.query<SharerRow>({ name: 'renew_leases', text: RENEW, values }).catch(() => null);
