@@ -1,4 +1,5 @@
 // /dashboard/{mode}: how business goes today, and what needs attention.
+import { EVERY_PAYMENT } from '../../../application/ports/readModels/payments.ts';
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { percentHalfUp } from '../../../domain/kernel/rounding.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
@@ -9,6 +10,7 @@ import { html, type Markup } from '../html.ts';
 import { barChart } from './chart.ts';
 import { dayText, minuteText } from './format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from './page.ts';
+import { liveFrom, livePart } from './parts.ts';
 import { paymentsTable } from './payments/table.ts';
 
 /** Today, and back to the same weekday last week. */
@@ -80,10 +82,10 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
     const { tenant, services, texts, to } = reader;
     const { views, accounts } = services;
     const days = lastBusinessDays(saoPauloDay(await accounts.now(tenant.accountId, tenant.mode)), DAYS);
-    const none = { statuses: null, from: null, to: null, documentKey: null };
+    const [version] = await views.payments.versions([{ tenant, paymentId: null }]);
     const [rows, recent, ofWallet, alarm] = await Promise.all([
       views.stats.dayRows(tenant, { days, currency: null }),
-      views.payments.listAfter(tenant, none, null, RECENT),
+      views.payments.listAfter(tenant, EVERY_PAYMENT, null, RECENT),
       wallet(reader),
       failing(reader),
     ]);
@@ -91,10 +93,10 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
     return shownPage(200, context, reader, {
       title: texts.pages.overview,
       section: '',
-      main: html`${alarm}<div class="tiles">${todayTiles(days, rows, reader)}${ofWallet}</div>
+      main: html`${liveFrom('/events', version, reader)}${alarm}${livePart('tiles', html`<div class="tiles">${todayTiles(days, rows, reader)}${ofWallet}</div>`)}
 ${volume(days, rows, reader)}
 <section class="panel"><h2>${overview.recent}</h2>
-${recent.length === 0 ? html`<p class="empty">${overview.empty}</p>` : paymentsTable(recent, reader)}
+${livePart('recent', recent.length === 0 ? html`<p class="empty">${overview.empty}</p>` : paymentsTable(recent, reader))}
 <p class="row"><a href="${to('/payments')}">${overview.seeAll}</a>${reader.mayChange ? html`<a class="button" href="${to('/payments/new')}">${texts.payments.create}</a>` : null}</p></section>`,
     });
   },

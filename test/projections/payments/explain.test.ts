@@ -53,7 +53,7 @@ describe('at 100,000 payments of one account', function suite() {
 
   const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
   const newest = { by: 'createdAt', direction: 'desc' } as const;
-  const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId };
+  const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId, amount: 0 };
   // Bounds: 100 rows of the page, each with what is kept apart of it. Where pages are numbered they are found twice, and what stands before
   // them once.
   for (const [name, atMost, work] of [

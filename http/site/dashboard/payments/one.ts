@@ -19,7 +19,7 @@ import { assertShown } from '../../../kernel/upToDate.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
-import { actionForm, fact } from '../parts.ts';
+import { actionForm, fact, liveFrom, livePart } from '../parts.ts';
 import { copied } from '../secret.ts';
 import { statusBadge } from './table.ts';
 
@@ -156,6 +156,7 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     const { tenant, asCaller, services, language } = reader;
     const { id } = context.params;
     assertShown({ services, caller: asCaller }, id);
+    const [version] = await services.views.payments.versions([{ tenant, paymentId: id }]);
     const payment = await services.views.payments.find(tenant, id);
     if (payment === null) return NO_PAYMENT;
     const [history, all] = await Promise.all([
@@ -167,9 +168,9 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     return shownPage(200, context, reader, {
       title: formatAmount(amount, currency, language),
       section: '/payments',
-      main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
-<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${story(history, reader)}</div>
-<div>${money(payment, reader)}${dispute(payment, reader)}${actions(payment, reader)}${refunds(all ?? [], reader)}</div></div>`,
+      main: html`${liveFrom(`/payments/${id}/events`, version, reader)}${livePart('status', html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>`)}
+<div class="two">${livePart('payment', html`${link(payment, reader)}${facts(payment, reader)}${story(history, reader)}`)}
+<div>${livePart('money', html`${money(payment, reader)}${dispute(payment, reader)}`)}${livePart('actions', actions(payment, reader))}${livePart('refunds', html`${refunds(all ?? [], reader)}`)}</div></div>`,
     });
   },
 });
