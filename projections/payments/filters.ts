@@ -111,25 +111,21 @@ export const rowsOf = (
     ...conditionsOf(tenant, filter, values),
     ...(others === null ? [] : [isFound(tenant, others, values)]),
   ].join(' AND ');
-  const select = (condition: string | null, from = 'rm_payments.payments p'): string =>
-    `(SELECT p.* FROM ${from} WHERE ${conditions}${condition === null ? '' : ` AND ${condition}`} ${end})`;
-  const hasStatus = statuses === null ? '' : ` AND p.status = ANY(${values.of(statuses)}::text[])`;
-  if (found !== null) {
-    const parts = found
-      .flatMap((term) => placesOf(tenant, term, values))
-      .map(({ isKey, condition }) =>
-        isKey
-          ? select(`${condition}${hasStatus}`, `${KEYS} JOIN rm_payments.payments p ON ${IS_ITS_KEY}`)
-          : select(`${condition}${hasStatus}`),
-      );
-    return { text: parts.join(' UNION ALL '), repeats: parts.length > 1 };
-  }
+  const select = (own: readonly string[], from = 'rm_payments.payments p'): string =>
+    `(SELECT p.* FROM ${from} WHERE ${[conditions, ...own].join(' AND ')} ${end})`;
   // The index of statuses is in the order of creation.
-  const parts =
-    statuses === null || by !== 'createdAt'
-      ? [select(hasStatus === '' ? null : hasStatus.slice(' AND '.length))]
-      : statuses.map((status) => select(`p.status = ${values.of(status)}`));
-  return { text: parts.join(' UNION ALL '), repeats: false };
+  if (found === null && statuses !== null && by === 'createdAt') {
+    const parts = statuses.map((status) => select([`p.status = ${values.of(status)}`]));
+    return { text: parts.join(' UNION ALL '), repeats: false };
+  }
+  const ofStatus = statuses === null ? [] : [`p.status = ANY(${values.of(statuses)}::text[])`];
+  if (found === null) return { text: select(ofStatus), repeats: false };
+  const parts = found
+    .flatMap((term) => placesOf(tenant, term, values))
+    .map(({ isKey, condition }) =>
+      select([condition, ...ofStatus], isKey ? `${KEYS} JOIN rm_payments.payments p ON ${IS_ITS_KEY}` : undefined),
+    );
+  return { text: parts.join(' UNION ALL '), repeats: parts.length > 1 };
 };
 
 /** Returns the columns of the order; `desc` reads them backwards, except the id. */
