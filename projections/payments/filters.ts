@@ -58,14 +58,14 @@ const placesOf = (tenant: Tenant, term: SearchTerm, values: Values): readonly Pl
 };
 
 const KEYS = 'rm_payments.search_keys k';
-/** Equal instants let a list read the keys' index in order. */
-const IS_ITS_KEY = 'k.id = p.id AND k.created_at = p.created_at';
 
 const isFound = (tenant: Tenant, terms: readonly SearchTerm[], values: Values): string =>
   `(${terms
     .flatMap((term) => placesOf(tenant, term, values))
     .map(({ isKey, condition }) =>
-      isKey ? `EXISTS (SELECT FROM ${KEYS} WHERE ${condition} AND ${IS_ITS_KEY})` : `(${condition})`,
+      isKey
+        ? `EXISTS (SELECT FROM ${KEYS} WHERE ${condition} AND k.created_at = p.created_at AND k.id = p.id)`
+        : `(${condition})`,
     )
     .join(' OR ')})`;
 
@@ -96,12 +96,12 @@ interface Rows {
   readonly repeats: boolean;
 }
 
-/** `end` follows the conditions of each part. */
+/** `endOf` returns what follows the conditions of a part whose order of creation is that of the rows `alias`. */
 export const rowsOf = (
   tenant: Tenant,
   filter: PaymentFilter,
   values: Values,
-  end = '',
+  endOf: (alias: 'p' | 'k') => string = () => '',
   { by }: CursorOrder = NEWEST_FIRST,
 ): Rows => {
   const { statuses, customer = null } = filter;
@@ -111,8 +111,10 @@ export const rowsOf = (
     ...conditionsOf(tenant, filter, values),
     ...(others === null ? [] : [isFound(tenant, others, values)]),
   ].join(' AND ');
-  const select = (own: readonly string[], from = 'rm_payments.payments p'): string =>
-    `(SELECT p.* FROM ${from} WHERE ${[conditions, ...own].join(' AND ')} ${end})`;
+  // The keys' index is in the order of creation, too.
+  const select = (own: readonly string[], isKey = false): string =>
+    `(SELECT p.* FROM ${isKey ? `${KEYS} JOIN rm_payments.payments p ON p.id = k.id` : 'rm_payments.payments p'}
+      WHERE ${[conditions, ...own].join(' AND ')} ${endOf(isKey ? 'k' : 'p')})`;
   // The index of statuses is in the order of creation.
   if (found === null && statuses !== null && by === 'createdAt') {
     const parts = statuses.map((status) => select([`p.status = ${values.of(status)}`]));
@@ -122,15 +124,13 @@ export const rowsOf = (
   if (found === null) return { text: select(ofStatus), repeats: false };
   const parts = found
     .flatMap((term) => placesOf(tenant, term, values))
-    .map(({ isKey, condition }) =>
-      select([condition, ...ofStatus], isKey ? `${KEYS} JOIN rm_payments.payments p ON ${IS_ITS_KEY}` : undefined),
-    );
+    .map(({ isKey, condition }) => select([condition, ...ofStatus], isKey));
   return { text: parts.join(' UNION ALL '), repeats: parts.length > 1 };
 };
 
 /** Returns the columns of the order; `desc` reads them backwards, except the id. */
 const columnsOf = ({ by }: CursorOrder, alias: string): readonly string[] =>
-  by === 'amount' ? [`${alias}.amount`, `${alias}.created_at`] : [`${alias}.created_at`];
+  by === 'amount' ? [`${alias === 'k' ? 'p' : alias}.amount`, `${alias}.created_at`] : [`${alias}.created_at`];
 
 /** Returns the list of ORDER BY. */
 export const orderText = (order: CursorOrder, alias: string): string => {
@@ -143,11 +143,16 @@ export const orderText = (order: CursorOrder, alias: string): string => {
 export const distinctText = (order: CursorOrder, alias: string): string =>
   [...columnsOf(order, alias), `${alias}.id`].join(', ');
 
-/** Returns the condition of rows `p` after the cursor. */
-export const isAfter = (order: CursorOrder, { createdAt, id, amount }: Cursor, values: Values): string => {
+/** Returns the condition of rows after the cursor. */
+export const isAfter = (
+  order: CursorOrder,
+  { createdAt, id, amount }: Cursor,
+  values: Values,
+  alias: string,
+): string => {
   const isDescending = order.direction === 'desc';
-  const columns = `(${columnsOf(order, 'p').join(', ')})`;
+  const columns = `(${columnsOf(order, alias).join(', ')})`;
   const at = `(${[...(order.by === 'amount' ? [values.of(amount)] : []), values.of(createdAt)].join(', ')})`;
   const beyond = isDescending ? '<' : '>';
-  return `${columns} ${beyond}= ${at} AND (${columns} ${beyond} ${at} OR p.id ${isDescending ? '>' : '<'} ${values.of(id)})`;
+  return `${columns} ${beyond}= ${at} AND (${columns} ${beyond} ${at} OR ${alias}.id ${isDescending ? '>' : '<'} ${values.of(id)})`;
 };

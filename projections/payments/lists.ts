@@ -90,8 +90,9 @@ export const listAfter = async (
   const values = new Values();
   // Reads at most one page per part, and separately stored columns only for the page's rows.
   const atMost = `LIMIT ${values.of(limit)}`;
-  const beyond = after === null ? '' : `AND ${isAfter(order, after, values)}`;
-  const rows = rowsOf(tenant, filter, values, `${beyond} ORDER BY ${orderText(order, 'p')} ${atMost}`, order);
+  const endOf = (alias: string): string =>
+    `${after === null ? '' : `AND ${isAfter(order, after, values, alias)}`} ORDER BY ${orderText(order, alias)} ${atMost}`;
+  const rows = rowsOf(tenant, filter, values, endOf, order);
   const distinct = rows.repeats ? `DISTINCT ON (${distinctText(order, 'f')})` : '';
   const page = `SELECT ${distinct} * FROM (${rows.text}) f ORDER BY ${orderText(order, 'f')} ${atMost}`;
   const { rows: found } = await db.query<ColumnValues>(

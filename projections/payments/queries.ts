@@ -11,7 +11,7 @@ import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { countHeld } from './held.ts';
 import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf, selectPayment } from './row.ts';
-import { versionsOf } from './versions.ts';
+import { versionsOf, watchedPayments } from './versions.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
   find: async ({ accountId, mode }, id) => {
@@ -29,6 +29,7 @@ export const paymentViews = (db: SqlPool): PaymentViews => ({
   },
   listAfter: (tenant, filter, after, limit, order) => listAfter(db, tenant, filter, after, limit, order),
   listPage: (tenant, filter, order, part) => listPage(db, tenant, filter, order, part),
+  watched: (watched) => watchedPayments(db, watched),
   versions: (watched) => versionsOf(db, watched),
   count: (tenant, filter) => countPayments(db, tenant, filter),
 });

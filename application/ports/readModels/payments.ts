@@ -113,6 +113,12 @@ export interface Watched {
   readonly paymentId: PaymentId | null;
 }
 
+export interface WatchedPayments {
+  readonly payments: readonly ExistingPayment[];
+  /** Changes with the payments; empty if there are none. */
+  readonly version: string;
+}
+
 export interface PaymentViews {
   /** Returns the tenant's payment, or null if it has none with this id. */
   find(tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null>;
@@ -133,7 +139,9 @@ export interface PaymentViews {
     order: PageOrder,
     part: PagePart,
   ): Promise<readonly ExistingPayment[]>;
-  /** Returns a text for each that changes with what is watched; empty if there is nothing. */
+  /** Returns what is watched, newest first. */
+  watched(watched: Watched): Promise<WatchedPayments>;
+  /** Returns the version of each. */
   versions(watched: readonly Watched[]): Promise<readonly string[]>;
   /** Returns the number of payments with these statuses in this period. */
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;

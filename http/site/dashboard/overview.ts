@@ -1,5 +1,4 @@
 // /dashboard/{mode}: how business goes today, and what needs attention.
-import { EVERY_PAYMENT } from '../../../application/ports/readModels/payments.ts';
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { percentHalfUp } from '../../../domain/kernel/rounding.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
@@ -15,7 +14,6 @@ import { paymentsTable } from './payments/table.ts';
 
 /** Today, and back to the same weekday last week. */
 const DAYS = 8;
-const RECENT = 8;
 const PRIMARY = 'BRL';
 
 const of = (rows: readonly DayRow[], day: string): readonly DayRow[] =>
@@ -82,10 +80,9 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
     const { tenant, services, texts, to } = reader;
     const { views, accounts } = services;
     const days = lastBusinessDays(saoPauloDay(await accounts.now(tenant.accountId, tenant.mode)), DAYS);
-    const [version] = await views.payments.versions([{ tenant, paymentId: null }]);
-    const [rows, recent, ofWallet, alarm] = await Promise.all([
+    const [rows, { payments: recent, version }, ofWallet, alarm] = await Promise.all([
       views.stats.dayRows(tenant, { days, currency: null }),
-      views.payments.listAfter(tenant, EVERY_PAYMENT, null, RECENT),
+      views.payments.watched({ tenant, paymentId: null }),
       wallet(reader),
       failing(reader),
     ]);

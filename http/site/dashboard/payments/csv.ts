@@ -8,14 +8,14 @@ import type { ExistingPayment } from '../../../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../../../domain/pix/taxId.ts';
 import type { Language } from '../../../../domain/presentation/amount.ts';
 import { chargeView } from '../../../../domain/presentation/charge.ts';
-import { csvField, csvTextField } from '../../../../domain/presentation/csv.ts';
+import { type CsvSeparator, csvFieldWith, withoutFormula } from '../../../../domain/presentation/csv.ts';
 import { publicStatus } from '../../../../domain/presentation/status.ts';
 import { transactionView } from '../../../../domain/presentation/transaction.ts';
 import type { Texts } from '../texts/texts.ts';
 import { methodsText } from './table.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
-const SEPARATOR: { readonly [L in Language]: string } = { pt: ';', en: ',' };
+const SEPARATOR: { readonly [L in Language]: CsvSeparator } = { pt: ';', en: ',' };
 const POINT: { readonly [L in Language]: string } = { pt: ',', en: '.' };
 
 const timeText = (at: Timestamp | null): string =>
@@ -35,26 +35,27 @@ interface Table {
 
 export const paymentsCsv = (texts: Texts, language: Language): Table => {
   const { payments, payment: words, csv } = texts;
-  const lineOf = (fields: readonly string[]): string => `${fields.join(SEPARATOR[language])}\r\n`;
+  const field = csvFieldWith(SEPARATOR[language]);
+  const lineOf = (fields: readonly string[]): string => `${fields.map(field).join(SEPARATOR[language])}\r\n`;
   const heads = [
     ...[words.id, payments.createdAt, payments.status, payments.method, csv.currency, payments.amount],
     ...[words.providerFee, words.platformFee, words.net, words.refunded, words.paidAt],
     ...[csv.name, words.document, words.email, payments.description, words.endToEndId, words.txid],
   ];
   return {
-    head: BYTE_ORDER_MARK + lineOf(heads.map(csvTextField)),
+    head: BYTE_ORDER_MARK + lineOf(heads),
     line: (payment) => {
       const [charge, transaction] = [chargeView(payment), transactionView(payment)];
       const { currency } = transaction;
       const amount = (value: number | null): string =>
         value === null
           ? ''
-          : csvField(decimalText(value, CURRENCY_DECIMALS[currency] ?? 2, { point: POINT[language], group: '' }));
+          : decimalText(value, CURRENCY_DECIMALS[currency] ?? 2, { point: POINT[language], group: '' });
       const description = charge.metadata['description'];
       return lineOf([
         PREFIX.charge + transaction.id,
         timeText(payment.charge.terms.createdAt),
-        ...[texts.statuses[publicStatus(payment)], methodsText(payment, texts), currency].map(csvTextField),
+        ...[texts.statuses[publicStatus(payment)], methodsText(payment, texts), currency],
         ...[transaction.amount, transaction.providerFee, transaction.platformFee, transaction.netAmount].map(amount),
         amount(transaction.amountRefunded),
         timeText(transaction.paidAt as Timestamp | null),
@@ -65,7 +66,7 @@ export const paymentsCsv = (texts: Texts, language: Language): Table => {
           typeof description === 'string' ? description : '',
           charge.settlement.end_to_end_id ?? '',
           charge.pix?.txid ?? '',
-        ].map(csvTextField),
+        ].map(withoutFormula),
       ]);
     },
   };

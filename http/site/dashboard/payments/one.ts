@@ -156,9 +156,9 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     const { tenant, asCaller, services, language } = reader;
     const { id } = context.params;
     assertShown({ services, caller: asCaller }, id);
-    const [version] = await services.views.payments.versions([{ tenant, paymentId: id }]);
-    const payment = await services.views.payments.find(tenant, id);
-    if (payment === null) return NO_PAYMENT;
+    const { payments, version } = await services.views.payments.watched({ tenant, paymentId: id });
+    const [payment] = payments;
+    if (payment === undefined) return NO_PAYMENT;
     const [history, all] = await Promise.all([
       services.paymentHistory(tenant, id),
       services.views.refunds.list(tenant, id),
