@@ -89,12 +89,21 @@ const begunBy = (event: EventOf['payment']): StreamName | null => {
   return event.type === 'TransactionDisputeOpened' ? MED_CASE.stream(event.data.caseId) : null;
 };
 
+const streamsBegunBy = (events: readonly Told[]): readonly StreamName[] => [
+  ...new Set(events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? [])),
+];
+
 /** Returns the streams of a payment: its own, and those of its refunds and disputes. */
 export const streamsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly StreamName[]> => {
   const own = PAYMENT.stream(id);
-  const events = await read(log, own);
-  const begun = events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? []);
-  return [...new Set([own, ...begun])];
+  return [own, ...streamsBegunBy(await read(log, own))];
+};
+
+/** Returns the events of these streams, reading each once. */
+const eventsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly Told[]> => {
+  const own = await read(log, PAYMENT.stream(id));
+  const others = await Promise.all(streamsBegunBy(own).map((stream) => read(log, stream)));
+  return [...own, ...others.flat()];
 };
 
 const POSTINGS = postingsOf(AGGREGATES);
@@ -157,8 +166,7 @@ const notificationChapter = ({ kind, reference, receivedAt: at, outcome }: Trace
 export const tellPayment =
   ({ deliveriesOfPayment, notificationsOfPayment, ...log }: StoryNeeds) =>
   async (id: PaymentId): Promise<PaymentStory | null> => {
-    const streams = await streamsOfPayment(log, id);
-    const events = (await Promise.all(streams.map((stream) => read(log, stream)))).flat();
+    const events = await eventsOfPayment(log, id);
     const tenant = events[0] && metadataIn(events[0].recorded);
     if (!tenant) return null;
     const { account: accountId, mode } = tenant;
@@ -190,7 +198,7 @@ export const tellPayment =
 export const paymentHistory =
   (needs: StoryNeeds) =>
   async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
-    const story = await tellPayment(needs)(id);
+    const story = await tellPayment({ ...needs, notificationsOfPayment: async () => [] })(id);
     if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
     return story.chapters.filter((chapter) => chapter.kind === 'event');
   };

@@ -7,31 +7,36 @@ import pg from 'pg';
 const CHANNEL = 'http.server.request.start';
 /** The client names its request. */
 const NAME = 'x-counted';
-const NOT_COUNTED = /^\s*(?:BEGIN|COMMIT|ROLLBACK)/i;
+/** Of transactions, and of connections that are opened meanwhile. */
+const NOT_COUNTED = /^\s*(?:BEGIN|COMMIT|ROLLBACK|SET )|pg_control_system/i;
+
+export interface CountedStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
 
 export interface CountedRequests {
   /** Sends this header with the request. */
   readonly headers: (name: string) => Readonly<Record<string, string>>;
-  /** Returns the texts of the request's statements. */
-  readonly statements: (name: string) => readonly string[];
+  readonly statements: (name: string) => readonly CountedStatement[];
   readonly stop: () => void;
 }
 
 export const countRequests = (): CountedRequests => {
-  const context = new AsyncLocalStorage<string[]>();
-  const all = new Map<string, string[]>();
+  const context = new AsyncLocalStorage<CountedStatement[]>();
+  const all = new Map<string, CountedStatement[]>();
   const onRequest = (message: unknown): void => {
     const name = (message as { request: IncomingMessage }).request.headers[NAME];
     if (typeof name !== 'string') return;
-    const own: string[] = [];
+    const own: CountedStatement[] = [];
     all.set(name, own);
     context.enterWith(own);
   };
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function counted(this: pg.Client, ...values: unknown[]) {
-    const [statement] = values as [string | { text: string }];
-    const text = typeof statement === 'string' ? statement : statement.text;
-    if (!NOT_COUNTED.test(text)) context.getStore()?.push(text);
+    const [statement, more] = values as [string | { text: string; values?: unknown[] }, unknown[]?];
+    const { text, values: own = more ?? [] } = typeof statement === 'string' ? { text: statement } : statement;
+    if (!NOT_COUNTED.test(text)) context.getStore()?.push({ text, values: own });
     return (query as (...all: unknown[]) => unknown).apply(this, values);
   } as typeof query;
   subscribe(CHANNEL, onRequest);

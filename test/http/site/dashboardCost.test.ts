@@ -47,6 +47,7 @@ describe('a page of the dashboard', () => {
       expect(reply.status, reply.text).to.equal(200);
       const statements = counted
         .statements(route.operationId)
+        .map(({ text }) => text)
         .filter((text, n) => n >= WHO_ASKS_MAX || !WHO_ASKS.test(text));
       expect(
         statements.length,
