@@ -32,8 +32,8 @@ const lastSeen = async (after: string | undefined, { tenant, services }: Reader)
   return id === null ? null : services.views.payments.find(tenant, id);
 };
 
-const content = (list: Markup | null, form: Markup, { texts, to, mayChange }: Reader): Markup =>
-  html`${mayChange ? html`<p class="row end"><a class="button" href="${to('/payments/new')}">${texts.payments.create}</a></p>` : null}${form}${list}`;
+const content = (list: Markup | null, form: Markup, { texts, to }: Reader, mayCreate: boolean): Markup =>
+  html`${mayCreate ? html`<p class="row end"><a class="button" href="${to('/payments/new')}">${texts.payments.create}</a></p>` : null}${form}${list}`;
 
 /** Links to the first page, the next one and the file, which keep the filters. */
 const links = (asked: Asked, isFirst: boolean, last: ExistingPayment | undefined, { texts, to }: Reader): Markup => {
@@ -54,14 +54,14 @@ export const paymentsRoute = route('GET', '/dashboard/{mode}/payments', {
   responses: { 200: PAGE, 303: REDIRECT, 422: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
-    const { texts, to, tenant, services } = reader;
+    const { texts, to, tenant, services, mayChange } = reader;
     const asked = context.query;
     const listing = listingOf(asked, reader);
     const page = <Status extends 200 | 422>(status: Status, list: Markup | null) =>
       shownPage(status, context, reader, {
         title: texts.pages.payments,
         section: '/payments',
-        main: content(list, filterForm(asked, listing, reader), reader),
+        main: content(list, filterForm(asked, listing, reader), reader, status === 200 && mayChange),
         hasSearch: true,
         ...(status === 422 && { problem: texts.payments.checkFilters }),
       });

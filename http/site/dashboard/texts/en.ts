@@ -88,7 +88,7 @@ export const EN: Texts = {
     filters: 'Filters',
     moreFilters: 'More filters',
     sort: 'Order',
-    sorts: { newest: 'Newest first', oldest: 'Oldest first', highest: 'Highest amount', lowest: 'Lowest amount' },
+    sorts: { newest: 'Newest first', oldest: 'Oldest first', highest: 'Highest first', lowest: 'Lowest first' },
     min: 'Amount from',
     max: 'Amount to',
     customerHint: 'CPF, CNPJ, email or id',
