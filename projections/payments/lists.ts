@@ -1,5 +1,5 @@
-// All SQL of lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the ids
-// of its page, and then reads only their states.
+// Lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the rows of its
+// page, and then reads only their states.
 
 import {
   type Cursor,

@@ -1,5 +1,4 @@
 // Versions of what open pages show: the text changes when a payment changes, or one of a tenant's newest payments.
-import { hash } from 'node:crypto';
 import type { Watched, WatchedPayments } from '../../application/ports/readModels/payments.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
@@ -16,13 +15,11 @@ const ONE_ROW = (accountId: string, mode: string, id: string): string =>
 
 const VERSIONS = {
   name: 'payment_versions',
-  text: `SELECT CASE WHEN w.id = ''
+  text: `SELECT coalesce(md5(CASE WHEN w.id = ''
       THEN (SELECT string_agg(r.id || r.revision, ',' ORDER BY r.created_at DESC, r.id) FROM (${RECENT_ROWS('w.account_id', 'w.mode')}) r)
-      ELSE (SELECT r.id || r.revision FROM (${ONE_ROW('w.account_id', 'w.mode', 'w.id')}) r) END AS shown
+      ELSE (SELECT r.id || r.revision FROM (${ONE_ROW('w.account_id', 'w.mode', 'w.id')}) r) END), '') AS version
     FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS w(account_id, mode, id, n) ORDER BY w.n`,
 };
-
-const versionOf = (shown: string | null): string => (shown === null ? '' : hash('md5', shown, 'hex'));
 
 /** Returns the version of each; an empty text if there is nothing to show. */
 export const versionsOf = async (db: Sql, watched: readonly Watched[]): Promise<readonly string[]> => {
@@ -31,26 +28,26 @@ export const versionsOf = async (db: Sql, watched: readonly Watched[]): Promise<
     watched.map(({ tenant }) => tenant.mode),
     watched.map(({ paymentId }) => paymentId ?? ''),
   ];
-  const { rows } = await db.query<{ shown: string | null }>({
+  const { rows } = await db.query<{ version: string }>({
     ...VERSIONS,
     values: columns.map((column) => new TextArray(column)),
   });
-  return rows.map(({ shown }) => versionOf(shown));
+  return rows.map(({ version }) => version);
 };
 
 const select = (rows: string): string =>
-  `SELECT r.id || r.revision AS shown, ${selectPayment('r')} FROM (${rows}) r ORDER BY r.created_at DESC, r.id`;
+  `SELECT md5(string_agg(r.id || r.revision, ',') OVER (ORDER BY r.created_at DESC, r.id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING))
+     AS version, ${selectPayment('r')} FROM (${rows}) r ORDER BY r.created_at DESC, r.id`;
 const SHOWN_RECENT = { name: 'show_recent_payments', text: select(RECENT_ROWS('$1', '$2')) };
 const SHOWN_ONE = { name: 'show_payment', text: select(ONE_ROW('$1', '$2', '$3')) };
 
 /** Returns the payments with their version. */
 export const watchedPayments = async (db: Sql, { tenant, paymentId }: Watched): Promise<WatchedPayments> => {
   const { accountId, mode } = tenant;
-  const { rows } = await db.query<ColumnValues & { readonly shown: string }>(
+  const { rows } = await db.query<ColumnValues & { readonly version: string }>(
     paymentId === null
       ? { ...SHOWN_RECENT, values: [accountId, mode] }
       : { ...SHOWN_ONE, values: [accountId, mode, paymentId] },
   );
-  const version = versionOf(rows.length === 0 ? null : rows.map(({ shown }) => shown).join(','));
-  return { payments: rows.map(paymentOf), version };
+  return { payments: rows.map(paymentOf), version: rows[0]?.version ?? '' };
 };

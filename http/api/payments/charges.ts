@@ -156,7 +156,7 @@ export const listChargesRoute = route('GET', '/v1/charges', {
     amount_min: amountBound('Only charges of at least this amount, in the smallest unit.'),
     amount_max: amountBound('Only charges of at most this amount, in the smallest unit.'),
     q: matching(
-      'Only charges with this id, txid, end-to-end id (also of a return or refund), CPF or CNPJ of the customer or payer, email address, `customerId` or amount. `12.34` means R$ 12.34; `1234` also means 1,234 centavos. Compared as a whole, not by parts.',
+      'Only charges with this id, txid, end-to-end id (also of a return or refund), CPF or CNPJ, email address, `customerId` or amount. `12.34` means R$ 12.34; `1234` also means 1,234 centavos.',
       `a text of 1 to ${SEARCH_MAX} characters`,
       (text) => {
         const terms = searchTermsOf(text);

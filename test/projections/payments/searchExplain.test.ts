@@ -30,8 +30,8 @@ const keyOf = (kind: 'reference' | 'email' | 'customerId' | 'document', value: s
 const CREATED = `timestamptz '${NOW}' - n * interval '1 second'`;
 
 /**
- * Every tenth by the same customer, who has paid every hundredth of somebody else's; every third costs R$ 19.90; one in a thousand by boleto
- * and one in a thousand disputed. Nine other accounts have 3,333 each.
+ * Every tenth by the same customer, who has paid every hundredth of somebody else's; every third costs R$ 19.90; one in a thousand by
+ * boleto and one in a thousand disputed. Nine other accounts have 3,333 each.
  */
 const FILL = [
   `INSERT INTO rm_payments.payments (id, account_id, mode, revision, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
