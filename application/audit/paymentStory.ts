@@ -5,6 +5,7 @@ import { AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
+import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { Words } from '../../domain/presentation/eventWords/words.ts';
 import { wordsOf } from '../../domain/presentation/eventWords.ts';
@@ -15,7 +16,12 @@ import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.t
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { DeliveriesOfPayment, NotificationsOfPayment, TracedNotification } from '../ports/paymentTraces.ts';
+import type {
+  DeliveriesOfPayment,
+  NotificationsOfPayment,
+  TracedDelivery,
+  TracedNotification,
+} from '../ports/paymentTraces.ts';
 import { metadataIn } from './entry.ts';
 
 export interface StoryNeeds extends EventLog {
@@ -162,6 +168,18 @@ const notificationChapter = ({ kind, reference, receivedAt: at, outcome }: Trace
   return { kind: 'notification', at, reference, outcome, words };
 };
 
+/** Returns all times in the events, in any order. */
+const timesIn = (events: readonly Told[]): readonly Timestamp[] => {
+  const times = new Set<Timestamp>();
+  const look = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (isTimestamp(value)) times.add(value);
+    } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(look);
+  };
+  for (const { logged } of events) look(logged?.event);
+  return [...times];
+};
+
 /** Returns the story of a payment, or null if it does not exist. */
 export const tellPayment =
   ({ deliveriesOfPayment, notificationsOfPayment, ...log }: StoryNeeds) =>
@@ -171,7 +189,7 @@ export const tellPayment =
     if (!tenant) return null;
     const { account: accountId, mode } = tenant;
     const placeOfId = new Map(events.map(({ recorded: one }) => [one.id, `${one.stream}@${one.revision}`]));
-    const deliveries = await deliveriesOfPayment({ accountId, mode }, id);
+    const deliveries = await deliveriesOfPayment({ accountId, mode }, id, timesIn(events));
     const attempts = await Promise.all(deliveries.map((one) => read(log, WEBHOOK_DELIVERY.stream(one.id))));
     const webhookOf = (n: number) => {
       const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
@@ -194,11 +212,23 @@ export const tellPayment =
     };
   };
 
-/** Returns what happened to a tenant's payment, in the order in which Quita recorded it; empty if the tenant has no such payment. */
+/** What a merchant sees of a payment's story. */
+export interface PaymentHistory {
+  /** In the order in which Quita recorded them. */
+  readonly chapters: readonly EventChapter[];
+  readonly webhooks: readonly TracedDelivery[];
+}
+
+/** Returns what happened to a tenant's payment; nothing if the tenant has no such payment. Reads each stream once. */
 export const paymentHistory =
-  (needs: StoryNeeds) =>
-  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
-    const story = await tellPayment({ ...needs, notificationsOfPayment: async () => [] })(id);
-    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
-    return story.chapters.filter((chapter) => chapter.kind === 'event');
+  ({ deliveriesOfPayment, ...log }: StoryNeeds) =>
+  async (tenant: Tenant, id: PaymentId): Promise<PaymentHistory> => {
+    const events = await eventsOfPayment(log, id);
+    const owner = events[0] && metadataIn(events[0].recorded);
+    if (owner?.account !== tenant.accountId || owner.mode !== tenant.mode) return { chapters: [], webhooks: [] };
+    const chapters = events.map(chapterOf(new Map()));
+    return {
+      chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+      webhooks: await deliveriesOfPayment(tenant, id, timesIn(events)),
+    };
   };

@@ -220,4 +220,31 @@ describe('the dashboard’s search', () => {
       expect(reply.status).to.equal(404);
     });
   });
+
+  describe('and the webhooks of a payment', () => {
+    it('are all on its page, which leads to each', async () => {
+      const key = tenant.testKey;
+      const hook = { url: 'https://example.com/hooks', events: ['*'] };
+      await gateway.post('/v1/webhooks/endpoints', hook, { key });
+      const { id } = (await gateway.charge<Charge>({}, { key })).body;
+      await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, { key });
+      await gateway.post(`/v1/payments/${id.slice(3)}/resend-webhook`, {}, { key });
+      const opened = await gateway.post(`/v1/sandbox/charges/${id}/med`, {}, { key });
+      expect(opened.status, opened.text).to.be.below(300);
+      const known = await pollUntil(gateway.gateway.projected, 20_000, async () => {
+        const { rows } = await gateway.storage.operations.query<{ id: string; type: string }>(
+          `SELECT id, event_type AS type FROM rm_webhook_deliveries.deliveries WHERE payment_id = $1
+         UNION SELECT id, event_type FROM operations.waiting_deliveries WHERE payment_id = $1`,
+          [id.slice(3)],
+        );
+        return rows.some(({ type }) => type === 'med_case.created') ? rows : null;
+      });
+      expect(known?.length).to.be.above(6);
+      const { text } = await browse(`${LIST}/${id}`);
+      const shown = [...text.matchAll(/webhooks\/deliveries\/([0-9a-z]{26})"/g)].map(([, one]) => one as string);
+      expect(shown.toSorted()).to.deep.equal(known?.map((one) => one.id).toSorted());
+      for (const one of shown)
+        expect((await browse(`/dashboard/test/webhooks/deliveries/${one}`)).status).to.equal(200);
+    });
+  });
 });
