@@ -8,6 +8,7 @@ import {
 } from '../../application/ports/readModels/payments.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { hashOf } from '../engine/aggregateTable.ts';
+import { hasMethod } from './methods.ts';
 import { emailKeyOf, searchKeyText } from './searchKeys.ts';
 
 /** Values of a statement, numbered in order. */
@@ -69,12 +70,6 @@ const isFound = (tenant: Tenant, terms: readonly SearchTerm[], values: Values): 
     )
     .join(' OR ')})`;
 
-const hasMethod = (method: string, values: Values): string => {
-  const is = values.of(method);
-  const any = `CASE WHEN p.paid_with IS NULL THEN ${is} = ANY(string_to_array(p.methods, ',')) ELSE p.paid_with = ${is} END`;
-  return method === 'PIX' ? any : `p.methods <> 'PIX' AND ${any}`;
-};
-
 const conditionsOf = (tenant: Tenant, filter: PaymentFilter, values: Values): readonly string[] => {
   const { from, to, documentKey, amountFrom = null, amountTo = null, method = null } = filter;
   return [
@@ -84,7 +79,7 @@ const conditionsOf = (tenant: Tenant, filter: PaymentFilter, values: Values): re
     ...(to === null ? [] : [`p.created_at <= ${values.of(to)}`]),
     ...(amountFrom === null ? [] : [`p.amount >= ${values.of(amountFrom)}`]),
     ...(amountTo === null ? [] : [`p.amount <= ${values.of(amountTo)}`]),
-    ...(method === null ? [] : [hasMethod(method, values)]),
+    ...(method === null ? [] : [hasMethod(method)]),
     ...(documentKey === null ? [] : [isOfCustomer(tenant, documentKey, values)]),
   ];
 };

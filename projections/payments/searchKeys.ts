@@ -5,6 +5,7 @@ import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf, payerTaxIdOf } from '../../domain/pix/taxId.ts';
+import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import { type AggregateChange, type DerivedTable, hashOf } from '../engine/aggregateTable.ts';
 
 /** Kinds of keys. Their names are part of the stored hashes. */
@@ -16,6 +17,15 @@ export const searchKeyText = ({ accountId, mode }: Tenant, kind: SearchKeyKind, 
 
 /** Addresses are compared without regard to case. */
 export const emailKeyOf = (email: string): string => email.trim().toLowerCase();
+
+/** Returns the payment that was credited, held or returned; null if there is none. */
+const incomingOf = (transaction: PaymentState['transaction']): IncomingPayment | null => {
+  if (transaction.status === 'settled') return transaction.settlement.incoming;
+  return 'incoming' in transaction ? transaction.incoming : null;
+};
+
+/** PostgreSQL rejects U+0000, which nobody searches for. */
+const isSearchable = (value: string | null): boolean => value !== null && value !== '' && !value.includes('\0');
 
 /** Returns what the payment is found by, apart from its columns `id`, `amount`, `txid` and `customer_key`. */
 const keysOf = (state: PaymentState): readonly (readonly [SearchKeyKind, string])[] => {
@@ -36,10 +46,9 @@ const keysOf = (state: PaymentState): readonly (readonly [SearchKeyKind, string]
   if (transaction.status === 'settled')
     for (const { outcome } of transaction.refunds)
       if (outcome.status === 'completed') keys.push(['reference', outcome.endToEndId]);
-  const incoming = transaction.status === 'settled' ? transaction.settlement.incoming : null;
-  const payer = payerTaxIdOf(incoming?.payer.document ?? null);
+  const payer = payerTaxIdOf(incomingOf(transaction)?.payer.document ?? null);
   if (payer !== documentKeyOf(terms.customer.document ?? '')) keys.push(['document', payer]);
-  return keys.filter((key): key is readonly [SearchKeyKind, string] => key[1] !== null && key[1] !== '');
+  return keys.filter((key): key is readonly [SearchKeyKind, string] => isSearchable(key[1]));
 };
 
 interface Key {

@@ -26,7 +26,7 @@ import { logged, PaymentTables, type Step } from './paymentTables.ts';
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const AMOUNTS = [12_345, 12_345, 1_990, 100_000].map(toMinor);
 const EMAILS = ['ana@example.com', 'Ana@Example.com', 'bia@example.com', null];
-const CUSTOMERS = ['order 7', '52998224725', null];
+const CUSTOMERS = ['order 7', '52998224725', 'a\0b', '', null];
 
 interface Terms {
   readonly amount: Minor;
@@ -66,6 +66,7 @@ const idsOf = (payments: readonly ExistingPayment[]): string[] => payments.map((
 const isFoundBy = (term: SearchTerm, { charge, transaction }: ExistingPayment): boolean => {
   const { terms: own, instruments } = charge;
   const settled = transaction.status === 'settled' ? transaction : null;
+  const incoming = settled?.settlement.incoming ?? ('incoming' in transaction ? transaction.incoming : null);
   switch (term.by) {
     case 'id':
       return own.paymentId === term.id;
@@ -78,10 +79,9 @@ const isFoundBy = (term: SearchTerm, { charge, transaction }: ExistingPayment): 
     case 'email':
       return own.customer.email?.toLowerCase() === term.email.toLowerCase();
     case 'document':
-      return [
-        documentKeyOf(own.customer.document ?? ''),
-        payerTaxIdOf(settled?.settlement.incoming.payer.document ?? null),
-      ].includes(term.documentKey);
+      return [documentKeyOf(own.customer.document ?? ''), payerTaxIdOf(incoming?.payer.document ?? null)].includes(
+        term.documentKey,
+      );
     case 'reference':
       return [
         instruments.pix?.txid === own.txid ? undefined : instruments.pix?.txid,
@@ -268,7 +268,7 @@ describe('a search among payments', function suite() {
         const erasures = payments.map(({ id, events }): Step => ({ paymentId: id, revision: events.length, event }));
         await writer.apply(logged(TENANT, erasures), tables.db);
         for (const text of [...EMAILS, ...CUSTOMERS, '529.982.247-25', '12.ABC.345/01DE-35', '12345678909'])
-          if (text !== null) {
+          if (text !== null && searchTermsOf(text).length > 0) {
             const filter = { ...EVERY_PAYMENT, found: searchTermsOf(text) };
             expect(await listAfter(tables.db, TENANT, filter, null, 100), text).to.deep.equal([]);
           }
