@@ -160,6 +160,18 @@ describe('read models of another version', () => {
     expect(old.followed.subscriptions.isOrphaned('payments')).to.equal(false);
   });
 
+  it('are made once by processes that start together on an empty database, and shared', async () => {
+    const both = [start(OLD), start(OLD)] as const;
+    await scene.appendPayments(2);
+    await scene.backends.until(async () => both.every(({ followed }) => followed.subscriptions.led.length === 1));
+    await scene.appendPayments(1);
+    await Promise.all([reached('payments'), reached('wallet')]);
+    expect([await count(), await versions()]).to.deep.equal([3, OLD_VERSIONS]);
+    expect(both.flatMap(({ followed, errors }) => [...followed.restarts, ...followed.faults, ...errors])).to.deep.equal(
+      [],
+    );
+  });
+
   it('of a newer version are rebuilt in the older one if nobody of the newer version leads any more', async () => {
     await end(await first());
     const newer = start(NEW);
