@@ -6,6 +6,7 @@ import { sentAsset } from '../assets.ts';
 import { KEY_PAGES } from './developers/keys.ts';
 import { requestsRoute } from './developers/requests.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
+import { sendEvidenceRoute } from './disputes/evidence.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
@@ -20,6 +21,7 @@ import { payoutsRoute } from './payouts/list.ts';
 import { PAYOUT_PAGES } from './payouts/one.ts';
 import { SANDBOX_PAGES } from './sandbox.ts';
 import { ACCOUNT_PAGES } from './settings/account.ts';
+import { LOGO_PAGES } from './settings/logo.ts';
 import { OWN_USER_PAGES } from './settings/ownUser.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
 import { statementPageRoute } from './statements.ts';
@@ -88,6 +90,7 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...PAYOUT_PAGES,
   disputesRoute,
   disputeRoute,
+  sendEvidenceRoute,
   ...DISPUTE_ACTIONS,
   webhooksRoute,
   ...DELIVERY_PAGES,
@@ -99,5 +102,6 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   requestsRoute,
   ...SANDBOX_PAGES,
   ...ACCOUNT_PAGES,
+  ...LOGO_PAGES,
   ...OWN_USER_PAGES,
 ];

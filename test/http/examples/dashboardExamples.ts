@@ -1,4 +1,5 @@
 // Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
+import { pngImage } from '../../support/images.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
@@ -58,6 +59,7 @@ const ofKey = (rest: string, more: Partial<Example> = {}): Example => ({
   live: 401,
   ...more,
 });
+const PICTURE = { field: 'files', name: 'nota.png', type: 'image/png', bytes: pngImage() };
 const managed = { body: {}, roles: MANAGERS } as const;
 
 export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -107,6 +109,7 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showDispute: ofCase(''),
   appealFromPage: ofCase('/appeal', { body: { reason: 'It was delivered.' }, roles: CHANGERS, fresh: openedCase }),
   acceptFromPage: ofCase('/accept', { body: { confirm: 'yes' }, roles: MANAGERS, fresh: openedCase }),
+  sendEvidenceFromPage: ofCase('/evidence', { files: [PICTURE], roles: CHANGERS, fresh: openedCase }),
   decideFromPage: ofCase('/decide', { body: { as: 'agreed' }, roles: CHANGERS, fresh: openedCase }),
   showWebhooks: page(`${TEST}/webhooks`),
   showDelivery: ofDelivery(''),
@@ -131,6 +134,8 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   moveClockFromPage: { ...page(`${TEST}/sandbox/clock`), ...managed, body: { count: '1', unit: 'minutes' } },
   showSettings: page(`${TEST}/settings`),
   changeSettingsFromPage: { ...page(`${TEST}/settings`), ...managed },
+  sendLogoFromPage: { ...page(`${TEST}/settings/logo`), files: [PICTURE], roles: MANAGERS },
+  removeLogoFromPage: { ...page(`${TEST}/settings/logo/remove`), ...managed },
   changePasswordFromPage: { ...page(`${TEST}/settings/password`), body: { current: 'a wrong one', wanted: 'short' } },
   enrolFromPage: { ...page(`${TEST}/settings/second-factor`), body: {} },
   confirmFromPage: { ...page(`${TEST}/settings/second-factor/confirm`), body: { code: '000000' } },

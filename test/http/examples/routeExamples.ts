@@ -7,7 +7,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
-import { cookieOf, formOf, ownForm } from '../../world/browser.ts';
+import { cookieOf, filesForm, formOf, ownFiles, ownForm } from '../../world/browser.ts';
 import { type CallOptions, newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
 import { AUDIT_EXAMPLES, makeAuditToken } from './auditExamples.ts';
@@ -316,17 +316,20 @@ export const sentTo = (
   route: Route,
   headers: Readonly<Record<string, string>> & { readonly authorization?: string },
 ): Pick<CallOptions, 'body' | 'raw' | 'form' | 'headers'> => {
-  const { body, upload } = exampleOf(route);
+  const { body, upload, files } = exampleOf(route);
   const { authorization = '', ...others } = headers;
   const isOfMember = route.principal === 'member';
   const session = isOfMember && authorization.startsWith('Bearer ') ? { authorization } : null;
+  const form = files && (session ? ownFiles(session, files) : filesForm({}, files));
   return {
     headers: {
+      ...form?.headers,
       ...(upload && { 'content-type': upload.contentType }),
       ...(isOfMember ? others : headers),
       ...(session && cookieOf(session)),
     },
     ...(upload && { raw: upload.bytes }),
+    ...(form && { raw: form.raw }),
     ...(body !== undefined && route.body.kind !== 'form' && { body }),
     ...(route.body.kind === 'form' && (session ? ownForm(session, body as Fields) : formOf(body as Fields))),
   };

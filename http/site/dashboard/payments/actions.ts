@@ -45,7 +45,7 @@ const acted = async (context: Acting, act: (reader: Reader) => Promise<Rejection
   return shownPage(422, context, reader, {
     title: texts.payment.actions,
     section: '/payments',
-    problem: done.message,
+    problem: done,
     main: html`<p><a href="${to(`/payments/${id}`)}">${texts.back}</a></p>`,
   });
 };

@@ -117,7 +117,7 @@ const acted = async (context: Acting, done: DoneAction, act: (reader: Reader) =>
   const outcome = await act(reader);
   if (!isRejection(outcome)) return redirect(to(`/payouts/${context.params.id}`), done);
   const page = payoutPage(payout, reader, context.body.text('reason'));
-  return shownPage(422, context, reader, { ...page, problem: outcome.message });
+  return shownPage(422, context, reader, { ...page, problem: outcome });
 };
 
 const cancelRoute = route('POST', '/dashboard/{mode}/payouts/{id}/cancel', {

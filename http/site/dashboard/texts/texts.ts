@@ -334,8 +334,6 @@ export interface Texts {
     readonly linksExpire: string;
     readonly file: string;
     readonly size: string;
-    readonly uploadLead: string;
-    readonly uploadGuide: string;
     readonly appeal: string;
     readonly appealLead: string;
     readonly appealReason: string;
@@ -391,6 +389,21 @@ export interface Texts {
     readonly notWaiting: string;
     readonly onlyManagers: string;
   };
+  /** Files that forms send. */
+  readonly uploads: {
+    readonly files: string;
+    readonly filesHint: string;
+    readonly image: string;
+    readonly imageHint: string;
+    readonly removeImage: string;
+    readonly send: string;
+    readonly progress: string;
+    readonly cut: string;
+    readonly none: string;
+    readonly ended: string;
+    readonly full: (max: number) => string;
+    readonly refused: (count: number, all: number) => string;
+  };
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
   readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
@@ -430,5 +443,8 @@ export const DONE_ACTIONS = [
   'clockMoving',
   'settingsChanged',
   'passwordChanged',
+  'evidenceSent',
+  'logoChanged',
+  'logoRemoved',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];
