@@ -80,6 +80,8 @@ export interface Callbacks {
 /** What a tenant owns that routes can name. */
 export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections, AuditTokens {
   readonly user: TestUser;
+  /** A MEMBER of the tenant's account, as whom no test logs in. */
+  readonly memberId: string;
   readonly chargeId: string;
   readonly endpointId: string;
   /** Of the tenant. */

@@ -40,6 +40,13 @@ const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';
 /** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
 export const OWN_URL = 'http://127.0.0.1:1024/hook';
+const ofMember = (rest: string, body?: object): Example => ({
+  path: ({ memberId }) => `/v1/users/${memberId}${rest}`,
+  absent: `/v1/users/usr_${NO_ID}${rest}`,
+  ...(body && { body }),
+  roles: MANAGERS,
+  live: 401,
+});
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
 const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
 
@@ -210,6 +217,17 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   confirmTotp: { body: { code: '000000x' }, refusal: 400, live: 401 },
   issueApiKey: { body: { label: 'till', test: true }, roles: MANAGERS, live: 401 },
   listApiKeys: { live: 401 },
+  listMembers: { roles: MANAGERS, live: 401 },
+  inviteMember: {
+    get body() {
+      return { email: `convite-${newKey()}@example.com`, role: 'VIEWER', name: 'Bia Lima' };
+    },
+    roles: MANAGERS,
+    live: 401,
+  },
+  changeMemberRole: ofMember('/role', { role: 'VIEWER' }),
+  disableMember: ofMember('/disable'),
+  enableMember: ofMember('/enable'),
   rotateApiKey: {
     path: ({ keyId }) => `/v1/api-keys/${keyId}/rotate`,
     body: {},
@@ -370,6 +388,7 @@ export const makeKey = async (
 export type Made = Omit<Owned, 'chargeId' | 'endpointId' | 'keyId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),
+  memberId: `usr_${(await gateway.addUser('MEMBER')).userId}`,
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
   ...(await openedCase(gateway)),
