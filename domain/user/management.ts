@@ -9,8 +9,8 @@ const OWNERS_ONLY = reject('role_required', 'Only an OWNER can add, change or di
 
 /** Returns why `manager` may not change `member` (null: a new one), or give the role (null: keep it); null if it may. */
 export const managementRefusal = (
-  manager: UserState,
-  member: KnownUser | null,
+  manager: Pick<KnownUser, 'userId' | 'role' | 'status'> | Extract<UserState, { status: 'absent' }>,
+  member: Pick<KnownUser, 'userId' | 'role'> | null,
   role: AccountRole | null,
 ): Rejection | null => {
   if (manager.status !== 'active' || manager.role === 'OPERATOR' || !mayManageKeys(manager.role)) return NOT_A_MANAGER;

@@ -23,6 +23,7 @@ import { SANDBOX_PAGES } from './sandbox.ts';
 import { ACCOUNT_PAGES } from './settings/account.ts';
 import { LOGO_PAGES } from './settings/logo.ts';
 import { OWN_USER_PAGES } from './settings/ownUser.ts';
+import { TEAM_PAGES } from './settings/team.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
 import { statementPageRoute } from './statements.ts';
 import { walletRoute } from './wallet.ts';
@@ -103,5 +104,6 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...SANDBOX_PAGES,
   ...ACCOUNT_PAGES,
   ...LOGO_PAGES,
+  ...TEAM_PAGES,
   ...OWN_USER_PAGES,
 ];

@@ -1,6 +1,6 @@
 // Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
 import { pngImage } from '../../support/images.ts';
-import type { TestGateway } from '../../world/gateway.ts';
+import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
 import { type Example, NO_ID, type Owned } from './exampleParts.ts';
@@ -56,6 +56,12 @@ const ofEndpoint = (rest: string, more: Partial<Example> = {}): Example => ({
 const ofKey = (rest: string, more: Partial<Example> = {}): Example => ({
   path: ({ keyId }) => `${TEST}/developers/keys/${keyId}${rest}`,
   absent: `${TEST}/developers/keys/key_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const ofUser = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ memberId }) => `${TEST}/settings/team/${memberId}${rest}`,
+  absent: `${TEST}/settings/team/usr_${NO_ID}${rest}`,
   live: 401,
   ...more,
 });
@@ -134,6 +140,17 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   moveClockFromPage: { ...page(`${TEST}/sandbox/clock`), ...managed, body: { count: '1', unit: 'minutes' } },
   showSettings: page(`${TEST}/settings`),
   changeSettingsFromPage: { ...page(`${TEST}/settings`), ...managed },
+  showTeam: { ...page(`${TEST}/settings/team`), roles: MANAGERS },
+  inviteFromPage: {
+    ...page(`${TEST}/settings/team`),
+    get body() {
+      return { email: `convite-${newKey()}@example.com`, role: 'VIEWER' };
+    },
+    roles: MANAGERS,
+  },
+  changeRoleFromPage: ofUser('/role', { ...managed, body: { role: 'VIEWER' } }),
+  disableUserFromPage: ofUser('/disable', managed),
+  enableUserFromPage: ofUser('/enable', managed),
   sendLogoFromPage: { ...page(`${TEST}/settings/logo`), files: [PICTURE], roles: MANAGERS },
   removeLogoFromPage: { ...page(`${TEST}/settings/logo/remove`), ...managed },
   changePasswordFromPage: { ...page(`${TEST}/settings/password`), body: { current: 'a wrong one', wanted: 'short' } },

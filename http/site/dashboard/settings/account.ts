@@ -95,6 +95,9 @@ const logo = ({ logo: hash }: AccountSettings, { texts, mayManage, csrf, to }: R
 <p class="muted">${words.logoLead}</p>${mayManage ? forms : html`<p class="muted">${texts.payment.mayNot}</p>`}</section>`;
 };
 
+const team = ({ texts, mayManage, to }: Reader): Markup =>
+  html`<section class="panel"><h2>${texts.team.title}</h2>${mayManage ? html`<p><a href="${to('/settings/team')}">${texts.team.see}</a></p>` : html`<p class="muted">${texts.team.onlyManagers}</p>`}</section>`;
+
 /** `fields`: as typed, where they were refused. */
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   const { caller, services, texts } = reader;
@@ -102,7 +105,7 @@ export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${signInPanels(reader)}</div></div>${agreed(all, reader)}`,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreed(all, reader)}`,
   };
 };
 

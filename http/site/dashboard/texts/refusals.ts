@@ -99,6 +99,12 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'The account has no other active OWNER. Make another user OWNER first.':
     'A conta não tem outro OWNER ativo. Dê primeiro o papel de OWNER a outro usuário.',
   'A user with this email address already exists.': 'Já existe um usuário com este e-mail.',
+  'Only an OWNER or ADMIN of the account can manage its users.': 'Só OWNER ou ADMIN gerenciam os usuários da conta.',
+  'Nobody can change the own role or access. Ask another OWNER or ADMIN.':
+    'Ninguém altera o próprio papel ou acesso. Peça a outro OWNER ou ADMIN.',
+  'Only an OWNER can add, change or disable an OWNER.': 'Só um OWNER pode convidar, alterar ou desativar um OWNER.',
+  'An account can have at most {} users, disabled ones included.':
+    'Uma conta pode ter no máximo {} usuários, incluídos os desativados.',
   'new_password must have {} to {} characters.': 'A senha nova deve ter de {} a {} caracteres.',
   'current_password is wrong.': 'A senha atual não confere.',
   'The password changed in the meantime, or the user is disabled.':

@@ -5,6 +5,7 @@ import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/disp
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
+import type { AccountRole } from '../../../../domain/user/user.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 export interface Texts {
@@ -389,6 +390,30 @@ export interface Texts {
     readonly notWaiting: string;
     readonly onlyManagers: string;
   };
+  readonly team: {
+    readonly title: string;
+    readonly see: string;
+    readonly onlyManagers: string;
+    readonly users: string;
+    readonly user: string;
+    readonly name: string;
+    readonly role: string;
+    readonly addedAt: string;
+    readonly change: string;
+    readonly disable: string;
+    readonly enable: string;
+    readonly invite: string;
+    readonly inviteLead: string;
+    readonly inviteButton: string;
+    readonly badEmail: string;
+    readonly badRole: string;
+    readonly first: string;
+    readonly next: string;
+    readonly roleOf: (name: string) => string;
+    readonly statuses: { readonly active: string; readonly disabled: string };
+    readonly roles: { readonly [R in AccountRole]: string };
+    readonly rights: { readonly [R in AccountRole]: string };
+  };
   /** Files that forms send. */
   readonly uploads: {
     readonly files: string;
@@ -443,6 +468,10 @@ export const DONE_ACTIONS = [
   'clockMoving',
   'settingsChanged',
   'passwordChanged',
+  'invited',
+  'roleChanged',
+  'userDisabled',
+  'userEnabled',
   'evidenceSent',
   'logoChanged',
   'logoRemoved',
