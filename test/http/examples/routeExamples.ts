@@ -244,7 +244,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   requestPasswordReset: { body: { email: 'ninguem@example.com' }, live: 202 },
   ...DASHBOARD_EXAMPLES,
   getAccountAsset: {
-    path: () => '/account/assets/password.css',
+    path: () => '/account/assets/password.js',
     absent: `/account/assets/${NO_ID}`,
     live: 200,
   },

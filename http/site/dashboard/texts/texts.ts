@@ -390,6 +390,24 @@ export interface Texts {
     readonly notWaiting: string;
     readonly onlyManagers: string;
   };
+  /** The page behind a mailed link. */
+  readonly password: {
+    readonly title: string;
+    readonly lead: string;
+    readonly wanted: string;
+    readonly repeated: string;
+    readonly save: string;
+    readonly note: string;
+    readonly signIn: string;
+    readonly noScript: string;
+    readonly mismatch: string;
+    readonly wait: string;
+    readonly done: string;
+    readonly failed: string;
+    readonly offline: string;
+    readonly dead: string;
+    readonly rule: (length: { readonly min: number; readonly max: number }) => string;
+  };
   readonly team: {
     readonly title: string;
     readonly see: string;
