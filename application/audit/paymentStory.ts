@@ -186,11 +186,19 @@ export const tellPayment =
     };
   };
 
-/** Returns what happened to a tenant's payment, in the order in which Quita recorded it; empty if the tenant has no such payment. */
+export interface PaymentHistory {
+  /** In the order in which Quita recorded it. */
+  readonly chapters: readonly EventChapter[];
+  readonly waiting: PaymentStory['waiting'];
+}
+
+/** Returns what happened to a tenant's payment; empty if the tenant has no such payment. */
 export const paymentHistory =
   (needs: StoryNeeds) =>
-  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
+  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<PaymentHistory> => {
     const story = await tellPayment(needs)(id);
-    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
-    return story.chapters.filter((chapter) => chapter.kind === 'event');
+    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode)
+      return { chapters: [], waiting: [] };
+    const { chapters, waiting } = story;
+    return { chapters: chapters.filter((chapter) => chapter.kind === 'event'), waiting };
   };

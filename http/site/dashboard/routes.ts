@@ -4,6 +4,7 @@ import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
 import { sentAsset } from '../assets.ts';
 import { KEY_PAGES } from './developers/keys.ts';
+import { requestRoute } from './developers/request.ts';
 import { requestsRoute } from './developers/requests.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
 import { sendEvidenceRoute } from './disputes/evidence.ts';
@@ -16,6 +17,7 @@ import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
 import { paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
+import { refundRoute } from './payments/refund.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
 import { payoutsRoute } from './payouts/list.ts';
 import { PAYOUT_PAGES } from './payouts/one.ts';
@@ -82,6 +84,7 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   newPaymentRoute,
   createPaymentPageRoute,
   paymentRoute,
+  refundRoute,
   ...PAYMENT_ACTIONS,
   walletRoute,
   statementPageRoute,
@@ -101,6 +104,7 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...REDRIVE_PAGES,
   ...KEY_PAGES,
   requestsRoute,
+  requestRoute,
   ...SANDBOX_PAGES,
   ...ACCOUNT_PAGES,
   ...LOGO_PAGES,

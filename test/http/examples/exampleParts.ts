@@ -82,6 +82,8 @@ export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payout
   readonly user: TestUser;
   /** A MEMBER of the tenant's account, as whom no test logs in. */
   readonly memberId: string;
+  /** A request in the log. */
+  readonly requestLogId: string;
   readonly chargeId: string;
   readonly endpointId: string;
   /** Of the tenant. */

@@ -384,10 +384,19 @@ export const makeKey = async (
   return PREFIX.key + issued.key.keyId;
 };
 
+/** A request that the log has. */
+const makeRequest = async (gateway: TestGateway): Promise<string> => {
+  await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'of-examples' } });
+  await gateway.writeRequests();
+  const [made] = await gateway.services.requestsWithId(gateway.tenant.accountId, 'of-examples');
+  return PREFIX.requestLog + made?.id;
+};
+
 /** What all tests share. */
 export type Made = Omit<Owned, 'chargeId' | 'endpointId' | 'keyId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),
+  requestLogId: await makeRequest(gateway),
   memberId: `usr_${(await gateway.addUser('MEMBER')).userId}`,
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),

@@ -6,6 +6,7 @@ import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
 import type { AccountRole } from '../../../../domain/user/user.ts';
+import type { CARD_ACTS, OPEN_ACTS } from '../payments/acts.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 export interface Texts {
@@ -140,7 +141,6 @@ export interface Texts {
     readonly actions: string;
     readonly cancel: string;
     readonly cancelLead: string;
-    readonly cannotCancel: string;
     readonly refund: string;
     readonly refundLead: (rest: string) => string;
     readonly refundAmount: string;
@@ -154,6 +154,24 @@ export interface Texts {
     readonly payOther: string;
     readonly refunds: string;
     readonly requestedAt: string;
+    readonly movement: string;
+    readonly sum: string;
+    readonly ledger: string;
+    readonly inWallet: string;
+    readonly noReceipt: string;
+    readonly noCheckout: (status: string) => string;
+    readonly notOpen: string;
+    readonly notDisputable: string;
+    readonly acts: { readonly [A in (typeof OPEN_ACTS | typeof CARD_ACTS)[number]]: string };
+    readonly itsRequest: string;
+    readonly bankPays: string;
+    readonly bankFails: string;
+    readonly refundPreview: string;
+    readonly refundConfirm: string;
+    readonly stillRefundable: string;
+    readonly afterwards: string;
+    readonly feesStay: (fees: string) => string;
+    readonly goesBelowZero: string;
     readonly mayNot: string;
   };
   readonly done: { readonly [Done in DoneAction]: string };
@@ -188,6 +206,7 @@ export interface Texts {
     readonly scheduledAt: string;
     readonly noEndpoints: string;
     readonly noDeliveries: string;
+    readonly noneOfPayment: string;
     readonly delivery: string;
     readonly request: string;
     readonly response: string;
@@ -251,6 +270,11 @@ export interface Texts {
     readonly request: string;
     readonly by: string;
     readonly requestId: string;
+    readonly events: string;
+    readonly noEvents: string;
+    readonly eventsUnknown: string;
+    readonly noBodies: string;
+    readonly show: string;
     readonly badStatus: string;
     readonly badKey: string;
     readonly reference: string;
@@ -490,6 +514,7 @@ export const DONE_ACTIONS = [
   'roleChanged',
   'userDisabled',
   'userEnabled',
+  'acted',
   'evidenceSent',
   'logoChanged',
   'logoRemoved',
