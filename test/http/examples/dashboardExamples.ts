@@ -149,7 +149,7 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showKey: ofKey(''),
   rotateKeyFromPage: ofKey('/rotate', managed),
   revokeKeyFromPage: ofKey('/revoke', managed),
-  showRequest: {
+  showRequestPage: {
     path: ({ requestLogId }) => `${TEST}/developers/requests/${requestLogId}`,
     absent: `${TEST}/developers/requests/log_${NO_ID}`,
     live: 401,

@@ -388,7 +388,7 @@ export const makeKey = async (
 const makeRequest = async (gateway: TestGateway): Promise<string> => {
   await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'of-examples' } });
   await gateway.writeRequests();
-  const [made] = await gateway.services.requestsWithId(gateway.tenant.accountId, 'of-examples');
+  const [made] = await gateway.gateway.services.requestsWithId(gateway.tenant.accountId, 'of-examples');
   return PREFIX.requestLog + made?.id;
 };
 

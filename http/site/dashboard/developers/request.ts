@@ -47,7 +47,7 @@ const eventList = (events: readonly CausedEvent[] | null, reader: Reader): Marku
 
 export const requestRoute = route('GET', '/dashboard/{mode}/developers/requests/{id}', {
   ...ofMember,
-  operationId: 'showRequest',
+  operationId: 'showRequestPage',
   summary: 'Show one request and the events that it caused',
   params: oneRequest,
   query: pageQuery,
