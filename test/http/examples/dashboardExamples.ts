@@ -122,6 +122,18 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
     fresh: withFunds,
   },
   showPayoutPage: ofPayout(''),
+  downloadPayoutReceipt: {
+    path: ({ payoutId }) => `${TEST}/payouts/${rawIdOf(payoutId)}/receipt.pdf`,
+    absent: `${TEST}/payouts/${NO_ID}/receipt.pdf`,
+    live: 401,
+  },
+  decidePayoutFromPage: {
+    path: ({ confirmPayoutId }) => `${TEST}/payouts/${rawIdOf(confirmPayoutId)}/decide`,
+    absent: `${TEST}/payouts/${NO_ID}/decide`,
+    live: 401,
+    ...managed,
+    body: { as: 'paid' },
+  },
   cancelPayoutFromPage: ofPayout('/cancel', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
   approvePayoutFromPage: ofPayout('/approve', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
   rejectPayoutFromPage: ofPayout('/reject', { body: { reason: 'no' }, roles: MANAGERS, fresh: waitingPayout }),

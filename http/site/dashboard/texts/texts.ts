@@ -188,6 +188,8 @@ export interface Texts {
     readonly byDay: string;
     readonly byDayNote: string;
     readonly noMovements: string;
+    readonly releases: string;
+    readonly noReleases: string;
     readonly statementsLead: string;
   };
   readonly webhooks: {
@@ -395,6 +397,10 @@ export interface Texts {
     readonly fee: string;
     readonly rest: string;
     readonly willWait: string;
+    readonly receipt: string;
+    readonly noReceipt: string;
+    readonly waitsFirst: string;
+    readonly alreadyDecided: string;
     readonly insufficient: string;
     readonly confirm: string;
     readonly change: string;
