@@ -20,9 +20,12 @@ const refunding = (payment: ExistingPayment, quote: object | Rejection, reader: 
   const { texts, language } = reader;
   const { payment: words } = texts;
   const { paymentId, currency } = payment.charge.terms;
-  if (isRejection(quote) || payment.transaction.status !== 'settled')
+  // Nothing is left while a refund of everything is under way.
+  const left = payment.transaction.status === 'settled' ? refundableRest(payment.transaction) : null;
+  if (left === 0) return impossible(words.refund, words.cannotRefund);
+  if (left === null || isRejection(quote))
     return impossible(words.refund, isRejection(quote) ? refusalText(quote, language, currency) : words.cannotRefund);
-  const rest = formatAmount(refundableRest(payment.transaction), currency, language);
+  const rest = formatAmount(left, currency, language);
   return actionForm(
     `/payments/${paymentId}/refund`,
     reader,

@@ -177,6 +177,7 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'This payment can’t be paid by card.': 'Este pagamento não pode ser pago com cartão.',
   'This payment has ended. The acquirer no longer accepts actions on it.':
     'Este pagamento terminou. A adquirente não aceita mais ações.',
+  'The acquirer has declined {} for this payment.': 'A adquirente já recusou {} neste pagamento.',
   'Only payments settled by card can be disputed.': 'Só pagamentos com cartão liquidados podem ser contestados assim.',
   'This payment is already disputed.': 'Este pagamento já está contestado.',
   'The endpoint of the delivery is inactive. Activate it first.':
