@@ -23,8 +23,9 @@ const sumOf = (movements: readonly Movement[], account?: LedgerAccount): number 
   movements.reduce((sum, one) => (account === undefined || one.account === account ? sum + one.amount : sum), 0);
 
 /** The payment's postings in the wallet, with their running sum. */
-const ledger = (movements: readonly Movement[], { texts, language }: Reader): Markup | null => {
+export const ledgerPanel = (chapters: readonly EventChapter[], { texts, language }: Reader): Markup | null => {
   const { payment: words } = texts;
+  const movements = movementsIn(chapters);
   if (movements.length === 0) return null;
   let sum = 0;
   const rows = movements.map(({ at, what, amount, currency }) => {
@@ -32,7 +33,7 @@ const ledger = (movements: readonly Movement[], { texts, language }: Reader): Ma
     return html`<tr><th scope="row">${instant(at, language)}</th><td class="wide">${what[language]}</td><td>${formatAmount(amount, currency, language)}</td><td>${formatAmount(sum, currency, language)}</td></tr>`;
   });
   const heads = [texts.webhooks.at, words.movement, texts.payments.amount, words.sum];
-  return html`<details><summary>${words.ledger}</summary>${tableOf(words.ledger, heads, rows)}</details>`;
+  return html`<section class="panel"><h2>${words.ledger}</h2>${tableOf(words.ledger, heads, rows)}</section>`;
 };
 
 export const moneyPanel = (payment: ExistingPayment, chapters: readonly EventChapter[], reader: Reader): Markup => {
@@ -47,5 +48,5 @@ export const moneyPanel = (payment: ExistingPayment, chapters: readonly EventCha
 ${line(texts.payments.amount, amount)}${line(words.providerFee, providerFee === null ? null : -providerFee)}
 ${line(words.platformFee, platformFee === null ? null : -platformFee)}${line(words.net, netAmount)}
 ${unlessZero(words.refunded, -amountRefunded)}${unlessZero(overview.pending, sumOf(movements, 'merchant_pending'))}
-${unlessZero(overview.retained, sumOf(movements, 'merchant_retained'))}${movements.length === 0 ? null : line(words.inWallet, sumOf(movements))}</dl>${ledger(movements, reader)}</section>`;
+${unlessZero(overview.retained, sumOf(movements, 'merchant_retained'))}${movements.length === 0 ? null : line(words.inWallet, sumOf(movements))}</dl></section>`;
 };

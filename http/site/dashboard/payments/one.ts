@@ -20,7 +20,7 @@ import { fact } from '../parts.ts';
 import { copied } from '../secret.ts';
 import { tableOf } from '../tables.ts';
 import { actionsPanel } from './actionsPanel.ts';
-import { moneyPanel } from './moneyPanel.ts';
+import { ledgerPanel, moneyPanel } from './moneyPanel.ts';
 import { statusBadge } from './table.ts';
 import { webhooksPanel } from './webhooksPanel.ts';
 
@@ -138,8 +138,8 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
       title: formatAmount(amount, currency, language),
       section: '/payments',
       main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
-<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${story(history.chapters, reader)}</div>
-<div>${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}${actionsPanel(payment, quote, reader)}${refunds(payment, all ?? [], reader)}${webhooksPanel(history, reader)}</div></div>`,
+<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history, reader)}${story(history.chapters, reader)}</div>
+<div>${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}${actionsPanel(payment, quote, reader)}${refunds(payment, all ?? [], reader)}</div></div>`,
     });
   },
 });
