@@ -27,8 +27,8 @@ const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at,
   RETURNING role, pid, started_at::text AS "startedAt"`;
 
 /**
- * Shares the lock of the role, which keeps a process from leading the role alone. Each process has a row of its own, and holds a lock by the
- * key of that row: a row whose lock is free belongs to a session that has ended.
+ * Shares the lock of the role, which keeps a process from leading the role alone. Each process has a row of its own, and holds a lock by
+ * the key of that row: a row whose lock is free belongs to a session that has ended.
  */
 const JOIN = `INSERT INTO subscriptions.leaderships AS l (role, shares, pid, started_at, renewed_at)
   SELECT $2::text || '/' || pg_backend_pid(), $2::text, pg_backend_pid(),
