@@ -247,4 +247,9 @@ describe('the dashboard’s search', () => {
         expect((await browse(`/dashboard/test/webhooks/deliveries/${one}`)).status).to.equal(200);
     });
   });
+
+  it('has an index that equals its replay', async () => {
+    const report = await gateway.gateway.services.platform.verify(new AbortController().signal, () => undefined);
+    expect(report.differences).to.deep.equal([]);
+  });
 });
