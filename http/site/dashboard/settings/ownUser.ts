@@ -25,7 +25,7 @@ const passwordRoute = route('POST', '/dashboard/{mode}/settings/password', {
     if (refused === null) return redirect(reader.to(SECTION), 'passwordChanged');
     if (refused.code !== 'invalid_request') return refused;
     const { settings } = reader.texts;
-    const problem = refused.param === 'current_password' ? settings.wrongPassword : refused.message;
+    const problem = refused.param === 'current_password' ? settings.wrongPassword : refused;
     return shownPage(422, context, reader, { ...settingsContent(reader), problem });
   },
 });

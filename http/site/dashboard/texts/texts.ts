@@ -5,6 +5,8 @@ import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/disp
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
+import type { AccountRole } from '../../../../domain/user/user.ts';
+import type { CARD_ACTS, OPEN_ACTS } from '../payments/acts.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 export interface Texts {
@@ -154,7 +156,6 @@ export interface Texts {
     readonly actions: string;
     readonly cancel: string;
     readonly cancelLead: string;
-    readonly cannotCancel: string;
     readonly refund: string;
     readonly refundLead: (rest: string) => string;
     readonly refundAmount: string;
@@ -168,6 +169,24 @@ export interface Texts {
     readonly payOther: string;
     readonly refunds: string;
     readonly requestedAt: string;
+    readonly movement: string;
+    readonly sum: string;
+    readonly ledger: string;
+    readonly inWallet: string;
+    readonly noReceipt: string;
+    readonly noCheckout: (status: string) => string;
+    readonly notOpen: string;
+    readonly notDisputable: string;
+    readonly acts: { readonly [A in (typeof OPEN_ACTS | typeof CARD_ACTS)[number]]: string };
+    readonly itsRequest: string;
+    readonly bankPays: string;
+    readonly bankFails: string;
+    readonly refundPreview: string;
+    readonly refundConfirm: string;
+    readonly stillRefundable: string;
+    readonly afterwards: string;
+    readonly feesStay: (fees: string) => string;
+    readonly goesBelowZero: string;
     readonly mayNot: string;
   };
   readonly done: { readonly [Done in DoneAction]: string };
@@ -184,6 +203,8 @@ export interface Texts {
     readonly byDay: string;
     readonly byDayNote: string;
     readonly noMovements: string;
+    readonly releases: string;
+    readonly noReleases: string;
     readonly statementsLead: string;
   };
   readonly webhooks: {
@@ -202,6 +223,7 @@ export interface Texts {
     readonly scheduledAt: string;
     readonly noEndpoints: string;
     readonly noDeliveries: string;
+    readonly noneOfPayment: string;
     readonly delivery: string;
     readonly request: string;
     readonly response: string;
@@ -265,6 +287,11 @@ export interface Texts {
     readonly request: string;
     readonly by: string;
     readonly requestId: string;
+    readonly events: string;
+    readonly noEvents: string;
+    readonly eventsUnknown: string;
+    readonly noBodies: string;
+    readonly show: string;
     readonly badStatus: string;
     readonly badKey: string;
     readonly reference: string;
@@ -349,8 +376,6 @@ export interface Texts {
     readonly linksExpire: string;
     readonly file: string;
     readonly size: string;
-    readonly uploadLead: string;
-    readonly uploadGuide: string;
     readonly appeal: string;
     readonly appealLead: string;
     readonly appealReason: string;
@@ -387,6 +412,10 @@ export interface Texts {
     readonly fee: string;
     readonly rest: string;
     readonly willWait: string;
+    readonly receipt: string;
+    readonly noReceipt: string;
+    readonly waitsFirst: string;
+    readonly alreadyDecided: string;
     readonly insufficient: string;
     readonly confirm: string;
     readonly change: string;
@@ -405,6 +434,63 @@ export interface Texts {
     readonly cannotCancel: string;
     readonly notWaiting: string;
     readonly onlyManagers: string;
+  };
+  /** The page behind a mailed link. */
+  readonly password: {
+    readonly title: string;
+    readonly lead: string;
+    readonly wanted: string;
+    readonly repeated: string;
+    readonly save: string;
+    readonly note: string;
+    readonly signIn: string;
+    readonly noScript: string;
+    readonly mismatch: string;
+    readonly wait: string;
+    readonly done: string;
+    readonly failed: string;
+    readonly offline: string;
+    readonly dead: string;
+    readonly rule: (length: { readonly min: number; readonly max: number }) => string;
+  };
+  readonly team: {
+    readonly title: string;
+    readonly see: string;
+    readonly onlyManagers: string;
+    readonly users: string;
+    readonly user: string;
+    readonly name: string;
+    readonly role: string;
+    readonly addedAt: string;
+    readonly change: string;
+    readonly disable: string;
+    readonly enable: string;
+    readonly invite: string;
+    readonly inviteLead: string;
+    readonly inviteButton: string;
+    readonly badEmail: string;
+    readonly badRole: string;
+    readonly first: string;
+    readonly next: string;
+    readonly roleOf: (name: string) => string;
+    readonly statuses: { readonly active: string; readonly disabled: string };
+    readonly roles: { readonly [R in AccountRole]: string };
+    readonly rights: { readonly [R in AccountRole]: string };
+  };
+  /** Files that forms send. */
+  readonly uploads: {
+    readonly files: string;
+    readonly filesHint: string;
+    readonly image: string;
+    readonly imageHint: string;
+    readonly removeImage: string;
+    readonly send: string;
+    readonly progress: string;
+    readonly cut: string;
+    readonly none: string;
+    readonly ended: string;
+    readonly full: (max: number) => string;
+    readonly refused: (count: number, all: number) => string;
   };
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
@@ -445,5 +531,13 @@ export const DONE_ACTIONS = [
   'clockMoving',
   'settingsChanged',
   'passwordChanged',
+  'invited',
+  'roleChanged',
+  'userDisabled',
+  'userEnabled',
+  'acted',
+  'evidenceSent',
+  'logoChanged',
+  'logoRemoved',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];
