@@ -97,7 +97,7 @@ const fileName = (word: string, merchant: string, mode: Mode, { from, to }: Aske
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 40);
-  const parts = ['quita', mode === 'test' ? 'test' : '', slug, word, from ?? '', to ?? ''];
+  const parts = ['quita', mode === 'test' ? 'test' : '', slug, word, from?.trim() ?? '', to?.trim() ?? ''];
   return `${parts.filter((part) => part !== '').join('-')}.csv`;
 };
 

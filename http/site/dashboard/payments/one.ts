@@ -140,7 +140,8 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
       section: '/payments',
       main: html`${liveFrom(`/payments/${id}/events`, version, reader)}${livePart('status', html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>`)}
 <div class="two">${livePart('payment', html`${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history.webhooks, reader)}${story(history.chapters, reader)}`)}
-<div>${livePart('money', html`${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}`)}${livePart('actions', actionsPanel(payment, quote, reader))}${livePart('refunds', html`${refunds(payment, all ?? [], reader)}`)}</div></div>`,
+<div>${livePart('money', html`${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}`)}
+${livePart('actions', actionsPanel(payment, quote, reader))}${livePart('refunds', html`${refunds(payment, all ?? [], reader)}`)}</div></div>`,
     });
   },
 });
