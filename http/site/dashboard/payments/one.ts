@@ -70,7 +70,8 @@ const dispute = ({ transaction }: ExistingPayment, { texts, to }: Reader): Marku
 const bankDecision = (path: string, { texts, csrf, to, mode, mayChange }: Reader): Markup | null =>
   mode !== 'test' || !mayChange
     ? null
-    : html`<form method="post" class="row" action="${to(path)}">${csrf}<button class="second" name="as" value="paid">${texts.payment.bankPays}</button><button class="second" name="as" value="failed">${texts.payment.bankFails}</button></form>`;
+    : html`<form method="post" class="row" action="${to(path)}">${csrf}<button class="second" name="as" value="paid">${texts.payment.bankPays}</button>
+<button class="second" name="as" value="failed">${texts.payment.bankFails}</button></form>`;
 
 const refunds = (payment: ExistingPayment, all: readonly RefundView[], reader: Reader): Markup | null => {
   const { texts, language } = reader;
@@ -138,7 +139,8 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
       title: formatAmount(amount, currency, language),
       section: '/payments',
       main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
-<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history, reader)}${story(history.chapters, reader)}</div>
+<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}">
+<div>${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history, reader)}${story(history.chapters, reader)}</div>
 <div>${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}${actionsPanel(payment, quote, reader)}${refunds(payment, all ?? [], reader)}</div></div>`,
     });
   },
