@@ -66,7 +66,7 @@ export const ownRequests = (needs: OwnRequestsNeeds) => {
       return request === null ? null : { request, events: await causedBy(needs, request, signal) };
     },
     /** Returns the account's requests with this `X-Request-Id`, newest first. */
-    requestsWithId: async (accountId: AccountId, requestId: string): Promise<readonly LoggedRequest[]> =>
-      (await requestLog.withRequestId(requestId, SAME_ID_MAX)).filter((one) => one.accountId === accountId),
+    requestsWithId: (accountId: AccountId, requestId: string): Promise<readonly LoggedRequest[]> =>
+      requestLog.withRequestId(requestId, SAME_ID_MAX, accountId),
   };
 };
