@@ -23,6 +23,7 @@ import { newRequestId } from '../../http/kernel/send.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { openPageStreams } from '../../http/site/dashboard/live.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { errorPage } from '../../http/site/errorPage.ts';
 import { type Log, warnings } from '../log/log.ts';
@@ -126,6 +127,7 @@ export const openApp = (
   { operations, storage, log, limits, overload: bounds, opsRoutes = null, ...options }: GatewayAppOptions,
 ): GatewayApp => {
   const statusStreams = openStatusStreams(services);
+  const pageStreams = openPageStreams(services);
   const closing = new AbortController();
   const takeShares = requestShares(storage.operations);
   const requestLog = new RequestLog({
@@ -143,6 +145,7 @@ export const openApp = (
   const all = Object.assign(services, {
     operations,
     statusStreams,
+    pageStreams,
     reportSecurityEvent: options.onSecurityEvent,
     requestLog: requestLogReads(storage.reads),
     closing: closing.signal,
@@ -180,6 +183,7 @@ export const openApp = (
   const close = () => {
     closing.abort();
     statusStreams.close();
+    pageStreams.close();
     for (const overload of overloads) overload.close();
     ofKeys.close();
     ofAddresses.close();

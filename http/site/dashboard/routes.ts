@@ -11,11 +11,12 @@ import { sendEvidenceRoute } from './disputes/evidence.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
+import { LIVE_STREAMS } from './live.ts';
 import { overviewRoute } from './overview.ts';
 import { ofMember, PAGES, REDIRECT } from './page.ts';
 import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
-import { paymentsRoute } from './payments/list.ts';
+import { exportPaymentsRoute, paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
 import { refundRoute } from './payments/refund.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
@@ -81,8 +82,10 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...SIGN_IN_ROUTES,
   overviewRoute,
   paymentsRoute,
+  exportPaymentsRoute,
   newPaymentRoute,
   createPaymentPageRoute,
+  ...LIVE_STREAMS,
   paymentRoute,
   refundRoute,
   ...PAYMENT_ACTIONS,

@@ -16,7 +16,7 @@ import { assertShown } from '../../../kernel/upToDate.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
-import { fact } from '../parts.ts';
+import { fact, liveFrom, livePart } from '../parts.ts';
 import { copied } from '../secret.ts';
 import { tableOf } from '../tables.ts';
 import { actionsPanel } from './actionsPanel.ts';
@@ -102,7 +102,7 @@ const story = (chapters: readonly EventChapter[], reader: Reader): Markup => {
   const { texts, language } = reader;
   return html`<section class="panel"><h2>${texts.payment.story}</h2><ol class="story">${chapters.map(
     (chapter) =>
-      html`<li><p>${chapter.words[language]}${chapter.webhook === undefined ? null : html` <span class="muted">${chapter.webhook.eventType}</span>`}</p>
+      html`<li><p>${chapter.words[language]}</p>
 <p class="muted small">${instant(chapter.at, language)} · ${texts.payment.by} ${causer(chapter.actor, reader)}${request(chapter, reader)}</p></li>`,
   )}</ol></section>`;
 };
@@ -120,8 +120,9 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     const { tenant, asCaller, services, language } = reader;
     const { id } = context.params;
     assertShown({ services, caller: asCaller }, id);
-    const payment = await services.views.payments.find(tenant, id);
-    if (payment === null) return NO_PAYMENT;
+    const { payments, version } = await services.views.payments.watched({ tenant, paymentId: id });
+    const [payment] = payments;
+    if (payment === undefined) return NO_PAYMENT;
     const rest = {
       account: reader.caller.account,
       mode: reader.mode,
@@ -138,10 +139,14 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     return shownPage(200, context, reader, {
       title: formatAmount(amount, currency, language),
       section: '/payments',
-      main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
-<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}">
-<div>${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history, reader)}${story(history.chapters, reader)}</div>
-<div>${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}${actionsPanel(payment, quote, reader)}${refunds(payment, all ?? [], reader)}</div></div>`,
+      main: html`${liveFrom(`/payments/${id}/events`, version, reader)}${livePart('status', html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>`)}
+<div class="two">${livePart(
+        'payment',
+        html`${link(payment, reader)}${facts(payment, reader)}
+${ledgerPanel(history.chapters, reader)}${webhooksPanel(history.webhooks, reader)}${story(history.chapters, reader)}`,
+      )}
+<div>${livePart('money', html`${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}`)}
+${livePart('actions', actionsPanel(payment, quote, reader))}${livePart('refunds', html`${refunds(payment, all ?? [], reader)}`)}</div></div>`,
     });
   },
 });

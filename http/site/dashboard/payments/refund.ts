@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../../domain/payment/payment.ts';
-import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { transactionView } from '../../../../domain/presentation/transaction.ts';
 import { refundableRest } from '../../../../domain/transaction/refunds.ts';
 import { balancesOf } from '../../../api/wallets/wallets.ts';
@@ -22,7 +22,7 @@ import {
   unlessReader,
 } from '../page.ts';
 import { fact } from '../parts.ts';
-import { centavosOf, KEY } from './create.ts';
+import { KEY } from './create.ts';
 import { onePayment } from './one.ts';
 
 interface Wish {
