@@ -24,7 +24,7 @@ interface MembersNeeds extends AddUserNeeds {
   readonly views: { readonly users: UserViews };
 }
 
-/** Users of an account, disabled ones included, so that nobody can mail any number of strangers. */
+/** Users of an account, disabled ones included, so that an account can’t mail any number of strangers. */
 export const MEMBERS_MAX = 100;
 const FULL = reject(
   'change_limit_reached',

@@ -50,7 +50,7 @@ export interface EvidenceGrants {
   beginUpload(evidenceId: EvidenceId): Promise<UploadClaim | 'busy' | null>;
   /** Lets one process at a time check files of the account. Returns a function that ends the turn, or null while another process checks. */
   beginJudging(accountId: AccountId): Promise<(() => Promise<void>) | null>;
-  /** Sets the size of a file that was granted the largest one, because nobody declared it. */
+  /** Sets the size of a file whose form declared none. It was granted the largest one. */
   setSize(evidenceId: EvidenceId, fileSize: number): Promise<void>;
   keepVerdict(evidenceId: EvidenceId, verdict: EvidenceVerdict): Promise<void>;
   /** Returns the grants of these cases, by the ids of their files. */

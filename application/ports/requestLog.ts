@@ -43,8 +43,8 @@ export interface RequestLogReads {
   ): Promise<readonly LoggedRequest[]>;
   /** Returns the request, or null if the account has no such request. */
   find(accountId: AccountId, id: RequestLogId): Promise<LoggedRequest | null>;
-  /** Returns requests of all accounts with this id, newest first. */
-  withRequestId(requestId: string, limit: number): Promise<readonly LoggedRequest[]>;
+  /** Returns requests with this id, of one account or by default of all, newest first. */
+  withRequestId(requestId: string, limit: number, accountId?: AccountId): Promise<readonly LoggedRequest[]>;
 }
 
 export interface RequestLogStore {

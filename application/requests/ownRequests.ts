@@ -20,8 +20,6 @@ interface OwnRequestsNeeds extends EventLog {
   readonly requestLog: Pick<RequestLogReads, 'find' | 'withRequestId'>;
 }
 
-/** How long the log is searched. A busy log may hold more events of the seconds after the request than can be read in this time. */
-const SEARCH_MS = 1_500;
 /** Requests with one id that are looked at. */
 const SAME_ID_MAX = 50;
 
@@ -30,12 +28,15 @@ const mayHaveWritten = ({ method, status }: LoggedRequest): boolean =>
   method !== 'GET' && method !== 'HEAD' && (status < 400 || status >= 500);
 
 /**
- * Returns the events that the request caused within 10 s of its answer, in order; null if the log was migrated or restored since, or holds
- * too much to search.
+ * Returns the events that the request caused within 10 s of its answer, in order; null if the log was migrated or restored since, or the
+ * signal ended the search.
  */
-const causedBy = async ({ store, codec }: EventLog, request: LoggedRequest): Promise<readonly CausedEvent[] | null> => {
+const causedBy = async (
+  { store, codec }: EventLog,
+  request: LoggedRequest,
+  signal: AbortSignal,
+): Promise<readonly CausedEvent[] | null> => {
   if (!mayHaveWritten(request)) return [];
-  const signal = AbortSignal.timeout(SEARCH_MS);
   try {
     const recorded = await eventsOfRequests(store, [request], signal);
     if (signal.aborted) return null;
@@ -55,16 +56,17 @@ const causedBy = async ({ store, codec }: EventLog, request: LoggedRequest): Pro
 export const ownRequests = (needs: OwnRequestsNeeds) => {
   const { requestLog } = needs;
   return {
-    /** Returns null if the account has no such request. */
+    /** Returns null if the account has no such request. `signal` ends the search for events. */
     showRequest: async (
       accountId: AccountId,
       id: RequestLogId,
+      signal: AbortSignal,
     ): Promise<{ readonly request: LoggedRequest; readonly events: readonly CausedEvent[] | null } | null> => {
       const request = await requestLog.find(accountId, id);
-      return request === null ? null : { request, events: await causedBy(needs, request) };
+      return request === null ? null : { request, events: await causedBy(needs, request, signal) };
     },
     /** Returns the account's requests with this `X-Request-Id`, newest first. */
-    requestsWithId: async (accountId: AccountId, requestId: string): Promise<readonly LoggedRequest[]> =>
-      (await requestLog.withRequestId(requestId, SAME_ID_MAX)).filter((one) => one.accountId === accountId),
+    requestsWithId: (accountId: AccountId, requestId: string): Promise<readonly LoggedRequest[]> =>
+      requestLog.withRequestId(requestId, SAME_ID_MAX, accountId),
   };
 };

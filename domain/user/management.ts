@@ -1,10 +1,10 @@
-// Who may manage whom among the users of an account (rule D5). Nobody changes the own role or access, and only an OWNER makes or unmakes an
-// OWNER. So an account never loses its last OWNER.
+// Who may manage whom among the users of an account (rule D5). Users never change their own role or access, and only an OWNER makes or
+// unmakes an OWNER. So an account never loses its last OWNER.
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { type AccountRole, type KnownUser, mayManageKeys, type UserState } from './user.ts';
 
 export const NOT_A_MANAGER = reject('role_required', 'Only an OWNER or ADMIN of the account can manage its users.');
-const OWN = reject('role_required', 'Nobody can change the own role or access. Ask another OWNER or ADMIN.');
+const OWN = reject('role_required', 'You can’t change your own role or access. Ask another OWNER or ADMIN.');
 const OWNERS_ONLY = reject('role_required', 'Only an OWNER can add, change or disable an OWNER.');
 
 /** Returns why `manager` may not change `member` (null: a new one), or give the role (null: keep it); null if it may. */

@@ -25,7 +25,8 @@ const FOLDER = assetFolder('/account/assets', { 'password.js': here('password/pa
 
 const page = (language: Language): string => {
   const { password: texts } = TEXTS[language];
-  const form = html`<form class="stack" data-mismatch="${texts.mismatch}" data-wait="${texts.wait}" data-done="${texts.done}" data-failed="${texts.failed}" data-offline="${texts.offline}" data-token="${texts.dead}" data-password="${texts.rule(PASSWORD_LENGTH)}">
+  const form = html`<form class="stack" data-mismatch="${texts.mismatch}" data-wait="${texts.wait}" data-done="${texts.done}"
+data-failed="${texts.failed}" data-offline="${texts.offline}" data-token="${texts.dead}" data-password="${texts.rule(PASSWORD_LENGTH)}">
 <label>${texts.wanted}<input name="password" type="password" autocomplete="new-password" minlength="${PASSWORD_LENGTH.min}" maxlength="${2 * PASSWORD_LENGTH.max}" required></label>
 <label>${texts.repeated}<input name="repeated" type="password" autocomplete="new-password" required></label>
 <button name="send">${texts.save}</button><output class="notice" role="status" hidden></output></form>`;

@@ -220,10 +220,11 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
         WHERE account_id = $1 AND created_at = to_timestamp($2 / 1000.0)::timestamptz(3) AND id = $3`;
       return (await rowsOf(text, [accountId, timeOfId(id), id]))[0] ?? null;
     },
-    withRequestId: (requestId, limit) =>
+    withRequestId: (requestId, limit, accountId) =>
       rowsOf(
-        `SELECT ${COLUMNS} FROM operations.request_log WHERE request_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
-        [requestId, limit],
+        `SELECT ${COLUMNS} FROM operations.request_log WHERE request_id = $1 AND ($3::text IS NULL OR account_id = $3)
+         ORDER BY created_at DESC, id DESC LIMIT $2`,
+        [requestId, limit, accountId ?? null],
       ),
   };
 };

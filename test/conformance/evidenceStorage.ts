@@ -1,4 +1,6 @@
 // What every storage of evidence must do.
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import {
   type EvidenceStorage,
@@ -97,6 +99,20 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await storage.remove(elsewhere);
       expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
     });
+    it('takes a file of unknown size, up to that of the upload, and nothing of one that is larger or cut off', async () => {
+      const upload = { ...UPLOAD, size: FILE.length };
+      const inPieces = async function* (bytes: Buffer, cause?: Error) {
+        for (let at = 0; at < bytes.length; at += 50) yield bytes.subarray(at, at + 50);
+        if (cause !== undefined) throw cause;
+      };
+      expect(await storage.take(upload, inPieces(Buffer.concat([FILE, Buffer.from([0])])))).to.equal(null);
+      const cut = new Error('cut off');
+      expect(await storage.take(upload, inPieces(FILE, cut)).catch((error: unknown) => error)).to.equal(cut);
+      expect(await storage.read(upload)).to.equal(null);
+      const stored = { sha256: hash('sha256', FILE, 'hex'), size: FILE.length };
+      expect(await storage.take({ ...upload, size: FILE.length + 9 }, inPieces(FILE))).to.deep.equal(stored);
+      expect(await storage.read(upload)).to.deep.equal(FILE);
+    });
     it('opens what was read before as a stream, and nothing else', async () => {
       const bytes = Buffer.alloc(300_000, 'quita');
       const upload = { ...UPLOAD, size: bytes.length };
@@ -132,6 +148,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
         () => storage.read(UPLOAD),
         () => storage.open(UPLOAD),
         () => storage.remove(UPLOAD),
+        () => storage.take(UPLOAD, Readable.from([FILE])),
       ]) {
         const outcome = await ask().catch((error: unknown) => error);
         expect(outcome).to.be.instanceOf(EvidenceStorageUnavailable);

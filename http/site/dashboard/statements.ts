@@ -34,7 +34,8 @@ const byDay = async (month: StatementMonth, currency: string, reader: Reader): P
     html`<tr><th scope="row">${label}</th><td></td><td>${amount(sums.available)}</td><td>${amount(sums.pending)}</td><td>${amount(sums.retained)}</td><td><strong>${amount(totalOf(sums))}</strong></td></tr>`;
   return html`<section class="panel"><h2>${wallet.byDay}</h2><p class="muted">${rows.length === 0 ? wallet.noMovements : wallet.byDayNote}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${wallet.byDay}"><table><caption class="hidden">${wallet.byDay}</caption>
-<thead><tr><th scope="col">${overview.day}</th><th scope="col">${wallet.openingBalance}</th><th scope="col">${overview.available}</th><th scope="col">${overview.pending}</th><th scope="col">${overview.retained}</th><th scope="col">${wallet.balance}</th></tr></thead>
+<thead><tr><th scope="col">${overview.day}</th><th scope="col">${wallet.openingBalance}</th>
+<th scope="col">${overview.available}</th><th scope="col">${overview.pending}</th><th scope="col">${overview.retained}</th><th scope="col">${wallet.balance}</th></tr></thead>
 <tbody>${whole(wallet.openingBalance, opening)}${rows}${whole(wallet.closingBalance, balance)}</tbody></table></div></section>`;
 };
 

@@ -158,6 +158,12 @@ const tellLogin = async (story: Story, gateway: TestGateway): Promise<void> => {
   const key = await story.ask('issueApiKey', { body: { label: 'till', test: true }, token });
   const next = await story.ask('rotateApiKey', { id: key.id, body: { label: 'till 2' }, token });
   await story.ask('listApiKeys', { token });
+  const eva = { email: 'eva@example.com', role: 'MEMBER', name: 'Eva' };
+  const invited = await story.ask('inviteMember', { body: eva, token });
+  await story.ask('listMembers', { query: '?limit=2', token });
+  await story.ask('changeMemberRole', { id: invited.id, body: { role: 'ADMIN' }, token });
+  await story.ask('disableMember', { id: invited.id, token });
+  await story.ask('enableMember', { id: invited.id, token });
   await story.ask('revokeApiKey', { id: next.id, token });
   const changed = { current_password: password, new_password: 'battery staple' };
   await story.ask('changePassword', { body: changed, token });

@@ -120,7 +120,7 @@ describe('the team', () => {
       await send('', { email: 'another-owner@example.com', role: 'OWNER' }),
     ];
     expect(refused.map(({ status }) => status)).to.deep.equal(Array(6).fill(422));
-    expect(refused.every(({ text }) => /role="alert">(?:Nobody can change|Only an OWNER can)/.test(text))).to.equal(
+    expect(refused.every(({ text }) => /role="alert">(?:You can’t change|Only an OWNER can)/.test(text))).to.equal(
       true,
     );
     expect(await rolesOf()).to.deep.equal(before);

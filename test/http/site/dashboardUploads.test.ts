@@ -126,12 +126,13 @@ describe('uploads in the dashboard', () => {
       const form = ownFiles(bearer, [file('a.png'), file('b.pdf', pdfFile(400_000), 'application/pdf')]);
       const { port } = new URL(gateway.baseUrl);
       const headers = { ...HTML, ...cookieOf(bearer), ...form.headers, 'content-length': form.raw.length };
-      await new Promise<void>((resolve) => {
-        const asked = request({ port, method: 'POST', path: `${pageOf()}/evidence`, headers });
-        asked.on('error', () => resolve());
-        asked.write(form.raw.subarray(0, 200_000), () => setTimeout(() => asked.destroy(), 50));
-      });
-      while ((await grants()) !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      const asked = request({ port, method: 'POST', path: `${pageOf()}/evidence`, headers });
+      const ended = new Promise((resolve) => asked.on('error', resolve));
+      asked.write(form.raw.subarray(0, 200_000));
+      while ((await grants()) === 0) await new Promise(setImmediate);
+      asked.destroy();
+      await ended;
+      while ((await grants()) !== 0) await new Promise(setImmediate);
       const half = await post(`${pageOf()}/evidence`, { ...form, raw: form.raw.subarray(0, 200_000) });
       expect(half.status).to.equal(400);
       expect([await names(), await grants()]).to.deep.equal([[], 0]);

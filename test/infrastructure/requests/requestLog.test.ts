@@ -57,6 +57,8 @@ describe('the request log in Postgres', () => {
     await write(...batch, request(3));
     expect(await all()).to.deep.equal([request(3), ofUser, batch[0]]);
     expect(await reads().withRequestId('req_2', 10)).to.deep.equal([ofUser]);
+    expect(await reads().withRequestId('req_2', 10, ofUser.accountId as AccountId)).to.deep.equal([ofUser]);
+    expect(await reads().withRequestId('req_2', 10, 'another' as AccountId)).to.deep.equal([]);
     expect(await reads().find(ACCOUNT, ofUser.id)).to.deep.equal(ofUser);
     expect(await reads().find('b'.repeat(26) as AccountId, ofUser.id)).to.equal(null);
     expect(await reads().find(ACCOUNT, '7'.padEnd(26, 'z') as RequestLogId)).to.equal(null);

@@ -175,6 +175,12 @@ describe('the listening socket', () => {
         await server?.stop(0);
       }
     });
+    it('is cut as well when a form of the dashboard sends it', async () => {
+      await rated();
+      const path = '/dashboard/test/disputes/x/evidence?lang=pt';
+      const { text } = await untilClosed(open(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`));
+      expect(text).to.include('"code":"upload_too_slow"');
+    });
     it('is cut when it stops, however much came before', async () => {
       await rated();
       const socket = open(put(2_000_000));

@@ -20,6 +20,9 @@ const oneRequest = {
   ),
 };
 
+/** A busy log may hold more events of the seconds after the request than can be read in this time. */
+const SEARCH_MS = 1_500;
+
 /** The pages of what events are about. */
 const PAGES_OF: { readonly [category: string]: string } = {
   payment: 'payments',
@@ -56,7 +59,7 @@ export const requestRoute = route('GET', '/dashboard/{mode}/developers/requests/
     const reader = readerOf(context);
     const { services, tenant, texts, language, to } = reader;
     const { developers, webhooks } = texts;
-    const found = await services.showRequest(tenant.accountId, context.params.id);
+    const found = await services.showRequest(tenant.accountId, context.params.id, AbortSignal.timeout(SEARCH_MS));
     if (found === null) return NO_REQUEST;
     const { request, events } = found;
     const { method, path, status, durationMs, createdAt, requestId, mode, keyFingerprint: key } = request;

@@ -30,9 +30,9 @@ export const ledgerPanel = (chapters: readonly EventChapter[], { texts, language
   let sum = 0;
   const rows = movements.map(({ at, what, amount, currency }) => {
     sum += amount;
-    return html`<tr><th scope="row">${instant(at, language)}</th><td class="wide">${what[language]}</td><td>${formatAmount(amount, currency, language)}</td><td>${formatAmount(sum, currency, language)}</td></tr>`;
+    return html`<tr><th scope="row" class="wide">${what[language]}<br><span class="muted small">${instant(at, language)}</span></th><td>${formatAmount(amount, currency, language)}</td><td>${formatAmount(sum, currency, language)}</td></tr>`;
   });
-  const heads = [texts.webhooks.at, words.movement, texts.payments.amount, words.sum];
+  const heads = [words.movement, texts.payments.amount, words.sum];
   return html`<section class="panel"><h2>${words.ledger}</h2>${tableOf(words.ledger, heads, rows)}</section>`;
 };
 

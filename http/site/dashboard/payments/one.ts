@@ -70,7 +70,8 @@ const dispute = ({ transaction }: ExistingPayment, { texts, to }: Reader): Marku
 const bankDecision = (path: string, { texts, csrf, to, mode, mayChange }: Reader): Markup | null =>
   mode !== 'test' || !mayChange
     ? null
-    : html`<form method="post" class="row" action="${to(path)}">${csrf}<button class="second" name="as" value="paid">${texts.payment.bankPays}</button><button class="second" name="as" value="failed">${texts.payment.bankFails}</button></form>`;
+    : html`<form method="post" class="row" action="${to(path)}">${csrf}<button class="second" name="as" value="paid">${texts.payment.bankPays}</button>
+<button class="second" name="as" value="failed">${texts.payment.bankFails}</button></form>`;
 
 const refunds = (payment: ExistingPayment, all: readonly RefundView[], reader: Reader): Markup | null => {
   const { texts, language } = reader;
@@ -139,7 +140,11 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
       title: formatAmount(amount, currency, language),
       section: '/payments',
       main: html`${liveFrom(`/payments/${id}/events`, version, reader)}${livePart('status', html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>`)}
-<div class="two">${livePart('payment', html`${link(payment, reader)}${facts(payment, reader)}${ledgerPanel(history.chapters, reader)}${webhooksPanel(history.webhooks, reader)}${story(history.chapters, reader)}`)}
+<div class="two">${livePart(
+        'payment',
+        html`${link(payment, reader)}${facts(payment, reader)}
+${ledgerPanel(history.chapters, reader)}${webhooksPanel(history.webhooks, reader)}${story(history.chapters, reader)}`,
+      )}
 <div>${livePart('money', html`${moneyPanel(payment, history.chapters, reader)}${dispute(payment, reader)}`)}
 ${livePart('actions', actionsPanel(payment, quote, reader))}${livePart('refunds', html`${refunds(payment, all ?? [], reader)}`)}</div></div>`,
     });

@@ -57,7 +57,8 @@ const actions = (user: ListedUser, reader: Reader): Markup => {
   const refusal = refusalOf(reader, user, null);
   if (refusal !== null) return html`<p class="muted small wide">${refusalText(refusal, language)}</p>`;
   const at = `${PATH}/${USER.idPrefix}${user.userId}`;
-  return html`<div class="row"><form method="post" class="row" action="${to(`${at}/role`)}">${csrf}<select name="role" aria-label="${team.roleOf(user.name)}">${roleOptions(user.role, user, reader)}</select><button class="second">${team.change}</button></form>
+  return html`<div class="row"><form method="post" class="row" action="${to(`${at}/role`)}">${csrf}
+<select name="role" aria-label="${team.roleOf(user.name)}">${roleOptions(user.role, user, reader)}</select><button class="second">${team.change}</button></form>
 ${
   user.status === 'active'
     ? html`<form method="post" action="${to(`${at}/disable`)}">${csrf}<button class="danger">${team.disable}</button></form>`

@@ -552,7 +552,7 @@ export const EN: Texts = {
     progress: 'Progress of the upload',
     cut: 'The upload was interrupted. No file was kept. Try again.',
     none: 'Choose at least one file.',
-    ended: 'The dispute has ended and accepts no more files.',
+    ended: 'The dispute has ended and doesn’t accept files.',
     full: (max) => `The dispute already has ${max} files, the maximum.`,
     refused: (count, all) => `${count} of ${all} files were not accepted:`,
   },

@@ -100,8 +100,8 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
     'A conta não tem outro OWNER ativo. Dê primeiro o papel de OWNER a outro usuário.',
   'A user with this email address already exists.': 'Já existe um usuário com este e-mail.',
   'Only an OWNER or ADMIN of the account can manage its users.': 'Só OWNER ou ADMIN gerenciam os usuários da conta.',
-  'Nobody can change the own role or access. Ask another OWNER or ADMIN.':
-    'Ninguém altera o próprio papel ou acesso. Peça a outro OWNER ou ADMIN.',
+  'You can’t change your own role or access. Ask another OWNER or ADMIN.':
+    'Você não pode alterar o próprio papel ou acesso. Peça a outro OWNER ou ADMIN.',
   'Only an OWNER can add, change or disable an OWNER.': 'Só um OWNER pode convidar, alterar ou desativar um OWNER.',
   'An account can have at most {} users, disabled ones included.':
     'Uma conta pode ter no máximo {} usuários, incluídos os desativados.',
@@ -242,7 +242,7 @@ const shown = (kind: string, piece: string, language: Language, currency: string
   return kind === 'field' && language === 'pt' ? (FIELDS[piece] ?? piece) : piece;
 };
 
-/** Returns the sentence of the page for one of the API's, or null if there is none. */
+/** Returns the sentence of the page for one of the API's, or null if it is not listed. */
 const retold = (message: string, language: Language, currency: string): string | null => {
   for (const { pattern, kinds, words } of SENTENCES) {
     const [whole, ...pieces] = pattern.exec(message) ?? [];
