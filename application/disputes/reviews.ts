@@ -84,7 +84,7 @@ export const dismissCaseReport =
 export interface ReviewNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
-  readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'waitingReports'>;
+  readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'countNearDeadline' | 'waitingReports'>;
 }
 
 /** A case, or a report without a case, that needs an operator. There is one item per reason. */
@@ -164,6 +164,8 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     waiting: (await needs.cases.waiting(limit)).flatMap(caseReviewItems),
     total: await needs.cases.countWaiting(),
   }),
+  /** Returns the number of open cases of all accounts whose deadline comes within `hours`, or has passed. */
+  countCasesNearDeadline: (hours: number): Promise<number> => needs.cases.countNearDeadline(hours),
   /** Accepts or rejects the outcome under review. Rejects with `not_found`, or with `case_not_open` if there isn't one. */
   reviewCase: async (id: MedCaseId, approve: boolean, by: Changer): Promise<Reviewed | Rejection> => {
     const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));

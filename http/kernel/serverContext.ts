@@ -45,6 +45,8 @@ export interface LiveStatus {
 export interface ServerContext extends GatewayContext {
   /** Whether operators log in on this listener. */
   readonly operatorsLogIn: boolean;
+  /** Whether members of accounts have their pages on this listener. */
+  readonly hasMembersPages: boolean;
   /** Whether operators' routes reject operators without a second factor. */
   readonly operatorsNeedSecondFactor: boolean;
   readonly operations: Operations;

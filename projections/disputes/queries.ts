@@ -78,6 +78,9 @@ const count = async (db: Sql, rest: string): Promise<number> => {
   return (rows[0] as { count: number }).count;
 };
 
+const dueWithin = (hours: number): string =>
+  `${CLOCK} WHERE status = 'open' AND response_deadline < now() + ${OFFSET} + interval '${hours} hours'`;
+
 export const caseReads = (db: Sql): CaseReads => ({
   waiting: async (limit) => {
     const { rows } = await db.query<Row & { readonly id: MedCaseId }>(
@@ -90,7 +93,8 @@ export const caseReads = (db: Sql): CaseReads => ({
     });
   },
   countUnderWay: () => count(db, `WHERE status IN ('open', 'appealed')`),
-  countPastDeadline: () => count(db, `${CLOCK} WHERE status = 'open' AND response_deadline < now() + ${OFFSET}`),
+  countPastDeadline: () => count(db, dueWithin(0)),
+  countNearDeadline: (hours) => count(db, dueWithin(hours)),
   countWaiting: (because) =>
     because === undefined
       ? count(db, 'WHERE waits_since IS NOT NULL')

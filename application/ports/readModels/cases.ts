@@ -43,6 +43,8 @@ export interface CaseReads {
   countUnderWay(): Promise<number>;
   /** Returns the number of open cases whose deadline has passed, by each account's clock. */
   countPastDeadline(): Promise<number>;
+  /** Returns the number of open cases whose deadline comes within `hours`, or has passed. */
+  countNearDeadline(hours: number): Promise<number>;
   /** Returns the number of cases and reports that need an operator; `because`: only those with this reason. */
   countWaiting(because?: CaseWaitsBecause): Promise<number>;
   /** Returns the cases of all tenants that have a waiting report with this bank's id. */

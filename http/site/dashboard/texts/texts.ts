@@ -5,7 +5,31 @@ import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/disp
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
+import type { PlatformSection } from '../platform/sections.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
+
+/** The pages of operators. */
+interface PlatformTexts {
+  /** Of the pages together, in their titles. */
+  readonly name: string;
+  readonly band: string;
+  readonly navigation: string;
+  readonly sections: { readonly [S in PlatformSection]: string };
+  readonly overview: {
+    readonly lead: string;
+    readonly calm: string;
+    readonly held: string;
+    readonly reviews: string;
+    readonly deadlines: string;
+    readonly deadlinesNote: (hours: number) => string;
+    readonly payouts: string;
+    readonly deadLetters: string;
+    readonly parked: string;
+    readonly connections: string;
+    readonly findings: string;
+  };
+  readonly settings: { readonly enrolFirst: string };
+}
 
 export interface Texts {
   readonly skip: string;
@@ -48,6 +72,8 @@ export interface Texts {
     readonly wrong: string;
     readonly needsCode: string;
     readonly elsewhere: string;
+    readonly membersElsewhere: string;
+    readonly operatorsLead: string;
     readonly tooMany: string;
     readonly forgotten: string;
     readonly resetTitle: string;
@@ -391,6 +417,7 @@ export interface Texts {
     readonly notWaiting: string;
     readonly onlyManagers: string;
   };
+  readonly platform: PlatformTexts;
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
   readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
