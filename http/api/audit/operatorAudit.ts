@@ -103,16 +103,18 @@ const issueRoute = route('POST', '/ops/v1/audit/tokens', {
 });
 
 const ID = /^[0-9a-f]{16}$/;
-const idParam = pathParam('The id of the token.', (text) =>
-  ID.test(text) ? text : reject('not_found', 'There is no such token.'),
-);
+export const auditTokenParam = {
+  id: pathParam('The id of the token.', (text) =>
+    ID.test(text) ? text : reject('not_found', 'There is no such token.'),
+  ),
+};
 
 const revokeRoute = route('DELETE', '/ops/v1/audit/tokens/{id}', {
   ...FOR_OPERATORS,
   operationId: 'revokeAuditToken',
   summary: 'Revoke an auditor’s token',
   description: 'Ends the token’s access at once. A repeat changes nothing.',
-  params: { id: idParam },
+  params: auditTokenParam,
   responses: { 200: json('The token.', s.exactly(TOKEN)) },
   handle: async ({ params, services: { platform } }) => {
     return ok(await platform.revokeAuditToken(params.id), viewOf);

@@ -57,6 +57,10 @@ const redriveAllBody = s.accepting({
 });
 export type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
 
+const problemsOf = (body: RedriveAll): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' });
+/** Returns whether the filters other than the account are valid. */
+export const isWebhookFilter = (body: RedriveAll): boolean => problemsOf(body).length === 0;
+
 /** Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account. */
 export const redriveAll = async (
   services: AppServices,
@@ -120,7 +124,7 @@ const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   body: jsonBody({
     schema: redriveAllBody,
     codes: FILTER_CODES,
-    refine: (body): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' }),
+    refine: problemsOf,
   }),
   responses: {
     202: json(

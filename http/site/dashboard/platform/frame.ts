@@ -3,7 +3,7 @@ import { html, type Markup } from '../../html.ts';
 import { LOGO } from '../../icons.ts';
 import { documentOf, languages, notice } from '../layout.ts';
 import type { Person } from '../reader.ts';
-import { SECTIONS } from './sections.ts';
+import { SECTIONS, SYSTEM_TABS } from './sections.ts';
 
 interface Frame {
   readonly title: string;
@@ -16,11 +16,12 @@ interface Frame {
 
 export const platformFrame = ({ title, section, main, operator, notice: text, isProblem }: Frame): string => {
   const { language, texts, caller, to, csrf } = operator;
-  const { platform } = texts;
-  const link = ([path, name]: (typeof SECTIONS)[number]): Markup =>
-    path === section
-      ? html`<a href="${to(path)}" aria-current="page">${platform.sections[name]}</a>`
-      : html`<a href="${to(path)}">${platform.sections[name]}</a>`;
+  const { platform, operations } = texts;
+  const hasTabs = SYSTEM_TABS.some(([path]) => path === section);
+  const current = hasTabs ? SYSTEM_TABS[0][0] : section;
+  const link = (path: string, words: string, isCurrent: boolean): Markup =>
+    isCurrent ? html`<a href="${to(path)}" aria-current="page">${words}</a>` : html`<a href="${to(path)}">${words}</a>`;
+  const tabs = html`<nav class="tabs" aria-label="${platform.sections.system}">${SYSTEM_TABS.map(([path, name]) => link(path, operations.tabs[name], path === section))}</nav>`;
   return documentOf({
     language,
     title: `${title} · ${platform.name}`,
@@ -32,9 +33,9 @@ export const platformFrame = ({ title, section, main, operator, notice: text, is
 ${languages(language, texts.language, to(section))}
 <form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div></div>
 </header>
-<nav class="sections" aria-label="${platform.navigation}">${SECTIONS.map(link)}</nav>
+<nav class="sections" aria-label="${platform.navigation}">${SECTIONS.map(([path, name]) => link(path, platform.sections[name], path === current))}</nav>
 <main id="content">
-<h1>${title}</h1>
+${hasTabs ? tabs : null}<h1>${title}</h1>
 ${notice(text, isProblem)}
 ${main}
 </main>`,

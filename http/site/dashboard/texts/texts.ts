@@ -1,11 +1,15 @@
 // All texts of the dashboard, one file per language. A missing text does not compile.
+import type { FailedJob } from '../../../../application/ports/failedJobs.ts';
+import type { ReadModelRun } from '../../../../application/ports/readModelRuns.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
+import type { ErasedView, HeldView } from '../../../../application/privacy/heldView.ts';
+import type { NamedSubject } from '../../../../application/privacy/namedSubject.ts';
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
 import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/dispute/medCase.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
-import type { PlatformSection } from '../platform/sections.ts';
+import type { PlatformSection, PlatformTab } from '../platform/sections.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 /** The pages of operators. */
@@ -29,6 +33,225 @@ interface PlatformTexts {
     readonly findings: string;
   };
   readonly settings: { readonly enrolFirst: string };
+}
+
+/** The operators' pages about the system, deliveries of all accounts, the audit log and erasure. */
+interface OperationsTexts {
+  readonly tabs: { readonly [T in PlatformTab]: string };
+  readonly account: string;
+  readonly by: string;
+  readonly since: string;
+  readonly error: string;
+  readonly reason: string;
+  readonly badReason: string;
+  readonly reasonHint: string;
+  readonly reloads: string;
+  readonly stopReloading: string;
+  readonly reload: string;
+  readonly retry: string;
+  readonly more: (count: number) => string;
+  readonly system: {
+    readonly process: string;
+    readonly version: string;
+    readonly startedAt: string;
+    readonly uptime: string;
+    readonly readiness: string;
+    readonly ready: string;
+    readonly notReady: (reason: string) => string;
+    readonly parkedStreams: string;
+    readonly auditStopped: string;
+    readonly checks: string;
+    readonly checksLead: string;
+    readonly check: string;
+    readonly state: string;
+    readonly good: string;
+    readonly bad: string;
+    readonly says: string;
+    readonly leaders: string;
+    readonly leadersLead: string;
+    readonly noLeaders: string;
+    readonly role: string;
+    readonly address: string;
+    readonly sameMachine: string;
+    readonly alive: string;
+    readonly stale: string;
+  };
+  readonly parked: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly consumer: string;
+    readonly stream: string;
+    readonly event: string;
+    readonly parkedAt: string;
+    readonly retryAll: string;
+    readonly retryAllLead: string;
+    readonly one: string;
+    readonly depends: string;
+    readonly ofReadModel: string;
+    readonly ofProcess: string;
+    readonly ofMoney: string;
+    readonly waiting: string;
+    readonly waitingLead: string;
+    readonly revision: string;
+    readonly recordedAt: string;
+    readonly data: string;
+    readonly retryLead: string;
+    readonly skip: string;
+    readonly skipLead: string;
+    readonly allConsumers: string;
+    readonly force: string;
+    readonly unmeant: (names: string) => string;
+    readonly again: (consumer: string, revision: number, error: string) => string;
+  };
+  readonly jobs: {
+    readonly queues: string;
+    readonly noQueues: string;
+    readonly queue: string;
+    readonly ready: string;
+    readonly running: string;
+    readonly retrying: string;
+    readonly failed: string;
+    readonly oldest: string;
+    readonly list: string;
+    readonly listLead: string;
+    readonly empty: string;
+    readonly failedAt: string;
+    readonly state: string;
+    readonly attempts: string;
+    readonly states: { readonly [S in FailedJob['state']]: string };
+    readonly nextAttempt: (at: string) => string;
+    readonly retryAll: string;
+    readonly retryQueue: (queue: string) => string;
+    readonly retryLead: string;
+    readonly gone: string;
+  };
+  readonly readModels: {
+    readonly lead: string;
+    readonly name: string;
+    readonly version: string;
+    readonly position: string;
+    readonly lag: string;
+    readonly caughtUp: string;
+    readonly unknownLag: string;
+    readonly processes: string;
+    readonly head: string;
+    readonly rebuild: string;
+    readonly rebuildAll: string;
+    readonly verify: string;
+    readonly workLead: string;
+    readonly work: string;
+    readonly runs: string;
+    readonly noRuns: string;
+    readonly outcome: string;
+    readonly busy: string;
+    readonly states: { readonly [S in ReadModelRun['state']]: string };
+    readonly all: string;
+    readonly rebuilt: (readModel: string, events: number, seconds: string) => string;
+    readonly verified: (rows: number, differences: number) => string;
+    readonly differsIn: (tables: string) => string;
+    readonly leftOut: (streams: number) => string;
+  };
+  readonly deadLetters: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly emptyFiltered: string;
+    readonly event: string;
+    readonly endpoint: string;
+    readonly ownUrl: string;
+    readonly createdAt: string;
+    readonly payment: string;
+    readonly filter: string;
+    readonly accountHint: string;
+    readonly badAccount: string;
+    readonly noAccount: string;
+    readonly badFilter: string;
+    readonly redrive: string;
+    readonly redriveLead: string;
+    readonly dryRun: string;
+    readonly matched: (count: number) => string;
+    readonly sendNow: string;
+    readonly from: string;
+    readonly to: string;
+    readonly running: string;
+    readonly progress: (sent: number, queued: number) => string;
+    readonly askedAt: string;
+  };
+  readonly audit: {
+    readonly log: string;
+    readonly size: string;
+    readonly root: string;
+    readonly sealing: string;
+    readonly lag: (seconds: string) => string;
+    readonly unknownLag: string;
+    readonly stopped: (reason: string) => string;
+    readonly checkpoint: string;
+    readonly noCheckpoint: string;
+    readonly entries: (count: number) => string;
+    readonly signedAt: string;
+    readonly signedBy: string;
+    readonly unknownKey: string;
+    readonly anchors: string;
+    readonly noAnchors: string;
+    readonly anchor: string;
+    readonly sentAt: string;
+    readonly failures: string;
+    readonly retryAt: string;
+    readonly witnesses: string;
+    readonly noWitnesses: string;
+    readonly witness: string;
+    readonly cosigned: string;
+    readonly receivedAt: string;
+    readonly keys: string;
+    readonly key: string;
+    readonly from: string;
+    readonly until: string;
+    readonly rotate: string;
+    readonly rotateLead: string;
+    readonly auditors: string;
+    readonly auditorsLead: string;
+    readonly noAuditors: string;
+    readonly auditor: string;
+    readonly issuedAt: string;
+    readonly revokedAt: string;
+    readonly issue: string;
+    readonly token: string;
+    readonly tokenLead: string;
+    readonly badName: string;
+    readonly revoke: string;
+    readonly exporting: string;
+    readonly exportLead: string;
+  };
+  readonly erasure: {
+    readonly lead: string;
+    readonly subject: string;
+    readonly subjects: { readonly [Name in keyof NamedSubject]-?: string };
+    readonly value: string;
+    readonly badSubject: string;
+    readonly find: string;
+    readonly slow: string;
+    readonly found: (count: number) => string;
+    readonly none: string;
+    readonly hasMore: string;
+    readonly what: string;
+    readonly kinds: { readonly [K in HeldView['kind']]: string };
+    readonly amount: string;
+    readonly createdAt: string;
+    readonly keptUntil: string;
+    readonly notEnded: string;
+    readonly erasedAt: string;
+    readonly report: string;
+    readonly reportLead: string;
+    readonly erase: string;
+    readonly eraseLead: string;
+    readonly despite: string;
+    readonly confirm: string;
+    readonly notConfirmed: string;
+    readonly personalReason: string;
+    readonly outcome: string;
+    readonly outcomes: { readonly [O in ErasedView['outcome']]: string };
+    readonly because: string;
+    readonly searchAgain: string;
+  };
 }
 
 export interface Texts {
@@ -418,6 +641,7 @@ export interface Texts {
     readonly onlyManagers: string;
   };
   readonly platform: PlatformTexts;
+  readonly operations: OperationsTexts;
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
   readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
@@ -457,5 +681,15 @@ export const DONE_ACTIONS = [
   'clockMoving',
   'settingsChanged',
   'passwordChanged',
+  'parkedResumed',
+  'parkedWaiting',
+  'notParked',
+  'eventSkipped',
+  'jobsRetried',
+  'noJobsRetried',
+  'runStarted',
+  'deadLettersRedriven',
+  'auditKeyRotated',
+  'auditTokenRevoked',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];
