@@ -115,6 +115,7 @@ const startRoute = route('POST', `${PLATFORM_PAGES}/read-models/runs`, {
   query: pageQuery,
   body: FORM,
   responses: { 303: REDIRECT, 422: PAGE },
+  errors: ['not_found'],
   handle: async (context) => {
     const operator = operatorOf(context);
     const { body, services } = context;
