@@ -3,9 +3,9 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { MedCase, MedCaseState } from '../../domain/dispute/medCase.ts';
+import { waitsOf } from '../../domain/dispute/waiting.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { waitsOf } from './projection.ts';
 
 interface Row {
   readonly state: string;
@@ -95,6 +95,13 @@ export const caseReads = (db: Sql): CaseReads => ({
   countUnderWay: () => count(db, `WHERE status IN ('open', 'appealed')`),
   countPastDeadline: () => count(db, dueWithin(0)),
   countNearDeadline: (hours) => count(db, dueWithin(hours)),
+  nearDeadline: async (hours, limit) => {
+    const { rows } = await db.query<Row>(
+      `SELECT t.state FROM rm_disputes.cases t ${dueWithin(hours)} ORDER BY t.response_deadline, t.id LIMIT $1`,
+      [limit],
+    );
+    return rows.map(caseOf);
+  },
   countWaiting: (because) =>
     because === undefined
       ? count(db, 'WHERE waits_since IS NOT NULL')

@@ -13,7 +13,7 @@ import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../ke
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS, NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 
-const NO_USER = reject('not_found', 'There is no such user.');
+export const NO_USER = reject('not_found', 'There is no such user.');
 
 const userParam = {
   id: pathParam('The `usr_` id of the user.', (text) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER),

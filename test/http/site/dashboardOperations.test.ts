@@ -129,7 +129,7 @@ describe('the operators’ pages about the system', () => {
     });
     it('skip an event with a reason, once each consumer at stake is confirmed', async () => {
       const { stream, at } = await makeOne();
-      expect(saying(await send(`${at}/skip`, { reason: ' ' }), TEXTS.badReason)).to.deep.equal([422, true]);
+      expect(saying(await send(`${at}/skip`, { reason: ' ' }), EN.platform.badReason)).to.deep.equal([422, true]);
       const careless = await send(`${at}/skip`, { reason: '<b>why</b>', consumer: 'payments' });
       expect(saying(careless, TEXTS.parked.unmeant('payments'))).to.deep.equal([422, true]);
       expect(careless.text)
@@ -310,7 +310,7 @@ describe('the operators’ pages about the system', () => {
       const isErased = async () =>
         !(await send('/erasure/report', { by: 'payment', value: chargeId, format: 'json' })).text.includes(NAME);
       expect(saying(await erase({ confirm: '' }), erasure.notConfirmed)).to.deep.equal([422, true]);
-      expect(saying(await erase({ reason: '' }), TEXTS.badReason)).to.deep.equal([422, true]);
+      expect(saying(await erase({ reason: '' }), EN.platform.badReason)).to.deep.equal([422, true]);
       expect(saying(await erase({ reason: `asked by ${NAME}` }), erasure.personalReason)).to.deep.equal([422, true]);
       const kept = await erase({});
       expect(saying(kept, 'The data must be kept until')).to.deep.equal([422, true]);

@@ -1,13 +1,14 @@
 // What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
 
 import { expect } from 'chai';
-import type { CaseFilter, CaseWaitsBecause } from '../../../application/ports/readModels/cases.ts';
+import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
 import type { AccountId, MedCaseId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
-import { disputesProjection, waitsOf } from '../../../projections/disputes/projection.ts';
+import { type CaseWaitsBecause, waitsOf } from '../../../domain/dispute/waiting.ts';
+import { disputesProjection } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';

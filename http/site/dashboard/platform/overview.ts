@@ -3,10 +3,8 @@ import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { PAGE, pageQuery } from '../page.ts';
+import { NEAR_HOURS } from './disputes.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from './page.ts';
-
-/** Disputes whose deadline comes sooner are near it. */
-const NEAR_HOURS = 48;
 
 interface Waiting {
   readonly path: string;

@@ -1,14 +1,21 @@
 // All texts of the dashboard, one file per language. A missing text does not compile.
 import type { FailedJob } from '../../../../application/ports/failedJobs.ts';
+import type { FindingKind } from '../../../../application/ports/providerBooks.ts';
+import type { CallbackOutcome } from '../../../../application/ports/providerCallbacks.ts';
 import type { ReadModelRun } from '../../../../application/ports/readModelRuns.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
 import type { ErasedView, HeldView } from '../../../../application/privacy/heldView.ts';
 import type { NamedSubject } from '../../../../application/privacy/namedSubject.ts';
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
-import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/dispute/medCase.ts';
+import type { CaseStatus, CaseType, MoneyOutcome, NeverBecause } from '../../../../domain/dispute/medCase.ts';
+import type { CaseWaitsBecause } from '../../../../domain/dispute/waiting.ts';
+import type { HeldReason } from '../../../../domain/payment/heldMoney.ts';
+import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
+import type { Role } from '../../../../domain/user/user.ts';
+import type { ConnectionField } from '../platform/connectionFields.ts';
 import type { PlatformSection, PlatformTab } from '../platform/sections.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
@@ -33,23 +40,256 @@ interface PlatformTexts {
     readonly findings: string;
   };
   readonly settings: { readonly enrolFirst: string };
+  readonly account: string;
+  readonly since: string;
+  readonly reason: string;
+  readonly reasonHint: string;
+  readonly badReason: string;
+  readonly resolve: string;
+  readonly cut: (shown: number, total: number) => string;
+  readonly held: {
+    readonly lead: string;
+    readonly one: string;
+    readonly empty: string;
+    readonly nothingHeld: string;
+    readonly why: string;
+    readonly since: string;
+    readonly refusal: string;
+    readonly payer: string;
+    readonly expected: string;
+    readonly reasons: { readonly [R in HeldReason]: string };
+    readonly release: string;
+    readonly releaseLead: string;
+    readonly cannotRelease: string;
+    readonly return: string;
+    readonly returnLead: string;
+    readonly cannotReturn: string;
+    readonly settle: string;
+    readonly settleLead: string;
+    readonly goneLead: string;
+    readonly cannotSettle: string;
+    readonly how: string;
+    readonly payOut: string;
+    readonly writeOff: string;
+    readonly pixKey: string;
+    readonly pixKeyHint: string;
+  };
+  readonly disputes: {
+    readonly waiting: string;
+    readonly noneWaits: string;
+    readonly nearLead: (hours: number) => string;
+    readonly noneNear: string;
+    readonly why: string;
+    readonly because: { readonly [B in CaseWaitsBecause]: string };
+    readonly never: { readonly [N in NeverBecause]: string };
+    readonly results: { readonly agreed: string; readonly disagreed: string; readonly withdrawn: string };
+    readonly bankId: string;
+    readonly noCase: string;
+    readonly needsNobody: string;
+    readonly approve: string;
+    readonly approveLead: string;
+    readonly reject: string;
+    readonly rejectLead: string;
+    readonly settle: string;
+    readonly settleLead: string;
+    readonly verdict: string;
+    readonly settlings: { readonly held: string; readonly lost: string; readonly nothing: string };
+    readonly amount: string;
+    readonly settleAmountHint: string;
+    readonly dismiss: string;
+    readonly dismissLead: string;
+    readonly rule: string;
+    readonly ruleLead: string;
+    readonly ruling: string;
+    readonly payerGot: string;
+    readonly payerGotHint: string;
+    readonly open: string;
+    readonly openLead: string;
+    readonly chargeHint: string;
+    readonly badCharge: string;
+  };
+  readonly payouts: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly find: string;
+    readonly findHint: string;
+    readonly show: string;
+    readonly unknown: string;
+    readonly approveLead: string;
+    readonly rejectLead: string;
+  };
+  readonly connections: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly add: string;
+    readonly addLead: string;
+    readonly findings: string;
+    readonly everybody: string;
+    readonly statuses: { readonly [S in ConnectionView['status']]: string };
+    readonly circuit: string;
+    readonly circuits: { readonly [C in ConnectionView['circuit']]: string };
+    readonly openWork: string;
+    readonly openPayments: string;
+    readonly openPayouts: string;
+    readonly methods: string;
+    readonly certificate: string;
+    readonly daysLeft: (days: number) => string;
+    readonly certificateStays: string;
+    readonly previousCallback: string;
+    readonly addedAt: string;
+    readonly fields: { readonly [F in ConnectionField]: string };
+    readonly hints: { readonly [F in ConnectionField]?: string };
+    readonly change: string;
+    readonly switches: { readonly enable: string; readonly drain: string; readonly disable: string };
+    readonly switchLeads: { readonly enable: string; readonly drain: string; readonly disable: string };
+    readonly check: string;
+    readonly checkLead: string;
+    readonly checkGood: string;
+    readonly checkBad: string;
+    readonly stepGood: string;
+    readonly stepBad: string;
+    readonly webhook: string;
+    readonly webhookLead: string;
+    readonly showWebhook: string;
+    readonly registerWebhook: string;
+    readonly noWebhook: string;
+    readonly webhookCurrent: string;
+    readonly webhookOther: string;
+    readonly rotateSecret: string;
+    readonly rotateSecretLead: string;
+    readonly rotateCallback: string;
+    readonly rotateCallbackLead: string;
+    readonly rotatedLead: string;
+    readonly callbackUrl: string;
+    readonly callbackLead: string;
+    readonly toConnection: string;
+    readonly remove: string;
+    readonly removeLead: string;
+  };
+  readonly callbacks: {
+    readonly title: string;
+    readonly lead: string;
+    readonly empty: string;
+    readonly receivedAt: string;
+    readonly outcome: string;
+    readonly outcomes: { readonly [O in CallbackOutcome]: string };
+    readonly times: string;
+    readonly about: string;
+    readonly resolve: string;
+  };
+  readonly reconciliation: {
+    readonly title: string;
+    readonly compare: string;
+    readonly compareLead: string;
+    readonly day: string;
+    readonly report: string;
+    readonly sums: string;
+    readonly of: {
+      readonly opening: string;
+      readonly received: string;
+      readonly returned: string;
+      readonly paidOut: string;
+      readonly fees: string;
+      readonly closing: string;
+      readonly difference: string;
+    };
+    readonly kind: string;
+    readonly kinds: { readonly [K in FindingKind]: string };
+    readonly reference: string;
+    readonly connection: string;
+    readonly ofConnection: string;
+    readonly expected: string;
+    readonly found: string;
+    readonly resolved: string;
+    readonly findingsLead: string;
+    readonly noFindings: string;
+    readonly openOnly: string;
+    readonly withResolved: string;
+  };
+  readonly accounts: {
+    readonly name: string;
+    readonly nameHint: string;
+    readonly open: string;
+    readonly suspended: string;
+    readonly suspendedAt: string;
+    readonly openedAt: string;
+    readonly find: string;
+    readonly findHint: string;
+    readonly show: string;
+    readonly unknown: string;
+    readonly empty: string;
+    readonly first: string;
+    readonly next: string;
+    readonly create: string;
+    readonly createLead: string;
+    readonly created: string;
+    readonly ownersEmail: string;
+    readonly badEmail: string;
+    readonly testKey: string;
+    readonly liveKey: string;
+    readonly toAccount: string;
+    readonly suspend: string;
+    readonly suspendLead: string;
+    readonly reopen: string;
+    readonly reopenLead: string;
+    readonly settings: string;
+    readonly option: string;
+    readonly value: string;
+    readonly valueHint: string;
+    readonly changeSetting: string;
+    readonly lastUsed: string;
+    readonly noKeys: string;
+    /** By the label at a terminal. Settings of extensions keep it. */
+    readonly settingNames: { readonly [label: string]: string };
+    /** By the option of the command line. Options of extensions keep their description. */
+    readonly options: { readonly [option: string]: string };
+  };
+  readonly users: {
+    readonly title: string;
+    readonly user: string;
+    readonly name: string;
+    readonly role: string;
+    readonly roles: { readonly [R in Role]: string };
+    readonly statuses: { readonly active: string; readonly disabled: string };
+    readonly empty: string;
+    readonly add: string;
+    readonly how: string;
+    readonly invite: string;
+    readonly withPassword: string;
+    readonly added: string;
+    readonly addedAt: string;
+    readonly hasPassword: string;
+    readonly roleLead: string;
+    readonly changeRole: string;
+    readonly operatorsRole: string;
+    readonly passwordLead: string;
+    readonly sendPassword: string;
+    readonly noFactor: string;
+    readonly resetFactor: string;
+    readonly resetFactorLead: string;
+    readonly disable: string;
+    readonly disableLead: string;
+    readonly enable: string;
+    readonly enableLead: string;
+    readonly self: string;
+  };
+  readonly security: {
+    readonly requests: string;
+    readonly lead: string;
+    readonly empty: string;
+    readonly operator: string;
+  };
 }
 
 /** The operators' pages about the system, deliveries of all accounts, the audit log and erasure. */
 interface OperationsTexts {
   readonly tabs: { readonly [T in PlatformTab]: string };
-  readonly account: string;
   readonly by: string;
-  readonly since: string;
   readonly error: string;
-  readonly reason: string;
-  readonly badReason: string;
-  readonly reasonHint: string;
   readonly reloads: string;
   readonly stopReloading: string;
   readonly reload: string;
   readonly retry: string;
-  readonly more: (count: number) => string;
   readonly system: {
     readonly process: string;
     readonly version: string;
@@ -691,5 +931,27 @@ export const DONE_ACTIONS = [
   'deadLettersRedriven',
   'auditKeyRotated',
   'auditTokenRevoked',
+  'heldReleased',
+  'heldReturned',
+  'heldSettled',
+  'caseOpened',
+  'caseReviewed',
+  'caseSettled',
+  'caseRuled',
+  'reportDismissed',
+  'connectionChanged',
+  'connectionRemoved',
+  'callbackResolved',
+  'findingResolved',
+  'compared',
+  'comparing',
+  'accountSuspended',
+  'accountReopened',
+  'userInvited',
+  'userDisabled',
+  'userEnabled',
+  'roleChanged',
+  'passwordLinkSent',
+  'factorReset',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];

@@ -12,6 +12,7 @@ import { fact } from '../../parts.ts';
 import { confirmed, shownOnce } from '../../secret.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf } from '../parts.ts';
 import { badge, durationText } from './parts.ts';
 
 const SECTION = '/audit';
@@ -39,7 +40,8 @@ ${fact(audit.checkpoint, signed ?? audit.noCheckpoint)}${fact(audit.size, String
 ${fact(audit.log, html`<code>${origin}</code>`)}${fact(audit.root, html`<code>${root}</code>`)}</dl></section>`;
 };
 
-const anchorsPanel = ({ anchors }: AuditStatus, { texts, language }: Operator): Markup => {
+const anchorsPanel = ({ anchors }: AuditStatus, operator: Operator): Markup => {
+  const { texts, language } = operator;
   const { audit, error: errorText } = texts.operations;
   const rows = anchors.map(
     ({ anchor, size, sentAt, failures, retryAt, error }) =>
@@ -47,17 +49,18 @@ const anchorsPanel = ({ anchors }: AuditStatus, { texts, language }: Operator): 
 <td>${instant(retryAt, language)}</td><td class="wide" lang="en">${error ?? texts.none}</td></tr>`,
   );
   const heads = [audit.anchor, audit.size, audit.sentAt, audit.failures, audit.retryAt, errorText];
-  return html`<section class="panel"><h2>${audit.anchors}</h2>${rows.length === 0 ? html`<p class="empty">${audit.noAnchors}</p>` : tableOf(audit.anchors, heads, rows)}</section>`;
+  return html`<section class="panel"><h2>${audit.anchors}</h2>${listOf(audit.anchors, heads, rows, audit.noAnchors, rows.length, operator)}</section>`;
 };
 
-const witnessesPanel = ({ witnesses }: AuditStatus, { texts, language }: Operator): Markup => {
+const witnessesPanel = ({ witnesses }: AuditStatus, operator: Operator): Markup => {
+  const { texts, language } = operator;
   const { audit } = texts.operations;
   const rows = witnesses.map(
     ({ witness, size, receivedAt }) =>
       html`<tr><th scope="row" class="wide">${witness}</th><td>${size === null ? texts.none : audit.entries(size)}</td><td>${instant(receivedAt, language)}</td></tr>`,
   );
   const heads = [audit.witness, audit.cosigned, audit.receivedAt];
-  return html`<section class="panel"><h2>${audit.witnesses}</h2>${rows.length === 0 ? html`<p class="empty">${audit.noWitnesses}</p>` : tableOf(audit.witnesses, heads, rows)}</section>`;
+  return html`<section class="panel"><h2>${audit.witnesses}</h2>${listOf(audit.witnesses, heads, rows, audit.noWitnesses, rows.length, operator)}</section>`;
 };
 
 const keysPanel = ({ keys }: AuditStatus, operator: Operator): Markup => {
@@ -84,7 +87,7 @@ const tokensPanel = (tokens: readonly AuditToken[], operator: Operator): Markup 
   );
   const heads = [audit.auditor, audit.issuedAt, audit.revokedAt];
   return html`<section class="panel"><h2>${audit.auditors}</h2><p class="muted">${audit.auditorsLead}</p>
-${rows.length === 0 ? html`<p class="empty">${audit.noAuditors}</p>` : tableOf(audit.auditors, heads, rows)}
+${listOf(audit.auditors, heads, rows, audit.noAuditors, rows.length, operator)}
 <form method="post" class="filters" action="${to(`${SECTION}/tokens`)}">${csrf}<label class="wide">${audit.auditor}<input name="name" maxlength="100" required></label><button class="second">${audit.issue}</button></form></section>`;
 };
 

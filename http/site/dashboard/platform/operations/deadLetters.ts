@@ -12,6 +12,7 @@ import { instant } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf } from '../parts.ts';
 import { accountCell, LISTED_MAX, progressBar, reloading, reloadNote } from './parts.ts';
 
 const SECTION = '/dead-letters';
@@ -48,21 +49,23 @@ const problemOf = (typed: Typed, { texts }: Operator): string | null => {
 
 type Found = Awaited<ReturnType<Platform['listDeadLetters']>>;
 
-const lettersTable = ({ deliveries, total }: Found, operator: Operator): Markup => {
+const lettersTable = ({ deliveries, total }: Found, empty: string, operator: Operator): Markup => {
   const { texts, language } = operator;
-  const { deadLetters, account, more } = texts.operations;
+  const { deadLetters } = texts.operations;
+  const { account } = texts.platform;
   const rows = deliveries.map(
     ({ id, accountId, mode, paymentId, eventType, endpointId, createdAt }) =>
       html`<tr><th scope="row">${eventType}<br><code class="small">${id}</code></th><td>${accountCell(accountId, mode, operator)}</td>
 <td>${endpointId === null ? deadLetters.ownUrl : html`<code>${endpointId}</code>`}</td><td>${paymentId === null ? texts.none : html`<code>${paymentId}</code>`}</td><td>${instant(createdAt, language)}</td></tr>`,
   );
   const heads = [deadLetters.event, account, deadLetters.endpoint, deadLetters.payment, deadLetters.createdAt];
-  return html`${tableOf(texts.platform.sections.deadLetters, heads, rows)}${total > rows.length ? html`<p class="muted">${more(total - rows.length)}</p>` : null}`;
+  return listOf(texts.platform.sections.deadLetters, heads, rows, empty, total, operator);
 };
 
 const runningPanel = async (operator: Operator): Promise<Markup | null> => {
   const { services, texts, language } = operator;
-  const { deadLetters, account, by } = texts.operations;
+  const { deadLetters, by } = texts.operations;
+  const { account } = texts.platform;
   const running = await services.runningRedrives(RUNNING_MAX);
   if (running.length === 0) return null;
   const rows = running.map(({ tenant, actor, askedAt, queued, requested }) => {
@@ -77,7 +80,8 @@ const field = (name: keyof Typed, label: string, typed: Typed, type: 'text' | 'd
   html`<label>${label}<input name="${name}" type="${type}" value="${typed[name]}">${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;
 
 const redriveForm = (typed: Typed, { texts, to }: Operator): Markup => {
-  const { deadLetters, account } = texts.operations;
+  const { deadLetters } = texts.operations;
+  const { account } = texts.platform;
   return html`<section class="panel"><h2>${deadLetters.filter}</h2><form method="get" action="${to(`${SECTION}/redrive`)}" class="stack">
 <div class="fields">${field('accountId', account, typed, 'text', deadLetters.accountHint)}${field('endpointId', deadLetters.endpoint, typed, 'text', null)}
 ${field('eventType', deadLetters.event, typed, 'text', null)}${field('createdAfter', deadLetters.from, typed, 'date', null)}${field('createdBefore', deadLetters.to, typed, 'date', null)}</div>
@@ -86,7 +90,8 @@ ${field('eventType', deadLetters.event, typed, 'text', null)}${field('createdAft
 
 const contentOf = async (typed: Typed, operator: Operator) => {
   const { platform, texts } = operator;
-  const { deadLetters, account } = texts.operations;
+  const { deadLetters } = texts.operations;
+  const { account } = texts.platform;
   const of = parsePrefixedId<AccountId>(typed.accountId, ACCOUNT.idPrefix);
   const found = await platform.listDeadLetters(of, LISTED_MAX);
   const running = await runningPanel(operator);
@@ -96,7 +101,7 @@ const contentOf = async (typed: Typed, operator: Operator) => {
     section: SECTION,
     main: html`${running}<section class="panel"><p class="muted">${deadLetters.lead}</p>
 <form method="get" class="filters"><label class="wide">${account}<input name="accountId" value="${typed.accountId}"><span class="muted small">${deadLetters.accountHint}</span></label><button class="second">${texts.apply}</button></form>
-${found.total === 0 ? html`<p class="empty">${empty}</p>` : lettersTable(found, operator)}</section>${redriveForm(typed, operator)}`,
+${lettersTable(found, empty, operator)}</section>${redriveForm(typed, operator)}`,
   };
   return { content, isIdle: running === null };
 };

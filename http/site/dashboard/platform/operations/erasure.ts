@@ -12,6 +12,7 @@ import { instant } from '../../format.ts';
 import { PAGE, pageQuery } from '../../page.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { REASON_MAX, reasonInput } from '../parts.ts';
 import { accountCell, badge } from './parts.ts';
 
 const SECTION = '/erasure';
@@ -42,7 +43,7 @@ const searchPanel = ({ by, value }: Typed, { texts, csrf, to }: Operator): Marku
 
 const heldTable = (held: readonly HeldView[], operator: Operator): Markup => {
   const { texts, language } = operator;
-  const { erasure, account } = texts.operations;
+  const { erasure } = texts.operations;
   const rows = held.map(
     (one) =>
       html`<tr><th scope="row">${erasure.kinds[one.kind]}<br><code class="small">${one.chargeId ?? one.id}</code></th><td>${accountCell(one.accountId, one.mode, operator)}</td>
@@ -50,7 +51,7 @@ const heldTable = (held: readonly HeldView[], operator: Operator): Markup => {
 <td>${one.keptUntil === null ? erasure.notEnded : instant(one.keptUntil, language)}</td><td>${instant(one.erasedAt, language)}</td></tr>`,
   );
   const heads = [
-    ...[erasure.what, account, erasure.amount, erasure.createdAt],
+    ...[erasure.what, texts.platform.account, erasure.amount, erasure.createdAt],
     ...[erasure.keptUntil, erasure.erasedAt],
   ];
   return tableOf(erasure.what, heads, rows);
@@ -65,15 +66,16 @@ interface TypedOrder {
 }
 const NO_ORDER: TypedOrder = { reason: '', isDespite: false };
 
-const actionPanels = (typed: Typed, { reason, isDespite }: TypedOrder, { texts, csrf, to }: Operator): Markup => {
-  const { erasure, reason: reasonText, reasonHint } = texts.operations;
+const actionPanels = (typed: Typed, { reason, isDespite }: TypedOrder, operator: Operator): Markup => {
+  const { texts, csrf, to } = operator;
+  const { erasure } = texts.operations;
   const box = isDespite
     ? html`<input type="checkbox" name="despiteRetention" value="yes" checked>`
     : html`<input type="checkbox" name="despiteRetention" value="yes">`;
   return html`<section class="panel"><h2>${erasure.report}</h2><p class="muted">${erasure.reportLead}</p>
 <form method="post" class="row" action="${to(`${SECTION}/report`)}">${csrf}${hiddenSubject(typed)}<button class="second" name="format" value="pdf">PDF</button><button class="second" name="format" value="json">JSON</button></form></section>
 <section class="panel"><h2>${erasure.erase}</h2><form method="post" class="stack narrow" action="${to(`${SECTION}/erase`)}">${csrf}${hiddenSubject(typed)}
-<p class="muted">${erasure.eraseLead}</p><label>${reasonText}<input name="reason" value="${reason}" maxlength="500" required><span class="muted small">${reasonHint}</span></label>
+<p class="muted">${erasure.eraseLead}</p>${reasonInput(reason, operator)}
 <label class="box">${box}${erasure.despite}</label><label class="box"><input type="checkbox" name="confirm" value="yes" required>${erasure.confirm}</label>
 <p><button class="danger">${erasure.erase}</button></p></form></section>`;
 };
@@ -167,8 +169,9 @@ type Acting = RouteContext<'platformMember', NonNullable<unknown>, typeof pageQu
 
 /** Returns what the page says about a rejected erasure. */
 const wordsOf = ({ code, param, message }: Rejection, { reason }: TypedOrder, { texts }: Operator): string => {
-  const { erasure, badReason } = texts.operations;
-  if (param === 'reason') return reason === '' || reason.length > 500 ? badReason : erasure.personalReason;
+  const { erasure } = texts.operations;
+  if (param === 'reason' && reason === '') return texts.platform.badReason;
+  if (param === 'reason' && reason.length <= REASON_MAX) return erasure.personalReason;
   return code === 'not_found' ? erasure.none : message;
 };
 

@@ -8,8 +8,8 @@ import { html, type Markup } from '../../../html.ts';
 import { instant, minuteText } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
 import { statusOptions } from '../../parts.ts';
-import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf } from '../parts.ts';
 import { accountCell, badge, LISTED_MAX } from './parts.ts';
 
 const SECTION = '/jobs';
@@ -17,7 +17,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Failing = Awaited<ReturnType<Platform['listFailedJobs']>>;
 
-const queuesPanel = (queues: readonly QueueState[], { texts, language, to }: Operator): Markup => {
+const queuesPanel = (queues: readonly QueueState[], operator: Operator): Markup => {
+  const { texts, language, to } = operator;
   const { jobs } = texts.operations;
   const rows = queues.map(
     ({ queue, ready, running, retry, failed, oldestAt }) =>
@@ -26,7 +27,7 @@ const queuesPanel = (queues: readonly QueueState[], { texts, language, to }: Ope
   );
   const heads = [jobs.queue, jobs.ready, jobs.running, jobs.retrying, jobs.failed, jobs.oldest];
   return html`<section class="panel"><h2>${jobs.queues}</h2>
-${rows.length === 0 ? html`<p class="empty">${jobs.noQueues}</p>` : tableOf(jobs.queues, heads, rows)}</section>`;
+${listOf(jobs.queues, heads, rows, jobs.noQueues, rows.length, operator)}</section>`;
 };
 
 const retryForm = (name: 'id' | 'queue' | 'all', value: string, words: string, { csrf, to }: Operator): Markup =>
@@ -34,7 +35,7 @@ const retryForm = (name: 'id' | 'queue' | 'all', value: string, words: string, {
 
 const failingPanel = ({ jobs: failing, total }: Failing, queue: string | null, operator: Operator): Markup => {
   const { texts, language } = operator;
-  const { jobs, account, error: errorText, retry, more } = texts.operations;
+  const { jobs, error: errorText, retry } = texts.operations;
   const look = { failed: 'bad', retry: 'busy', awaits_upgrade: 'plain' } as const;
   const rows = failing.map(
     ({ id, queue: of, state, accountId, mode, attempts, error, failedAt, nextAttemptAt }) =>
@@ -43,14 +44,12 @@ const failingPanel = ({ jobs: failing, total }: Failing, queue: string | null, o
 <td>${accountCell(accountId, mode, operator)}</td><td>${attempts}</td><td class="wide" lang="en">${error}</td>
 <td>${state === 'failed' ? retryForm('id', id, retry, operator) : null}</td></tr>`,
   );
-  const heads = [jobs.failedAt, jobs.queue, jobs.state, account, jobs.attempts, errorText, retry];
+  const heads = [jobs.failedAt, jobs.queue, jobs.state, texts.platform.account, jobs.attempts, errorText, retry];
   const all =
     queue === null
       ? retryForm('all', 'true', jobs.retryAll, operator)
       : retryForm('queue', queue, jobs.retryQueue(queue), operator);
-  return rows.length === 0
-    ? html`<p class="empty">${jobs.empty}</p>`
-    : html`${tableOf(jobs.list, heads, rows)}${total > rows.length ? html`<p class="muted">${more(total - rows.length)}</p>` : null}
+  return html`${listOf(jobs.list, heads, rows, jobs.empty, total, operator)}
 ${failing.some(({ state }) => state === 'failed') ? html`<div class="row">${all}<span class="muted small">${jobs.retryLead}</span></div>` : null}`;
 };
 

@@ -12,9 +12,9 @@ import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
 import { fact, statusOptions } from '../../parts.ts';
-import { tableOf } from '../../tables.ts';
 import type { DoneAction } from '../../texts/texts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf, reasonInput } from '../parts.ts';
 import { accountCell, LISTED_MAX } from './parts.ts';
 
 const SECTION = '/parked';
@@ -25,7 +25,7 @@ const pathOf = (stream: string): string => `${SECTION}/${encodeURIComponent(stre
 
 const listTable = (parked: readonly ParkedItem[], operator: Operator): Markup => {
   const { texts, language, to } = operator;
-  const { parked: words, account, error, more } = texts.operations;
+  const { parked: words, error } = texts.operations;
   const shown = parked.slice(0, LISTED_MAX);
   const rows = shown.map(
     (one) =>
@@ -33,8 +33,8 @@ const listTable = (parked: readonly ParkedItem[], operator: Operator): Markup =>
 <td>${one.eventType} <span class="muted">@${one.revision}</span></td><td class="wide" lang="en">${one.error}</td>
 <td>${accountCell(one.accountId, one.mode, operator)}</td><td>${instant(one.parkedAt, language)}</td></tr>`,
   );
-  const heads = [words.stream, words.consumer, words.event, error, account, words.parkedAt];
-  return html`${tableOf(texts.operations.tabs.parked, heads, rows)}${parked.length > shown.length ? html`<p class="muted">${more(parked.length - shown.length)}</p>` : null}`;
+  const heads = [words.stream, words.consumer, words.event, error, texts.platform.account, words.parkedAt];
+  return listOf(texts.operations.tabs.parked, heads, rows, words.empty, parked.length, operator);
 };
 
 const listContent = async (consumer: string | null, operator: Operator) => {
@@ -50,7 +50,7 @@ const listContent = async (consumer: string | null, operator: Operator) => {
     title: tabs.parked,
     section: SECTION,
     main: html`<section class="panel"><p class="muted">${words.lead}</p>
-${all.length === 0 ? html`<p class="empty">${words.empty}</p>` : html`${filter}${listTable(listed, operator)}${retryAll}`}</section>`,
+${all.length === 0 ? null : filter}${listTable(listed, operator)}${all.length === 0 ? null : retryAll}</section>`,
   };
 };
 
@@ -75,24 +75,24 @@ const dependsText = (consumer: string, { platform, texts }: Operator): string =>
 
 const consumerPanel = (one: ParkedItem, operator: Operator): Markup => {
   const { texts, language } = operator;
-  const { parked: words, account, error } = texts.operations;
+  const { parked: words, error } = texts.operations;
   return html`<section class="panel"><h2>${one.consumer}</h2><dl>
 ${fact(words.event, html`${one.eventType} <span class="muted">@${one.revision}</span> <code class="small">${one.eventId}</code>`)}
-${fact(error, html`<span lang="en">${one.error}</span>`)}${fact(account, accountCell(one.accountId, one.mode, operator))}
+${fact(error, html`<span lang="en">${one.error}</span>`)}${fact(texts.platform.account, accountCell(one.accountId, one.mode, operator))}
 ${fact(words.parkedAt, instant(one.parkedAt, language))}${fact(words.depends, dependsText(one.consumer, operator))}</dl></section>`;
 };
 
-const eventsPanel = (events: readonly RecordedEvent[], { texts, language }: Operator): Markup => {
-  const { parked: words, more } = texts.operations;
+const eventsPanel = (events: readonly RecordedEvent[], operator: Operator): Markup => {
+  const { texts, language } = operator;
+  const { parked: words } = texts.operations;
   const rows = events.slice(0, EVENTS_MAX).map(
     (event) =>
       html`<tr><td>${event.revision}</td><th scope="row">${event.type}</th><td>${instant(event.recordedAt, language)}</td>
 <td class="broad"><details><summary>${words.data}</summary><pre tabindex="0">${event.data}</pre></details></td></tr>`,
   );
   const heads = [words.revision, words.event, words.recordedAt, words.data];
-  const rest = events.length - rows.length;
   return html`<section class="panel"><h2>${words.waiting}</h2><p class="muted">${words.waitingLead}</p>
-${tableOf(words.waiting, heads, rows)}${rest > 0 ? html`<p class="muted">${more(rest)}</p>` : null}</section>`;
+${listOf(words.waiting, heads, rows, texts.none, events.length, operator)}</section>`;
 };
 
 interface Typed {
@@ -104,7 +104,7 @@ const NOTHING_TYPED: Typed = { reason: '', consumer: '', forced: [] };
 
 const actionsPanel = (stream: StreamName, consumers: readonly string[], typed: Typed, operator: Operator): Markup => {
   const { texts, csrf, to, platform } = operator;
-  const { parked: words, reason, reasonHint, retry } = texts.operations;
+  const { parked: words, retry } = texts.operations;
   const option = (value: string, label: string): Markup =>
     value === typed.consumer
       ? html`<option value="${value}" selected>${label}</option>`
@@ -117,7 +117,7 @@ const actionsPanel = (stream: StreamName, consumers: readonly string[], typed: T
   return html`<section class="panel actions"><h2>${texts.payment.actions}</h2>
 <form method="post" class="action narrow" action="${to(`${pathOf(stream)}/retry`)}">${csrf}<p class="muted">${words.retryLead}</p><button class="second">${retry}</button></form>
 <form method="post" class="action narrow" action="${to(`${pathOf(stream)}/skip`)}">${csrf}<p class="muted">${words.skipLead}</p>
-<label>${reason}<input name="reason" value="${typed.reason}" maxlength="${SKIP_REASON_MAX}" required><span class="muted small">${reasonHint}</span></label>
+${reasonInput(typed.reason, operator)}
 <label>${words.consumer}<select name="consumer">${option('', words.allConsumers)}${consumers.map((name) => option(name, name))}</select></label>
 ${boxes.length === 0 ? null : html`<fieldset><legend>${words.force}</legend>${boxes}</fieldset>`}<button class="danger">${words.skip}</button></form></section>`;
 };
@@ -217,7 +217,7 @@ const skipRoute = route('POST', `${PLATFORM_PAGES}/parked/{stream}/skip`, {
   handle: async (context) => {
     const operator = operatorOf(context);
     const { stream } = context.params;
-    const { operations } = operator.texts;
+    const { operations, platform } = operator.texts;
     const typed = typedOf(context.body);
     const shownAgain = async (problem: string) => {
       const content = await oneContent(stream, operator, typed);
@@ -225,7 +225,7 @@ const skipRoute = route('POST', `${PLATFORM_PAGES}/parked/{stream}/skip`, {
       return shownToOperator(422, context, operator, { ...content, problem });
     };
     const { reason, forced } = typed;
-    if (reason === '' || reason.length > SKIP_REASON_MAX) return shownAgain(operations.badReason);
+    if (reason === '' || reason.length > SKIP_REASON_MAX) return shownAgain(platform.badReason);
     const which = { stream, consumer: typed.consumer || null };
     const limit = waitLimit(context.services.closing);
     const done = await operator.platform.skipParked(which, { reason, forced }, operator.actor, limit);

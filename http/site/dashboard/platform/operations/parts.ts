@@ -4,15 +4,14 @@ import type { Language } from '../../../../../domain/presentation/amount.ts';
 import { html, type Markup } from '../../../html.ts';
 import { tagOf } from '../../format.ts';
 import type { Operator } from '../page.ts';
+import { accountLink } from '../parts.ts';
 
 /** Lists show at most so many rows. */
 export const LISTED_MAX = 100;
 
-/** An account with a link to its page, and the mode. */
-export const accountCell = (accountId: string | null, mode: string | null, { to, texts }: Operator): Markup =>
-  accountId === null
-    ? html`${texts.none}`
-    : html`<a href="${to(`/accounts/${accountId}`)}"><code>${accountId}</code></a> <span class="muted">${mode === null ? null : texts.mode[mode as Mode]}</span>`;
+/** A link to an account, or that there is none. */
+export const accountCell = (accountId: string | null, mode: string | null, operator: Operator): Markup =>
+  accountId === null ? html`${operator.texts.none}` : accountLink(accountId, mode as Mode | null, operator);
 
 /** A state as a badge. */
 export const badge = (words: string, look: 'good' | 'busy' | 'bad' | 'plain'): Markup => {

@@ -10,6 +10,7 @@ import { instant, tagOf } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf } from '../parts.ts';
 import { badge, durationText, progressBar, reloading, reloadNote } from './parts.ts';
 
 const SECTION = '/read-models';
@@ -68,17 +69,17 @@ const lookOf = ({ state, outcome }: ReadModelRun): 'good' | 'busy' | 'bad' => {
 
 const runsPanel = (runs: readonly ReadModelRun[], isIdle: boolean, operator: Operator): Markup => {
   const { texts, language } = operator;
-  const { readModels, by: byText, since } = texts.operations;
+  const { readModels, by: byText } = texts.operations;
   const rows = runs.map((run) => {
     const work = run.work === 'verify' ? readModels.verify : readModels.rebuild;
     const name = run.readModel === 'all' ? readModels.all : run.readModel;
     return html`<tr><th scope="row">${work}${run.work === 'verify' ? null : html` · ${name}`}</th><td>${badge(readModels.states[run.state], lookOf(run))}</td>
 <td class="broad">${outcomeCell(run, operator)}</td><td>${instant(run.startedAt, language)}</td><td><code>${run.by}</code></td></tr>`;
   });
-  const heads = [readModels.work, texts.payments.status, readModels.outcome, since, byText];
+  const heads = [readModels.work, texts.payments.status, readModels.outcome, texts.platform.since, byText];
   const start = html`<p class="muted">${readModels.workLead}</p><div class="row">${workForm('verify', 'all', readModels.verify, operator)}${workForm('rebuild', 'all', readModels.rebuildAll, operator)}</div>`;
   return html`<section class="panel"><h2>${readModels.runs}</h2>${isIdle ? null : reloadNote(SECTION, operator)}
-${rows.length === 0 ? html`<p class="empty">${readModels.noRuns}</p>` : tableOf(readModels.runs, heads, rows)}
+${listOf(readModels.runs, heads, rows, readModels.noRuns, rows.length, operator)}
 ${isIdle ? start : html`<p class="muted">${readModels.busy}</p>`}</section>`;
 };
 

@@ -10,6 +10,7 @@ import { PAGE, pageQuery } from '../../page.ts';
 import { fact } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { listOf } from '../parts.ts';
 import { badge, durationText } from './parts.ts';
 
 const processPanel = async ({ texts, language, services, platform, to }: Operator): Promise<Markup> => {
@@ -46,15 +47,16 @@ const checksPanel = (findings: readonly Finding[], { texts }: Operator): Markup 
 ${tableOf(system.checks, [system.check, system.state, system.says], rows)}</section>`;
 };
 
-const leadersPanel = (leaders: readonly Leader[], { texts, language }: Operator): Markup => {
-  const { system, since: sinceText } = texts.operations;
+const leadersPanel = (leaders: readonly Leader[], operator: Operator): Markup => {
+  const { texts, language } = operator;
+  const { system } = texts.operations;
   const rows = leaders.map(
     ({ role, since, isAlive, address }) =>
       html`<tr><th scope="row">${role}</th><td>${isAlive ? badge(system.alive, 'good') : badge(system.stale, 'bad')}</td><td>${instant(since, language)}</td><td>${address ?? system.sameMachine}</td></tr>`,
   );
-  const heads = [system.role, system.state, sinceText, system.address];
+  const heads = [system.role, system.state, texts.platform.since, system.address];
   return html`<section class="panel"><h2>${system.leaders}</h2><p class="muted">${system.leadersLead}</p>
-${rows.length === 0 ? html`<p class="empty">${system.noLeaders}</p>` : tableOf(system.leaders, heads, rows)}</section>`;
+${listOf(system.leaders, heads, rows, system.noLeaders, rows.length, operator)}</section>`;
 };
 
 const systemRoute = route('GET', `${PLATFORM_PAGES}/system`, {
