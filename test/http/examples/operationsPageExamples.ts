@@ -37,7 +37,7 @@ export const OPERATIONS_PAGE_EXAMPLES: { readonly [operationId: string]: Example
   issueAuditTokenFromPage: page('/audit/tokens', { body: { name: 'The auditors' } }),
   revokeAuditTokenFromPage: {
     path: ({ auditTokenId }) => `${PLATFORM_PAGES}/audit/tokens/${auditTokenId}/revoke`,
-    absent: `${PLATFORM_PAGES}/audit/tokens/${NO_ID.slice(0, 16)}/revoke`,
+    absent: `${PLATFORM_PAGES}/audit/tokens/${NO_ID}/revoke`,
     body: {},
     live: 401,
   },

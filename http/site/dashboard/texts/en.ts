@@ -884,6 +884,7 @@ export const EN: Texts = {
       lead: 'A read model or process parks a stream when it can’t process one of its events. All other streams continue.',
       empty: 'No stream is parked.',
       consumer: 'Read model or process',
+      consumers: 'Parked by',
       stream: 'Stream',
       event: 'Event',
       parkedAt: 'Parked',

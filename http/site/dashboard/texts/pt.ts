@@ -893,6 +893,7 @@ export const PT: Texts = {
       lead: 'Um modelo de leitura ou processo estaciona um stream quando não consegue processar um de seus eventos. Os demais continuam.',
       empty: 'Nenhum stream está estacionado.',
       consumer: 'Modelo de leitura ou processo',
+      consumers: 'Estacionado por',
       stream: 'Stream',
       event: 'Evento',
       parkedAt: 'Estacionado em',

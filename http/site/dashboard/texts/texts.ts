@@ -320,6 +320,7 @@ interface OperationsTexts {
     readonly lead: string;
     readonly empty: string;
     readonly consumer: string;
+    readonly consumers: string;
     readonly stream: string;
     readonly event: string;
     readonly parkedAt: string;

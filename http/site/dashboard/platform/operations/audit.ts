@@ -23,6 +23,7 @@ const sealing = ({ stopped, lagSeconds }: AuditStatus, { texts, language }: Oper
   const { audit, system } = texts.operations;
   if (stopped !== null) return html`${badge(system.bad, 'bad')} <span lang="en">${audit.stopped(stopped)}</span>`;
   if (lagSeconds === null) return html`${badge(system.bad, 'bad')} ${audit.unknownLag}`;
+  if (lagSeconds === 0) return badge(texts.operations.readModels.caughtUp, 'good');
   const isGood = lagSeconds <= LAG_SECONDS_MAX;
   const says = isGood ? system.good : system.bad;
   return html`${badge(says, isGood ? 'good' : 'bad')} ${audit.lag(durationText(lagSeconds, language))}`;

@@ -56,9 +56,9 @@ const lettersTable = ({ deliveries, total }: Found, empty: string, operator: Ope
   const rows = deliveries.map(
     ({ id, accountId, mode, paymentId, eventType, endpointId, createdAt }) =>
       html`<tr><th scope="row">${eventType}<br><code class="small">${id}</code></th><td>${accountCell(accountId, mode, operator)}</td>
-<td>${endpointId === null ? deadLetters.ownUrl : html`<code>${endpointId}</code>`}</td><td>${paymentId === null ? texts.none : html`<code>${paymentId}</code>`}</td><td>${instant(createdAt, language)}</td></tr>`,
+<td>${endpointId === null ? deadLetters.ownUrl : html`<code>${endpointId}</code>`}${paymentId === null ? null : html`<br><code class="muted">${paymentId}</code>`}</td><td>${instant(createdAt, language)}</td></tr>`,
   );
-  const heads = [deadLetters.event, account, deadLetters.endpoint, deadLetters.payment, deadLetters.createdAt];
+  const heads = [deadLetters.event, account, `${deadLetters.endpoint} · ${deadLetters.payment}`, deadLetters.createdAt];
   return listOf(texts.platform.sections.deadLetters, heads, rows, empty, total, operator);
 };
 
@@ -100,7 +100,7 @@ const contentOf = async (typed: Typed, operator: Operator) => {
     title: texts.platform.sections.deadLetters,
     section: SECTION,
     main: html`${running}<section class="panel"><p class="muted">${deadLetters.lead}</p>
-<form method="get" class="filters"><label class="wide">${account}<input name="accountId" value="${typed.accountId}"><span class="muted small">${deadLetters.accountHint}</span></label><button class="second">${texts.apply}</button></form>
+<form method="get" class="filters"><label class="wide">${account}<input name="accountId" value="${typed.accountId}" placeholder="acct_…"></label><button class="second">${texts.apply}</button></form>
 ${lettersTable(found, empty, operator)}</section>${redriveForm(typed, operator)}`,
   };
   return { content, isIdle: running === null };

@@ -11,7 +11,8 @@ import { FORM, type RouteContext, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
-import { fact, statusOptions } from '../../parts.ts';
+import { statusOptions } from '../../parts.ts';
+import { tableOf } from '../../tables.ts';
 import type { DoneAction } from '../../texts/texts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf, reasonInput } from '../parts.ts';
@@ -21,20 +22,27 @@ const SECTION = '/parked';
 /** Waiting events that the page shows. */
 const EVENTS_MAX = 20;
 
+const eventCell = ({ eventType, revision }: ParkedItem): Markup =>
+  html`${eventType} <span class="muted">@${revision}</span>`;
+
 const pathOf = (stream: string): string => `${SECTION}/${encodeURIComponent(stream)}`;
 
+/** One row for each stream, with all consumers that parked it and where the first of them stopped. */
 const listTable = (parked: readonly ParkedItem[], operator: Operator): Markup => {
   const { texts, language, to } = operator;
   const { parked: words, error } = texts.operations;
-  const shown = parked.slice(0, LISTED_MAX);
-  const rows = shown.map(
-    (one) =>
-      html`<tr><th scope="row"><a href="${to(pathOf(one.stream))}"><code>${one.stream}</code></a></th><td>${one.consumer}</td>
-<td>${one.eventType} <span class="muted">@${one.revision}</span></td><td class="wide" lang="en">${one.error}</td>
-<td>${accountCell(one.accountId, one.mode, operator)}</td><td>${instant(one.parkedAt, language)}</td></tr>`,
-  );
-  const heads = [words.stream, words.consumer, words.event, error, texts.platform.account, words.parkedAt];
-  return listOf(texts.operations.tabs.parked, heads, rows, words.empty, parked.length, operator);
+  const streams = [...Map.groupBy(parked, ({ stream }) => stream).values()];
+  const rows = streams.slice(0, LISTED_MAX).map((all) => {
+    const [one] = all.toSorted((first, second) => first.revision - second.revision) as [ParkedItem];
+    return html`<tr><th scope="row" class="wide"><a href="${to(pathOf(one.stream))}"><code>${one.stream}</code></a></th>
+<td class="wide">${all.map(({ consumer }) => consumer).join(', ')}</td><td class="wide">${eventCell(one)}<br><span lang="en">${one.error}</span></td>
+<td>${accountCell(one.accountId, one.mode, operator)}<br>${instant(one.parkedAt, language)}</td></tr>`;
+  });
+  const heads = [
+    ...[words.stream, words.consumers, `${words.event} · ${error}`],
+    `${texts.platform.account} · ${words.parkedAt}`,
+  ];
+  return listOf(texts.operations.tabs.parked, heads, rows, words.empty, streams.length, operator);
 };
 
 const listContent = async (consumer: string | null, operator: Operator) => {
@@ -73,13 +81,15 @@ const dependsText = (consumer: string, { platform, texts }: Operator): string =>
   return platform.maySkip(consumer) ? parked.ofProcess : parked.ofMoney;
 };
 
-const consumerPanel = (one: ParkedItem, operator: Operator): Markup => {
+const consumersPanel = (parked: readonly ParkedItem[], operator: Operator): Markup => {
   const { texts, language } = operator;
   const { parked: words, error } = texts.operations;
-  return html`<section class="panel"><h2>${one.consumer}</h2><dl>
-${fact(words.event, html`${one.eventType} <span class="muted">@${one.revision}</span> <code class="small">${one.eventId}</code>`)}
-${fact(error, html`<span lang="en">${one.error}</span>`)}${fact(texts.platform.account, accountCell(one.accountId, one.mode, operator))}
-${fact(words.parkedAt, instant(one.parkedAt, language))}${fact(words.depends, dependsText(one.consumer, operator))}</dl></section>`;
+  const rows = parked.map(
+    (one) =>
+      html`<tr><th scope="row">${one.consumer}</th><td class="wide">${eventCell(one)}<br><span lang="en">${one.error}</span></td><td>${instant(one.parkedAt, language)}</td><td class="broad small">${dependsText(one.consumer, operator)}</td></tr>`,
+  );
+  const heads = [words.consumer, `${words.event} · ${error}`, words.parkedAt, words.depends];
+  return html`<section class="panel"><h2>${words.consumers}</h2>${tableOf(words.consumers, heads, rows)}</section>`;
 };
 
 const eventsPanel = (events: readonly RecordedEvent[], operator: Operator): Markup => {
@@ -131,7 +141,7 @@ const oneContent = async (stream: StreamName, operator: Operator, typed: Typed =
   return {
     title: operator.texts.operations.parked.one,
     section: SECTION,
-    main: html`<p class="under"><code>${stream}</code></p>${parked.map((one) => consumerPanel(one, operator))}
+    main: html`<p class="under"><code>${stream}</code><br>${accountCell(parked[0]?.accountId ?? null, parked[0]?.mode ?? null, operator)}</p>${consumersPanel(parked, operator)}
 ${actionsPanel(stream, consumers, typed, operator)}${eventsPanel(events, operator)}`,
   };
 };

@@ -74,9 +74,9 @@ const runsPanel = (runs: readonly ReadModelRun[], isIdle: boolean, operator: Ope
     const work = run.work === 'verify' ? readModels.verify : readModels.rebuild;
     const name = run.readModel === 'all' ? readModels.all : run.readModel;
     return html`<tr><th scope="row">${work}${run.work === 'verify' ? null : html` · ${name}`}</th><td>${badge(readModels.states[run.state], lookOf(run))}</td>
-<td class="broad">${outcomeCell(run, operator)}</td><td>${instant(run.startedAt, language)}</td><td><code>${run.by}</code></td></tr>`;
+<td class="broad">${outcomeCell(run, operator)}</td><td>${instant(run.startedAt, language)}<br><code class="muted">${run.by}</code></td></tr>`;
   });
-  const heads = [readModels.work, texts.payments.status, readModels.outcome, texts.platform.since, byText];
+  const heads = [readModels.work, texts.payments.status, readModels.outcome, `${texts.platform.since} · ${byText}`];
   const start = html`<p class="muted">${readModels.workLead}</p><div class="row">${workForm('verify', 'all', readModels.verify, operator)}${workForm('rebuild', 'all', readModels.rebuildAll, operator)}</div>`;
   return html`<section class="panel"><h2>${readModels.runs}</h2>${isIdle ? null : reloadNote(SECTION, operator)}
 ${listOf(readModels.runs, heads, rows, readModels.noRuns, rows.length, operator)}

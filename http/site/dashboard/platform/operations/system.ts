@@ -37,11 +37,24 @@ const findingsOf = async ({ platform }: Operator): Promise<readonly Finding[]> =
   }
 };
 
-const checksPanel = (findings: readonly Finding[], { texts }: Operator): Markup => {
+/** The pages where operators act on a check. */
+const PAGE_OF: { readonly [check: string]: string } = {
+  'read models and processes': '/read-models',
+  'parked streams': '/parked',
+  jobs: '/jobs',
+  'provider connections': '/connections',
+  'audit log': '/audit',
+};
+
+const checksPanel = (findings: readonly Finding[], { texts, to }: Operator): Markup => {
   const { system } = texts.operations;
+  const name = (check: string): Markup => {
+    const path = PAGE_OF[check];
+    return path === undefined ? html`${check}` : html`<a href="${to(path)}">${check}</a>`;
+  };
   const rows = findings.map(
     ({ check, isGood, says }) =>
-      html`<tr lang="en"><th scope="row">${check}</th><td>${isGood ? badge(system.good, 'good') : badge(system.bad, 'bad')}</td><td class="broad">${says}</td></tr>`,
+      html`<tr lang="en"><th scope="row">${name(check)}</th><td>${isGood ? badge(system.good, 'good') : badge(system.bad, 'bad')}</td><td class="broad">${says}</td></tr>`,
   );
   return html`<section class="panel"><h2>${system.checks}</h2><p class="muted">${system.checksLead}</p>
 ${tableOf(system.checks, [system.check, system.state, system.says], rows)}</section>`;
