@@ -55,10 +55,13 @@ const lettersTable = ({ deliveries, total }: Found, empty: string, operator: Ope
   const { account } = texts.platform;
   const rows = deliveries.map(
     ({ id, accountId, mode, paymentId, eventType, endpointId, createdAt }) =>
-      html`<tr><th scope="row">${eventType}<br><code class="small">${id}</code></th><td>${accountCell(accountId, mode, operator)}</td>
-<td>${endpointId === null ? deadLetters.ownUrl : html`<code>${endpointId}</code>`}${paymentId === null ? null : html`<br><code class="muted">${paymentId}</code>`}</td><td>${instant(createdAt, language)}</td></tr>`,
+      html`<tr><th scope="row">${eventType}<br><code class="small">${id}</code></th><td>${accountCell(accountId, mode, operator)}<br>${instant(createdAt, language)}</td>
+<td>${endpointId === null ? deadLetters.ownUrl : html`<code>${endpointId}</code>`}${paymentId === null ? null : html`<br><code class="muted">${paymentId}</code>`}</td></tr>`,
   );
-  const heads = [deadLetters.event, account, `${deadLetters.endpoint} · ${deadLetters.payment}`, deadLetters.createdAt];
+  const heads = [
+    ...[deadLetters.event, `${account} · ${deadLetters.createdAt}`],
+    `${deadLetters.endpoint} · ${deadLetters.payment}`,
+  ];
   return listOf(texts.platform.sections.deadLetters, heads, rows, empty, total, operator);
 };
 

@@ -86,9 +86,9 @@ const consumersPanel = (parked: readonly ParkedItem[], operator: Operator): Mark
   const { parked: words, error } = texts.operations;
   const rows = parked.map(
     (one) =>
-      html`<tr><th scope="row">${one.consumer}</th><td class="wide">${eventCell(one)}<br><span lang="en">${one.error}</span></td><td>${instant(one.parkedAt, language)}</td><td class="broad small">${dependsText(one.consumer, operator)}</td></tr>`,
+      html`<tr><th scope="row">${one.consumer}</th><td class="broad">${dependsText(one.consumer, operator)}</td><td class="broad">${eventCell(one)}<br><span lang="en">${one.error}</span></td><td>${instant(one.parkedAt, language)}</td></tr>`,
   );
-  const heads = [words.consumer, `${words.event} · ${error}`, words.parkedAt, words.depends];
+  const heads = [words.consumer, words.depends, `${words.event} · ${error}`, words.parkedAt];
   return html`<section class="panel"><h2>${words.consumers}</h2>${tableOf(words.consumers, heads, rows)}</section>`;
 };
 

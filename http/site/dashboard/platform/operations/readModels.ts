@@ -64,7 +64,8 @@ const outcomeCell = ({ outcome, error, state, share, what }: ReadModelRun, { tex
 const lookOf = ({ state, outcome }: ReadModelRun): 'good' | 'busy' | 'bad' => {
   if (state !== 'done') return state === 'running' ? 'busy' : 'bad';
   const { differences = 0, parkedStreams = 0 } = outcome?.verified ?? {};
-  return differences + parkedStreams > 0 ? 'bad' : 'good';
+  if (differences > 0) return 'bad';
+  return parkedStreams > 0 ? 'busy' : 'good';
 };
 
 const runsPanel = (runs: readonly ReadModelRun[], isIdle: boolean, operator: Operator): Markup => {
