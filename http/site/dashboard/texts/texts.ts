@@ -198,7 +198,6 @@ interface PlatformTexts {
     readonly reference: string;
     readonly connection: string;
     readonly ofConnection: string;
-    readonly expected: string;
     readonly found: string;
     readonly resolved: string;
     readonly findingsLead: string;
