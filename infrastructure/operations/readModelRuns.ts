@@ -14,6 +14,8 @@ export interface RunsWorld extends Closing {
   readonly storage: { readonly operations: Sql; readonly notices: Pick<NotificationListener, 'on'> };
   readonly clock: Clock;
   readonly log: Log;
+  /** Default: LOST_MS. */
+  readonly lostMs?: number;
 }
 
 const CHANNEL = 'quita_read_model_runs';
@@ -30,7 +32,12 @@ const reasonOf = (error: unknown, isStopping: boolean): string => {
 
 /** The runs that this process has heard of. */
 class Known {
+  readonly #lostMs: number;
   readonly #runs = new Map<string, { readonly run: ReadModelRun; readonly heardAtMs: number }>();
+
+  constructor(lostMs: number) {
+    this.#lostMs = lostMs;
+  }
 
   heard(run: ReadModelRun): void {
     this.#runs.set(run.id, { run, heardAtMs: performance.now() });
@@ -38,7 +45,7 @@ class Known {
   }
 
   list(): readonly ReadModelRun[] {
-    const lostBeforeMs = performance.now() - LOST_MS;
+    const lostBeforeMs = performance.now() - this.#lostMs;
     return [...this.#runs.values()]
       .map(({ run, heardAtMs }): ReadModelRun => {
         const isLost = run.state === 'running' && heardAtMs < lostBeforeMs;
@@ -48,8 +55,14 @@ class Known {
   }
 }
 
-export const openReadModelRuns = async ({ storage, clock, log, closing }: RunsWorld): Promise<ReadModelRuns> => {
-  const known = new Known();
+export const openReadModelRuns = async ({
+  storage,
+  clock,
+  log,
+  closing,
+  lostMs = LOST_MS,
+}: RunsWorld): Promise<ReadModelRuns> => {
+  const known = new Known(lostMs);
   /** Ids of runs of this process, which knows better than its notices. */
   const own = new Set<string>();
   const stopping = new AbortController();
@@ -82,6 +95,7 @@ export const openReadModelRuns = async ({ storage, clock, log, closing }: RunsWo
     const follow = async (): Promise<void> => {
       try {
         await reports.now();
+        stopping.signal.throwIfAborted();
         const outcome = await work(stopping.signal, ({ share, what }) => become({ share, what }));
         become({ state: 'done', share: 1, endedAt: now(), outcome });
       } catch (err) {

@@ -12,6 +12,7 @@ import { ALL_RETRIES_SECONDS, answering } from '../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../world/deliveryScene.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import type { Merchant } from '../../world/merchant.ts';
+import { OperatorsPages } from '../../world/operatorsPages.ts';
 import { paymentStream } from '../../world/poison.ts';
 import { makeParked, untilNoRun } from '../examples/opsExamples.ts';
 
@@ -23,23 +24,19 @@ const NAME = 'Zuleica Quaresma';
 describe('the operators’ pages about the system', () => {
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
+  let pages: OperatorsPages;
   let bearer: { readonly authorization: string };
   const receivers = deliveryScene((opened, own) => {
     gateway = opened;
     merchant = own;
   });
   beforeEach(async () => {
-    bearer = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+    pages = await OperatorsPages.open(gateway);
+    bearer = pages.bearer;
   });
 
-  const show = (path: string) =>
-    gateway.call<unknown>('GET', PLATFORM_PAGES + path, { key: null, headers: { ...HTML, ...cookieOf(bearer) } });
-  const send = (path: string, fields: Readonly<Record<string, string>> = {}) =>
-    gateway.call<unknown>('POST', PLATFORM_PAGES + path, {
-      key: null,
-      ...ownForm(bearer, fields),
-      headers: { ...HTML, ...cookieOf(bearer) },
-    });
+  const show = (path: string) => pages.show(path);
+  const send = (path: string, fields: Readonly<Record<string, string>> = {}) => pages.send(path, fields);
   const ask = async <T>(path: string): Promise<T> => {
     const { status, text, body } = await gateway.call<T>('GET', path, { key: null, headers: bearer });
     expect(status, text).to.equal(200);
@@ -53,15 +50,16 @@ describe('the operators’ pages about the system', () => {
     text.includes(escaped(words)) || text,
   ];
 
-  it('are not for members of accounts, whatever their role', async () => {
+  it('are not for members of accounts, whatever their role, and their forms can’t be forged', async () => {
     expect(PLATFORM_ROUTES).to.include.members(OPERATIONS_PAGES);
     const owner = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: merchant.tenant }));
     for (const { method, path } of OPERATIONS_PAGES) {
-      const form = method === 'POST' ? ownForm(owner) : {};
-      const headers = { ...HTML, ...cookieOf(owner) };
-      const at = path.replace('{stream}', 'payment-x').replace('{id}', '0'.repeat(16));
-      const { status } = await gateway.call(method, at, { key: null, ...form, headers });
-      expect(status, `${method} ${path}`).to.equal(403);
+      const at = path.replace('{stream}', `payment-${'0'.repeat(26)}`).replace('{id}', '0'.repeat(16));
+      if (method === 'POST') await pages.refusesOthers(at.slice(PLATFORM_PAGES.length));
+      else {
+        const { status } = await gateway.call('GET', at, { key: null, headers: { ...HTML, ...cookieOf(owner) } });
+        expect(status, path).to.equal(403);
+      }
     }
   });
 
