@@ -155,7 +155,7 @@ describe('the operators’ pages in a browser', () => {
       const { page, complaints } = await openPage(context);
       await signIn(page);
       const { overview, held, accounts } = EN.platform;
-      await page.getByRole('link', { name: overview.held }).click();
+      await page.locator('a.tile', { hasText: overview.held }).click();
       await page.locator('tbody a').first().click();
       await page.getByLabel(held.how).selectOption('writtenOff');
       await page.getByLabel(EN.platform.reason).fill('The account is closed.');
@@ -171,7 +171,7 @@ describe('the operators’ pages in a browser', () => {
       await context.close();
     });
 
-  it('have nothing for axe to find, empty or not, on phones and desktops', async () => {
+  it('have nothing for axe to find, empty or not, on a phone in light and on a desktop in dark', async () => {
     const empty = ['', '/held', '/disputes', '/payouts', '/connections', '/connections/findings', '/security'];
     const check = async (options: object, locale: string, paths: readonly string[]): Promise<void> => {
       const context = await browser.newContext({ ...options, locale });
@@ -185,9 +185,10 @@ describe('the operators’ pages in a browser', () => {
       expect(complaints).to.deep.equal([]);
       await context.close();
     };
-    for (const [look, options] of LOOKS.slice(0, 2))
-      await check(options, look.startsWith('l') ? 'pt-BR' : 'en-US', empty);
+    const [phone, desktop] = [LOOKS[0]?.[1] ?? {}, LOOKS[3]?.[1] ?? {}];
+    await check(phone, 'pt-BR', empty);
     const all = await operatorsScene(gateway, LONG);
-    for (const [look, options] of LOOKS) await check(options, look.startsWith('light') ? 'pt-BR' : 'en-US', all);
+    await check(phone, 'pt-BR', all);
+    await check(desktop, 'en-US', all);
   });
 });
