@@ -31,6 +31,8 @@ interface RequestLogFilter {
   /** null: any. */
   readonly statuses: readonly number[] | null;
   readonly keyFingerprint: string | null;
+  /** Requests that ask for a change, which are not GET or HEAD. */
+  readonly onlyChanges?: boolean;
 }
 
 export interface RequestLogReads {

@@ -194,11 +194,12 @@ const COLUMNS = `id, request_id AS "requestId", nullif(account_id, '') AS "accou
 export const requestLogReads = (db: Sql): RequestLogReads => {
   const rowsOf = async (text: string, values: readonly unknown[]) => (await db.query<LoggedRequest>(text, values)).rows;
   return {
-    list: (accountId, { statuses, keyFingerprint }, after, limit) => {
+    list: (accountId, { statuses, keyFingerprint, onlyChanges = false }, after, limit) => {
       const values: unknown[] = [accountId ?? '', limit];
       const bound = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ['account_id = $1'];
       if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
+      if (onlyChanges) conditions.push(`method NOT IN ('GET', 'HEAD')`);
       if (after !== null) {
         const at = bound(after.createdAt);
         // The first condition is redundant but lets the planner choose partitions.

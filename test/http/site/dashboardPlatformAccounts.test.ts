@@ -8,6 +8,7 @@ import { enrol } from '../../support/totp.ts';
 import { ConnectionDesk, settingsFor } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { OperatorsPages } from '../../world/operatorsPages.ts';
+import { storeFinding } from '../../world/operatorsScene.ts';
 import { makeCallbacks } from '../examples/callbackExamples.ts';
 import { makeKey } from '../examples/routeExamples.ts';
 
@@ -118,7 +119,7 @@ describe('operators’ pages of accounts and institutions', () => {
       expect((await settingsOf())?.velocity).to.deep.equal({ customerPerHour: 5, accountPerHour: 1_000 });
       const again = await pages.refused(`${path}/settings`, { option: 'hold-days', value: HOSTILE }, 'must be like');
       expect(again)
-        .to.include('value="hold-days" selected')
+        .to.include('<details open>')
         .and.include('value="&quot;&gt;&lt;script')
         .and.not.include('<script>alert');
       await pages.refused(`${path}/settings`, { option: 'color', value: 'red' }, 'color must');
@@ -303,12 +304,7 @@ describe('operators’ pages of accounts and institutions', () => {
         expect((await pages.show(`${path}/report?day=${day}`)).text).to.include(EN.payments.badDay);
       // A connection that is never compared: a comparison resolves what the institution doesn't list.
       const { callbackConnectionId: other } = await makeCallbacks(gateway);
-      const finding = `rf_${'a'.repeat(24)}`;
-      await gateway.storage.operations.query(
-        `INSERT INTO operations.reconciliation_findings (connection_id, id, kind, moved, reference, day, at, end_to_end_id, txid, payment_id, expected, found)
-         VALUES ($1, $2, 'missing_here', 'received', $3, '2026-11-21', now(), $3, null, null, null, 1234)`,
-        [other.slice(3), finding, 'E18236120202611241200s1234567890'],
-      );
+      const finding = await storeFinding(gateway, other);
       expect(await pages.text('/connections/findings'))
         .to.include(reconciliation.kinds.missing_here)
         .and.include('R$')
@@ -328,12 +324,15 @@ describe('operators’ pages of accounts and institutions', () => {
     for (let n = 0; n < 50; n++) await pages.send(`${path}/reopen`);
     await pages.show(path);
     await gateway.writeRequests();
-    const log = await pages.text('/security');
+    const log = await pages.text('/security?all=1');
     const first = log.indexOf(`GET /dashboard/platform${path}`);
     expect(first).to.be.greaterThan(0);
     expect(log).to.include('POST /dashboard/platform').and.not.include('/v1/wallets');
     expect(log).to.include('rel="next"');
-    const next = /href="\/dashboard\/platform([^"]+)" rel="next"/.exec(log)?.[1] as string;
+    const next = /href="\/dashboard\/platform([^"]+)" rel="next"/.exec(log)?.[1]?.replaceAll('&amp;', '&') as string;
     expect(await pages.text(next)).to.not.include(`GET /dashboard/platform${path}<`);
+    const changes = await pages.text('/security');
+    expect(changes).to.include(`POST /dashboard/platform${path}/reopen`).and.not.include('<code>GET');
+    expect(changes).to.include(`>Ana Souza</a>`);
   });
 });

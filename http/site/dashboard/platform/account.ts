@@ -1,7 +1,5 @@
 // /dashboard/platform/accounts/{id}: one account: its settings, users and keys; suspend and reopen it.
-import { ACCOUNT, agreedSettings, type OpenAccount } from '../../../../domain/account/account.ts';
-import type { SettingsChange } from '../../../../domain/account/settings.ts';
-import type { AccountSetting } from '../../../../domain/kernel/accountSetting.ts';
+import { ACCOUNT, type OpenAccount } from '../../../../domain/account/account.ts';
 import { isEmailAddress } from '../../../../domain/kernel/email.ts';
 import { type AccountId, PREFIX } from '../../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
@@ -16,6 +14,7 @@ import { instant } from '../format.ts';
 import { type Content, PAGE, REDIRECT, redirect } from '../page.ts';
 import { fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
+import { settingChangeOf, settingsPanels, type TypedSetting } from './accountSettings.ts';
 import { ACCOUNTS, secretsPage } from './accounts.ts';
 import { acted, acting, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
@@ -25,9 +24,7 @@ const USERS_LISTED = 100;
 const placeOf = (id: AccountId): string => `${ACCOUNTS}/${ACCOUNT.idPrefix}${id}`;
 
 /** What was typed into one of the forms. */
-interface Typed {
-  readonly option?: string;
-  readonly value?: string;
+interface Typed extends TypedSetting {
   readonly email?: string;
   readonly name?: string;
 }
@@ -49,27 +46,6 @@ const standing = ({ accountId, suspendedAt }: OpenAccount, operator: Operator): 
       ? confirmed(words.suspend, words.suspendLead, `${path}/suspend`, operator)
       : simpleForm(`${path}/reopen`, words.reopenLead, html`<button>${words.reopen}</button>`, operator)
   }</section>`;
-};
-
-/** The settings that a text can change, by the names that the command line knows. */
-const optionsOf = (declared: readonly AccountSetting[]) =>
-  declared.flatMap(({ name, options }) => Object.entries(options).map(([option, rule]) => ({ name, option, ...rule })));
-
-const settingsPanel = (account: OpenAccount, typed: Typed, operator: Operator): Markup => {
-  const { texts, to, csrf, services } = operator;
-  const { accounts: words } = texts.platform;
-  const { settings: declared } = services.accounts.declared;
-  const agreed = agreedSettings(account.settings, declared);
-  const lines = declared.flatMap(({ lineOf }) => {
-    const line = lineOf(agreed);
-    return line === null ? [] : [fact(words.settingNames[line[0]] ?? line[0], line[1]) as Markup];
-  });
-  const options = optionsOf(declared).map(
-    ({ option, description }) => [option, words.options[option] ?? description] as const,
-  );
-  return html`<section class="panel"><h2>${texts.platform.accounts.settings}</h2><dl>${lines}</dl>
-<form method="post" action="${to(placeOf(account.accountId))}/settings" class="stack narrow">${csrf}${choice('option', words.option, options, typed.option ?? null)}
-${field('value', words.value, typed.value ?? '', words.valueHint)}<p><button>${words.changeSetting}</button></p></form></section>`;
 };
 
 const usersPanel = async ({ accountId }: OpenAccount, typed: Typed, operator: Operator): Promise<Markup> => {
@@ -119,8 +95,8 @@ const onePage =
       title: account.name,
       section: ACCOUNTS,
       main: html`<p class="under"><span class="status ${suspendedAt === null ? 'paid' : 'failed'}">${suspendedAt === null ? words.open : words.suspended}</span></p>
-<div class="two"><div>${facts(account, operator)}${await usersPanel(account, typed, operator)}</div><div>${standing(account, operator)}${settingsPanel(account, typed, operator)}</div></div>
-${await keysPanel(account, operator)}<p><a href="${to(ACCOUNTS)}">${texts.back}</a></p>`,
+<div class="two"><div>${facts(account, operator)}${await usersPanel(account, typed, operator)}</div><div>${standing(account, operator)}</div></div>
+${await keysPanel(account, operator)}${settingsPanels(account, to(placeOf(id)), typed, operator)}<p><a href="${to(ACCOUNTS)}">${texts.back}</a></p>`,
     };
   };
 
@@ -160,18 +136,6 @@ const reopenRoute = route('POST', `${AT}/reopen`, {
   },
 });
 
-/** Returns the change that a typed setting asks for. */
-const changeOf = (option: string, value: string, { services, texts }: Operator): SettingsChange | Rejection => {
-  const rule = optionsOf(services.accounts.declared.settings).find((one) => one.option === option);
-  const read = rule?.read(value);
-  if (rule === undefined || isRejection(read))
-    return reject(
-      'invalid_request',
-      `${texts.settings.badValue(option)} ${isRejection(read) ? read.message : ''}`.trim(),
-    );
-  return { [rule.name]: rule.part === undefined ? read : { [rule.part]: read } } as SettingsChange;
-};
-
 const settingsRoute = route('POST', `${AT}/settings`, {
   ...acting,
   ...one,
@@ -182,7 +146,7 @@ const settingsRoute = route('POST', `${AT}/settings`, {
     const [option, value] = [context.body.text('option'), context.body.text('value')];
     const act = async (operator: Operator): Promise<unknown> => {
       if ((await operator.platform.findAccount(id)) === null) return NO_ACCOUNT;
-      const change = changeOf(option, value, operator);
+      const change = settingChangeOf(option, value, operator);
       return isRejection(change) ? change : operator.services.changeAccountSettings(id, change, operator.actor);
     };
     return acted(context, { act, done: 'settingsChanged', place: placeOf(id), page: onePage(id, { option, value }) });

@@ -14,7 +14,7 @@ import { copied } from '../secret.ts';
 import { tableOf } from '../tables.ts';
 import { answering, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { field } from './parts.ts';
+import { field, finder } from './parts.ts';
 
 export const ACCOUNTS = '/accounts';
 const PAGE_SIZE = 50;
@@ -42,7 +42,7 @@ const listPage =
       title: sections.accounts,
       section: ACCOUNTS,
       ...(problem !== undefined && { problem }),
-      main: html`<section class="panel"><form method="get" class="filters">${field('q', words.find, sought, words.findHint)}<button class="second">${words.show}</button></form>
+      main: html`<section class="panel">${finder(words.find, sought, words.findHint, words.show)}
 ${
   rows.length === 0
     ? html`<p class="empty">${words.empty}</p>`

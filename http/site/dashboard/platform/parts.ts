@@ -41,6 +41,10 @@ export const field = (
 ): Markup =>
   html`<label>${label}<input name="${name}" value="${value}" autocomplete="off">${more}${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;
 
+/** A form that finds one thing by a text. */
+export const finder = (label: string, sought: string, hint: string, button: string): Markup =>
+  html`<form method="get" class="filters"><label class="wide">${label}<input name="q" value="${sought}" placeholder="${hint}" autocomplete="off"></label><button class="second">${button}</button></form>`;
+
 /** A choice of several values. */
 export const choice = <Value extends string>(
   name: string,

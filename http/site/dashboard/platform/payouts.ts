@@ -19,7 +19,7 @@ import { payoutBadge } from '../payouts/list.ts';
 import { payoutMoney } from '../payouts/one.ts';
 import { acted, acting, showing, shown } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { accountLink, field, listOf, simpleForm } from './parts.ts';
+import { accountLink, finder, listOf, simpleForm } from './parts.ts';
 
 const SECTION = '/payouts';
 const LISTED = 100;
@@ -47,7 +47,7 @@ const listPage =
       section: SECTION,
       ...(problem !== undefined && { problem }),
       main: html`<section class="panel"><h2>${overview.payouts}</h2><p class="muted">${words.lead}</p>${listOf(overview.payouts, heads, rows, words.empty, total, operator)}</section>
-<section class="panel"><h2>${words.find}</h2><form method="get" class="filters">${field('q', texts.payouts.id, sought, words.findHint)}<button class="second">${words.show}</button></form></section>`,
+<section class="panel"><h2>${words.find}</h2>${finder(texts.payouts.id, sought, words.findHint, words.show)}</section>`,
     };
   };
 

@@ -65,7 +65,14 @@ const SUMS = ['opening', 'received', 'returned', 'paidOut', 'fees', 'closing', '
 const reportContent = (report: ReconciliationReport, operator: Operator): Markup => {
   const { texts } = operator;
   const { reconciliation: words } = texts.platform;
-  const heads = [words.kind, texts.payment.endToEndId, texts.payment.id, texts.actor.quita, words.found, words.resolved];
+  const heads = [
+    words.kind,
+    texts.payment.endToEndId,
+    texts.payment.id,
+    texts.actor.quita,
+    words.found,
+    words.resolved,
+  ];
   const rows = report.findings.map(
     ({ kind, endToEndId, charge, expected, found, resolved }) =>
       html`<tr><th scope="row">${words.kinds[kind]}</th><td><code>${endToEndId ?? texts.none}</code></td><td><code>${charge ?? texts.none}</code></td>

@@ -1,6 +1,6 @@
-// /dashboard/platform/security: what operators asked for in the last 30 days, and the security events that this process has logged.
-import type { LoggedRequest, RequestLogReads } from '../../../../application/ports/requestLog.ts';
-import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../../domain/kernel/ids.ts';
+// /dashboard/platform/security: what operators asked for in the last 30 days: changes, or everything.
+import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
+import { PREFIX, parsePrefixedId, type RequestLogId, type UserId } from '../../../../domain/kernel/ids.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
@@ -13,44 +13,59 @@ import type { Operator } from './page.ts';
 
 const SECTION = '/security';
 const PAGE_SIZE = 50;
-const ALL: Parameters<RequestLogReads['list']>[1] = { statuses: null, keyFingerprint: null };
 
-const row = ({ method, path, status, userId, createdAt, requestId }: LoggedRequest, operator: Operator): Markup => {
-  const { language, to } = operator;
+/** Returns the names of those who made the requests. */
+const namesOf = async (requests: readonly LoggedRequest[], { platform }: Operator) => {
+  const ids = [...new Set(requests.flatMap(({ userId }) => (userId === null ? [] : [userId])))];
+  const users = await Promise.all(ids.map(async (id) => [id, (await platform.findUser(id))?.name ?? id] as const));
+  return new Map<UserId, string>(users);
+};
+
+const row = (request: LoggedRequest, names: ReadonlyMap<UserId, string>, { language, to, texts }: Operator): Markup => {
+  const { method, path, status, userId, createdAt, requestId } = request;
   const look = status < 400 ? 'paid' : status < 500 ? 'pending' : 'failed';
-  const id = USER.idPrefix + (userId ?? '');
+  const by =
+    userId === null
+      ? null
+      : html`<a href="${to(`/users/${USER.idPrefix}${userId}`)}">${names.get(userId) ?? userId}</a>`;
   return html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td><span class="status ${look}">${status}</span></td>
-<td><a href="${to(`/users/${id}`)}"><code>${id}</code></a></td><td>${instant(createdAt, language)}</td><td class="wide"><code>${requestId}</code></td></tr>`;
+<td class="wide">${by ?? texts.none}</td><td>${instant(createdAt, language)}</td><td class="wide"><code>${requestId}</code></td></tr>`;
 };
 
 const securityRoute = route('GET', `${PLATFORM_PAGES}${SECTION}`, {
   ...showing,
   operationId: 'showSecurityLog',
   summary: 'Show what operators asked for',
-  query: { ...pageQuery, after: textQuery('The last request of the page before.') },
+  query: {
+    ...pageQuery,
+    all: textQuery('Whether requests that change nothing are included: `1`.'),
+    after: textQuery('The last request of the page before.'),
+  },
   handle: (context) =>
     shown(context, async (operator) => {
       const { texts, services, to } = operator;
       const { security: words, sections } = texts.platform;
+      const all = context.query.all === '1';
       const sent = parsePrefixedId<RequestLogId>(context.query.after ?? '', PREFIX.requestLog);
       const after = sent === null ? null : await services.requestLog.find(null, sent);
-      const found = await services.requestLog.list(null, ALL, after, PAGE_SIZE + 1);
-      const rows = found.slice(0, PAGE_SIZE);
-      const last = found.length > PAGE_SIZE ? rows.at(-1) : undefined;
+      const filter = { statuses: null, keyFingerprint: null, onlyChanges: !all };
+      const found = await services.requestLog.list(null, filter, after, PAGE_SIZE + 1);
+      const listed = found.slice(0, PAGE_SIZE);
+      const names = await namesOf(listed, operator);
+      const rows = listed.map((one) => row(one, names, operator));
+      const last = found.length > PAGE_SIZE ? listed.at(-1) : undefined;
       const heads = [texts.developers.request, texts.payments.status, words.operator, texts.webhooks.at];
+      const own = to(SECTION);
+      const kept = all ? 'all=1&' : '';
       return {
         title: sections.security,
         section: SECTION,
-        main: html`<section class="panel"><h2>${words.requests}</h2><p class="muted">${words.lead}</p>${
+        main: html`<section class="panel"><p class="muted">${words.lead}</p>${
           rows.length === 0
             ? html`<p class="empty">${words.empty}</p>`
-            : tableOf(
-                words.requests,
-                [...heads, texts.developers.requestId],
-                rows.map((one) => row(one, operator)),
-              )
-        }<p class="row pager">${after === null ? null : html`<a href="${to(SECTION)}">${texts.newest}</a>`}
-${last === undefined ? null : html`<a href="${to(SECTION)}?after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>`,
+            : tableOf(sections.security, [...heads, texts.developers.requestId], rows)
+        }<p class="row pager">${all ? html`<a href="${own}">${words.onlyChanges}</a>` : html`<a href="${own}?all=1">${words.everything}</a>`}
+${after === null ? null : html`<a href="${own}?${kept}">${texts.newest}</a>`}${last === undefined ? null : html`<a href="${own}?${kept}after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>`,
       };
     }),
 });

@@ -234,12 +234,12 @@ interface PlatformTexts {
     readonly settings: string;
     readonly option: string;
     readonly value: string;
-    readonly valueHint: string;
     readonly changeSetting: string;
     readonly lastUsed: string;
     readonly noKeys: string;
     /** By the label at a terminal. Settings of extensions keep it. */
     readonly settingNames: { readonly [label: string]: string };
+    readonly settingValues: { readonly [text: string]: string };
     /** By the option of the command line. Options of extensions keep their description. */
     readonly options: { readonly [option: string]: string };
   };
@@ -273,10 +273,11 @@ interface PlatformTexts {
     readonly self: string;
   };
   readonly security: {
-    readonly requests: string;
     readonly lead: string;
     readonly empty: string;
     readonly operator: string;
+    readonly onlyChanges: string;
+    readonly everything: string;
   };
 }
 
