@@ -4,15 +4,15 @@ import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { Finding, Leader, OwnReports, SystemChecks } from '../../application/ports/systemChecks.ts';
 import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
-import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { LEASE_TIMINGS } from '../postgres/leases.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { opensWhatIsSealed } from '../secrets/secretsKey.ts';
+import { checkConsumers, checkParked } from '../subscriptions/checks.ts';
 import { VERSION } from '../system/version.ts';
+import { finding } from './finding.ts';
 
 /** What the checks look at. */
 export interface Checked {
@@ -30,12 +30,6 @@ export interface Checked {
 }
 
 type Check = (checked: Checked, reports: OwnReports) => Promise<Finding>;
-
-const finding = (check: string, isGood: boolean, good: string, bad: string): Finding => ({
-  check,
-  isGood,
-  says: isGood ? good : bad,
-});
 
 /** The first version with all features that Quita uses. */
 const POSTGRES_MIN = 14;
@@ -101,32 +95,9 @@ const eventStore: Check = async ({ storage: { store } }) => {
   return finding('event store', true, `${store.storeId}, head ${head ?? 'none yet'}`, '');
 };
 
-const consumers: Check = async ({ storage: { store, reads }, consumers: { names } }) => {
-  const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
-  const mismatch = await mismatchWith(store, [...known.values()]);
-  if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
-  const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
-  return finding(
-    'read models and processes',
-    behind.length === 0,
-    'all caught up with the log',
-    `behind the log: ${behind.join(', ')}; run doctor again, and if they make no progress check the logs of projector and worker`,
-  );
-};
+const consumers: Check = ({ storage, consumers: { names } }) => checkConsumers(storage, names);
 
-const parkedStreams: Check = async ({ storage: { reads } }) => {
-  const parked = await readParked(reads, null);
-  const streams = new Set(parked.map(({ stream }) => stream)).size;
-  const byConsumer = [...Map.groupBy(parked, ({ consumer }) => consumer)].map(
-    ([name, { length }]) => `${name} ${length}`,
-  );
-  return finding(
-    'parked streams',
-    streams === 0,
-    'none',
-    `${streams} parked at an event that failed (${byConsumer.join(', ')}): npm run cli -- parked list`,
-  );
-};
+const parkedStreams: Check = ({ storage: { reads } }) => checkParked(reads);
 
 const failedJobs: Check = async ({ storage: { reads } }) => {
   const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [

@@ -950,7 +950,7 @@ export const PT: Texts = {
       rebuildAll: 'Reconstruir todos',
       verify: 'Verificar todos',
       workLead:
-        'Uma reconstrução lê o log inteiro para uma cópia ao lado do modelo em uso e depois troca os dois. Uma verificação compara cada modelo com uma releitura do log. As duas rodam em segundo plano, uma por vez, e deixam este processo mais lento.',
+        'Uma reconstrução lê o log inteiro para uma cópia ao lado do modelo em uso e depois troca os dois. Uma verificação compara cada modelo com o log. As duas rodam em segundo plano, uma por vez, e deixam este processo mais lento.',
       work: 'Trabalho',
       runs: 'Reconstruções e verificações',
       noRuns: 'Nenhuma desde que este processo começou.',

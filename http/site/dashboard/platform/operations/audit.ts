@@ -35,7 +35,8 @@ const logPanel = (status: AuditStatus, operator: Operator): Markup => {
   const { origin, size, root, checkpoint } = status;
   const signed =
     checkpoint &&
-    html`${audit.entries(checkpoint.size)}<br><span class="muted">${audit.signedAt} ${instant(checkpoint.signedAt, language)}<br>${audit.signedBy}</span> ${checkpoint.signedBy === null ? audit.unknownKey : html`<code>${checkpoint.signedBy}</code>`}`;
+    html`${audit.entries(checkpoint.size)}<br><span class="muted">${audit.signedAt} ${instant(checkpoint.signedAt, language)}<br>${audit.signedBy}</span>
+${checkpoint.signedBy === null ? audit.unknownKey : html`<code>${checkpoint.signedBy}</code>`}`;
   return html`<section class="panel"><h2>${audit.log}</h2><dl>${fact(audit.sealing, sealing(status, operator))}
 ${fact(audit.checkpoint, signed ?? audit.noCheckpoint)}${fact(audit.size, String(size))}
 ${fact(audit.log, html`<code>${origin}</code>`)}${fact(audit.root, html`<code>${root}</code>`)}</dl></section>`;

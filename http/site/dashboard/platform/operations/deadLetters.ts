@@ -73,7 +73,8 @@ const runningPanel = async (operator: Operator): Promise<Markup | null> => {
   if (running.length === 0) return null;
   const rows = running.map(({ tenant, actor, askedAt, queued, requested }) => {
     const text = deadLetters.progress(requested, queued);
-    return html`<tr><th scope="row">${accountCell(ACCOUNT.idPrefix + tenant.accountId, tenant.mode, operator)}</th><td>${progressBar(queued === 0 ? 1 : requested / queued, text, language)} · ${text}</td><td>${instant(askedAt, language)}</td><td><code>${actor}</code></td></tr>`;
+    return html`<tr><th scope="row">${accountCell(ACCOUNT.idPrefix + tenant.accountId, tenant.mode, operator)}</th><td>${progressBar(queued === 0 ? 1 : requested / queued, text, language)} · ${text}</td>
+<td>${instant(askedAt, language)}</td><td><code>${actor}</code></td></tr>`;
   });
   return html`<section class="panel"><h2>${deadLetters.running}</h2>${reloadNote(SECTION, operator)}
 ${tableOf(deadLetters.running, [account, texts.payments.status, deadLetters.askedAt, by], rows)}</section>`;

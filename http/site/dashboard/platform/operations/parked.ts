@@ -52,7 +52,8 @@ const listContent = async (consumer: string | null, operator: Operator) => {
   const names = [...new Set(all.map((one) => one.consumer))].toSorted();
   const listed = consumer === null ? all : all.filter((one) => one.consumer === consumer);
   const labels = Object.fromEntries(names.map((name) => [name, name]));
-  const filter = html`<form method="get" class="filters"><label>${words.consumer}<select name="consumer">${statusOptions(names, consumer ?? undefined, labels, operator)}</select></label><button class="second">${texts.apply}</button></form>`;
+  const filter = html`<form method="get" class="filters"><label>${words.consumer}<select name="consumer">${statusOptions(names, consumer ?? undefined, labels, operator)}</select></label>
+<button class="second">${texts.apply}</button></form>`;
   const retryAll = html`<form method="post" class="row" action="${to(`${SECTION}/retry`)}">${csrf}<button class="second">${words.retryAll}</button><span class="muted small">${words.retryAllLead}</span></form>`;
   return {
     title: tabs.parked,
@@ -86,7 +87,8 @@ const consumersPanel = (parked: readonly ParkedItem[], operator: Operator): Mark
   const { parked: words, error } = texts.operations;
   const rows = parked.map(
     (one) =>
-      html`<tr><th scope="row">${one.consumer}</th><td class="broad">${dependsText(one.consumer, operator)}</td><td class="broad">${eventCell(one)}<br><span lang="en">${one.error}</span></td><td>${instant(one.parkedAt, language)}</td></tr>`,
+      html`<tr><th scope="row">${one.consumer}</th><td class="broad">${dependsText(one.consumer, operator)}</td><td class="broad">${eventCell(one)}<br><span lang="en">${one.error}</span></td>
+<td>${instant(one.parkedAt, language)}</td></tr>`,
   );
   const heads = [words.consumer, words.depends, `${words.event} · ${error}`, words.parkedAt];
   return html`<section class="panel"><h2>${words.consumers}</h2>${tableOf(words.consumers, heads, rows)}</section>`;

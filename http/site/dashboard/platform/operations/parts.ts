@@ -9,7 +9,7 @@ import { accountLink } from '../parts.ts';
 /** Lists show at most so many rows. */
 export const LISTED_MAX = 100;
 
-/** A link to an account, or that there is none. */
+/** A link to an account; a dash without one. */
 export const accountCell = (accountId: string | null, mode: string | null, operator: Operator): Markup =>
   accountId === null ? html`${operator.texts.none}` : accountLink(accountId, mode as Mode | null, operator);
 
