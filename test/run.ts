@@ -5,6 +5,7 @@
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
 // PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
 // `npm run test:deadlines`: what waits for real deadlines, retries and outages of stores, and what measures the CPU of requests. As above.
+// `npm run test:routes`: every route of the table before every caller, error, unknown field, other version and hostile request. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 // `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
@@ -48,6 +49,18 @@ const SUITES = {
     ],
     jobs: 4,
   },
+  routes: {
+    of: [
+      'test/http/kernel/routes.test.ts',
+      'test/http/kernel/errors.test.ts',
+      'test/http/kernel/otherVersions.test.ts',
+      'test/http/kernel/unknownFields.test.ts',
+      'test/http/kernel/unknownParameters.test.ts',
+      'test/http/kernel/fuzz.test.ts',
+      'test/http/openapi/examples.test.ts',
+    ],
+    jobs: 4,
+  },
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
   providers: { of: ['test/providers/'], jobs: 3 },
@@ -58,8 +71,9 @@ const JOBS = 4;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/http/kernel/routes.test.ts',
-  'test/laws/payouts.test.ts',
   'test/http/kernel/errors.test.ts',
+  'test/laws/payouts.test.ts',
+  'test/application/reconciliation/conservation.test.ts',
   'test/tidy.test.ts',
   'test/model/',
   'test/foreignCapability.test.ts',

@@ -1,10 +1,11 @@
 // Finds the account of an API key. Results are cached, and the cache is used only under an access lease (ADR 0009).
-import { LRUCache } from 'lru-cache';
+
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { findKey, KEYRING } from '../../domain/keyring/keyring.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
+import { boundedCache } from '../ports/boundedCache.ts';
 import type { KeyUses } from '../ports/keyUses.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
@@ -30,9 +31,8 @@ interface Remembered {
 
 export class ApiKeys {
   readonly #needs: ApiKeysNeeds;
-  readonly #known = new LRUCache<string, Remembered>({ max: REMEMBERED });
-  readonly #accounts = new LRUCache<AccountId, Remembered['account']>({
-    max: REMEMBERED,
+  readonly #known = boundedCache<string, Remembered>(REMEMBERED);
+  readonly #accounts = boundedCache<AccountId, Remembered['account']>(REMEMBERED, {
     dispose: (account) => {
       account.isForgotten = true;
     },

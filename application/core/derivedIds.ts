@@ -1,7 +1,6 @@
 // Derives ids and fingerprints deterministically (rules I1, K2, W2; architecture §4).
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { LRUCache } from 'lru-cache';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
+import { boundedCache } from '../ports/boundedCache.ts';
 import { HmacKey } from '../ports/hmac.ts';
 
 /** Both creation routes of charges are the operation `charges.create` (K1). */
@@ -25,7 +25,7 @@ export type Operation = 'charges.create' | 'payments.create';
 
 /** Keys are cached, because making one costs more than the HMAC itself and a seed never changes. */
 const SEED_KEYS_MAX = 10_000;
-const seedKeys = new LRUCache<string, HmacKey>({ max: SEED_KEYS_MAX });
+const seedKeys = boundedCache<string, HmacKey>(SEED_KEYS_MAX);
 /** HMACs under the account's seed. Ids in `/pay/<raw>` grant access, so they must not be guessable. */
 const keyedBy = (seed: string): HmacKey => {
   const known = seedKeys.get(seed);

@@ -2,12 +2,12 @@
 // the payment or payout (ADR 0017). Events encoded by this process are not parsed and opened again.
 
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import { MalformedEvent, type PersonalValues } from '../../domain/kernel/serde.ts';
+import { boundedCache } from '../ports/boundedCache.ts';
 import type { DataKeys, FoundKey, NewDataKey } from '../ports/dataKeys.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
@@ -54,7 +54,7 @@ export class JsonEventCodec implements EventCodec {
   /** Decoded events that this process encoded itself or opened, so that all readers of a recorded event share one object. */
   #decoded = new WeakMap<RecordedEvent, LoggedEvent>();
   /** By event id, which is a hash of the content. Saves parsing and opening events that this process encoded recently. */
-  readonly #encoded = new LRUCache<string, Encoded>({ max: ENCODED_MAX });
+  readonly #encoded = boundedCache<string, Encoded>(ENCODED_MAX);
   readonly #keys: DataKeys;
   /** By category. */
   readonly #aggregates: ReadonlyMap<string, Listed>;

@@ -1,7 +1,7 @@
 // Tracks which endpoints, and hosts of payments' own URLs, keep failing. The counts are shared by all workers and cached here for one
 // second (W3).
-import { LRUCache } from 'lru-cache';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { boundedCache } from '../ports/boundedCache.ts';
 import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
 
 /** Fewer than three failures would let a single hiccup delay all later messages. */
@@ -16,7 +16,7 @@ export class EndpointHealth {
   readonly #targets: Omit<FailingTargets, 'forget'>;
   /** A monotonic clock, in milliseconds. */
   readonly #now: () => number;
-  readonly #known = new LRUCache<string, { readonly failures: number; readonly atMs: number }>({ max: TARGETS_MAX });
+  readonly #known = boundedCache<string, { readonly failures: number; readonly atMs: number }>(TARGETS_MAX);
 
   constructor(targets: Omit<FailingTargets, 'forget'>, now: () => number) {
     this.#targets = targets;

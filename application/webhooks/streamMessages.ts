@@ -1,6 +1,6 @@
 // Renders the messages of streams from their events, for attempts, retries and reads. Messages are not stored, because they derive from
 // the events up to their own one and from the version of their form.
-import { LRUCache } from 'lru-cache';
+
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { Fact } from '../../domain/kernel/decider.ts';
 import type { EventId, PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
@@ -14,6 +14,7 @@ import {
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { eventIdOf } from '../core/derivedIds.ts';
+import { boundedCache } from '../ports/boundedCache.ts';
 
 /** A message of one stream. */
 export class StreamMessage {
@@ -114,7 +115,7 @@ const keyOf = (stream: StreamName, revision: number, form: number): string => `$
 export class StreamMessages {
   readonly #steps: Steps;
   readonly #publishing: ReadonlyMap<string, PublishingAggregate>;
-  readonly #cache = new LRUCache<string, Promise<PublishedEvent>>({ max: CACHED_MAX });
+  readonly #cache = boundedCache<string, Promise<PublishedEvent>>(CACHED_MAX);
 
   constructor(steps: Steps, aggregates: readonly AnyAggregate[]) {
     this.#steps = steps;

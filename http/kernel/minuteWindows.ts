@@ -1,7 +1,8 @@
 // Counts requests per minute across all processes of a deployment. Each process takes shares of a limit in batches, ahead of need, and
 // admits requests by its shares (ADR 0010). While shares are unavailable, it admits by its own count.
 
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { ShareGrant, ShareRequest, TakeShares } from '../../application/ports/requestShares.ts';
 
@@ -76,8 +77,7 @@ export class MinuteWindows {
   #retryAt: number | null = null;
 
   constructor({ remembered, takeShares, now = () => performance.now() }: MinuteWindowsOptions) {
-    this.#windows = new LRUCache({
-      max: remembered,
+    this.#windows = boundedCache(remembered, {
       dispose: (window) => {
         this.#asking.delete(window);
         this.#holding.delete(window);

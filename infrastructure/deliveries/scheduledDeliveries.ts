@@ -1,5 +1,5 @@
 // Deliveries that have not been attempted yet, in PostgreSQL, beside the jobs that will attempt them.
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
@@ -90,7 +90,7 @@ export const scheduledDeliveries = (
   /** Deliveries that began in this process. */
   const begun = new Set<string>();
   /** Deliveries that this process wrote and has not begun, so that it need not read them. */
-  const remembered = new LRUCache<DeliveryId, ScheduledDelivery>({ max: REMEMBERED_MAX });
+  const remembered = boundedCache<DeliveryId, ScheduledDelivery>(REMEMBERED_MAX);
   return {
     schedule: async (deliveries) => {
       const added = await db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 // Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
 // key seals. Neither the secret nor the salt alone gives the key.
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import {
   type DataKey,
   type DataKeys,
@@ -95,7 +95,7 @@ export class PostgresDataKeys implements DataKeys {
   readonly #db: Sql;
   readonly #secrets: DataSecrets;
   readonly #isStoredByAppends: boolean;
-  readonly #remembered = new LRUCache<string, FoundKey>({ max: REMEMBERED_MAX });
+  readonly #remembered = boundedCache<string, FoundKey>(REMEMBERED_MAX);
   readonly #listeners = new Set<() => void>();
   readonly #found: Gathered<FoundKey>;
   readonly #created: Gathered<FoundKey>;

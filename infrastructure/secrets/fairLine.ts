@@ -1,7 +1,7 @@
 // A fair queue for slow work: the caller that was served least recently comes next. Each request counts for an email address and for a
 // network address. Guesses for one user from many addresses wait for each other, and so do guesses for many users from one address. A
 // user's own request, from an address that did not guess, comes before the guesses for the same user.
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { PasswordAsker } from '../../application/ports/logins.ts';
 
 interface Waiting {
@@ -29,7 +29,7 @@ type FairLine = <T>(asker: PasswordAsker, work: () => Promise<T>) => Promise<T>;
 export const fairLine = (atOnce: number, waitingMax: number, refusal: () => Error): FairLine => {
   /** In the order of arrival. */
   const waiting: Waiting[] = [];
-  const lastServed = new LRUCache<string, number>({ max: REMEMBERED });
+  const lastServed = boundedCache<string, number>(REMEMBERED);
   let running = 0;
   let served = 0;
 

@@ -1,6 +1,6 @@
 // Sealed webhook signing secrets in PostgreSQL.
 
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { SecretsKeyring } from './keyring.ts';
@@ -13,7 +13,7 @@ export const webhookSecretContext = (endpointId: string, version: number): strin
   `webhook secret ${endpointId} ${version}`;
 
 export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets & { forgetAll(): void } => {
-  const known = new LRUCache<string, string>({ max: REMEMBERED });
+  const known = boundedCache<string, string>(REMEMBERED);
   const find: WebhookSecrets['find'] = async (endpointId, version) => {
     const context = webhookSecretContext(endpointId, version);
     const remembered = known.get(context);

@@ -1,7 +1,7 @@
 // The standard read model: one row per stream with the folded state and searchable columns. Derived tables, such as counters or a narrow
 // table for lists, are updated in the same batch from the same fold.
 
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
@@ -278,7 +278,7 @@ class AggregateTableWriter<State, Event extends Fact<string, unknown>> implement
   readonly #spec: AggregateTable<State, Event>;
   readonly #decider: Decider<State, Event>;
   readonly #derived: readonly ReturnType<DerivedTable<State, Event>['writer']>[];
-  readonly #remembered = new LRUCache<string, AggregateRow<State>>({ max: REMEMBERED_ROWS });
+  readonly #remembered = boundedCache<string, AggregateRow<State>>(REMEMBERED_ROWS);
   readonly #read: (row: ColumnValues) => State;
   readonly #select: string;
   readonly #writers: readonly RowWriter<TakenRow<State>>[];

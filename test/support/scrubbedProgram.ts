@@ -1,10 +1,14 @@
 // A program on which a payer's data is erased and scrubbed (rules L2, L5): afterwards no file has a trace of the person, and the money is
 // the same.
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
+import { dump } from '../../infrastructure/databaseCopy/dump.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
 import type { CallOptions, Reply, TestGateway } from '../world/gateway.ts';
 import { newKey } from '../world/gateway.ts';
 import { rawIdOf } from '../world/http.ts';
@@ -130,15 +134,39 @@ export class ScrubbedProgram {
     await this.#program.ready();
   }
 
-  /** Calls `erasing`, waits until the erasure is complete, scrubs, and expects that no file has a trace, and that the money is the same. */
+  /** Returns the person's texts in a fresh backup by `npm run dump`. */
+  async #tracesInDump(): Promise<readonly string[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'quita-dump-'));
+    const pool = new PgPool(
+      connectionConfig(await attachToEmbeddedPostgres(this.#dataDir), 'dump'),
+      1,
+      () => undefined,
+    );
+    try {
+      const file = join(folder, 'dump');
+      await dump(pool, file);
+      const bytes = gunzipSync(await readFile(file));
+      return TRACES.filter((text) => bytes.includes(text) || bytes.includes(Buffer.from(text).toString('hex')));
+    } finally {
+      await pool.close();
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  /**
+   * Calls `erasing`, waits until the erasure is complete, scrubs, and expects that neither a file nor a fresh backup has a trace, and that
+   * the money is the same.
+   */
   async expectScrubbedAfter(erasing: () => Promise<void>): Promise<void> {
     expect(await filesWithTraces(this.#dataDir)).to.not.deep.equal([]);
+    expect(await this.#tracesInDump()).to.not.deep.equal([]);
     const ledger = await this.cli(['ledger', 'check']);
     const wallets = (await this.desk.get('/v1/wallets')).body;
     await erasing();
     await this.#untilErased();
     await this.cli(['privacy', 'scrub']);
     expect(await filesWithTraces(this.#dataDir)).to.deep.equal([]);
+    expect(await this.#tracesInDump()).to.deep.equal([]);
     expect(this.#program.output).to.satisfy((text: string) => TRACES.every((trace) => !text.includes(trace)));
     const verified = (await this.cli(['projections', 'verify'])) as { differences: readonly unknown[] };
     expect(verified.differences).to.deep.equal([]);
