@@ -81,7 +81,8 @@ const securityRoute = route('GET', `${PLATFORM_PAGES}${SECTION}`, {
             ? html`<p class="empty">${words.empty}</p>`
             : tableOf(sections.security, [...heads, texts.developers.requestId], rows)
         }<p class="row pager">${all ? html`<a href="${own}">${words.onlyChanges}</a>` : html`<a href="${own}?all=1">${words.everything}</a>`}
-${after === null ? null : html`<a href="${own}?${kept}">${texts.newest}</a>`}${last === undefined ? null : html`<a href="${own}?${kept}after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>${after === null ? eventsPanel(operator) : null}`,
+${after === null ? null : html`<a href="${own}?${kept}">${texts.newest}</a>`}
+${last === undefined ? null : html`<a href="${own}?${kept}after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>${after === null ? eventsPanel(operator) : null}`,
       };
     }),
 });

@@ -587,7 +587,7 @@ export const EN: Texts = {
       badCharge: 'Enter the id of the charge.',
     },
     payouts: {
-      lead: 'Oldest first. Approve payouts only of accounts that have nobody else who can.',
+      lead: 'Oldest first. Approve a payout only if no user of the account can.',
       empty: 'No payout awaits approval.',
       find: 'Find a payout',
       findHint: 'Its id begins with po_.',

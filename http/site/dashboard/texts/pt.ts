@@ -592,7 +592,7 @@ export const PT: Texts = {
       badCharge: 'Informe o identificador da cobrança.',
     },
     payouts: {
-      lead: 'Do mais antigo ao mais recente. Aprove só saques de contas que não têm mais ninguém que possa aprovar.',
+      lead: 'Do mais antigo ao mais recente. Aprove um saque só se nenhum usuário da conta puder.',
       empty: 'Nenhum saque aguarda aprovação.',
       find: 'Encontrar um saque',
       findHint: 'O identificador começa com po_.',
