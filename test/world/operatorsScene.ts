@@ -1,5 +1,5 @@
-// Data for every page of operators: held money, cases that wait, payouts to approve, a connection with callbacks and findings, users and keys
-// of an account. Names are long.
+// Data for every page of operators: held money, cases that wait, payouts to approve, a connection with callbacks and findings, users and
+// keys of an account. Names are long.
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { makeCallbacks } from '../http/examples/callbackExamples.ts';
 import { contradictedCase, mismatchedCase, openedCase, reviewedCase } from '../http/examples/caseExamples.ts';

@@ -334,5 +334,11 @@ describe('operators’ pages of accounts and institutions', () => {
     const changes = await pages.text('/security');
     expect(changes).to.include(`POST /dashboard/platform${path}/reopen`).and.not.include('<code>GET');
     expect(changes).to.include(`>Ana Souza</a>`);
+    const { events, eventsTitle } = EN.platform.security;
+    expect(changes)
+      .to.include(eventsTitle)
+      .and.include(events['operator_request'])
+      .and.include('reopenAccountFromPage');
+    expect(await pages.text(next)).to.not.include(eventsTitle);
   });
 });

@@ -1,5 +1,5 @@
-// What operators do with money on their pages: held payments, dispute reviews and mismatches, payouts. Each action is done, refused in words,
-// and tried again; nobody else can do it (rules M5, M10, Q1, Q11, Y5).
+// What operators do with money on their pages: held payments, dispute reviews and mismatches, payouts. Each action is done, refused in
+// words, and tried again; nobody else can do it (rules M5, M10, Q1, Q11, Y5).
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import type { TestGateway } from '../../world/gateway.ts';

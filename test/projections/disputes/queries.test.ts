@@ -217,6 +217,21 @@ describe('what is asked of dispute cases', () => {
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect(await countPastDeadline()).to.equal(2);
   });
+  it('a deadline is near by the account’s own time, of an open case alone; the nearest is first', async () => {
+    await write(
+      { id: 'later', deadlineInSeconds: 49 * HOUR_S },
+      { id: 'ahead', deadlineInSeconds: 47 * HOUR_S, tenant: mode('live') },
+      { id: 'past', deadlineInSeconds: -HOUR_S },
+      { id: 'unknown' },
+      { id: 'appealed', deadlineInSeconds: HOUR_S, status: 'appealed' },
+      { id: 'closed', deadlineInSeconds: HOUR_S, status: 'closed' },
+    );
+    const { countNearDeadline, nearDeadline } = caseReads(db);
+    const near = async (limit = 10) => (await nearDeadline(48, limit)).map(({ terms }) => terms.caseId);
+    expect([await countNearDeadline(48), await near(), await near(1)]).to.deep.equal([2, ['past', 'ahead'], ['past']]);
+    await setClock(ACCOUNT_ID, 2 * HOUR_S);
+    expect([await countNearDeadline(48), await near()]).to.deep.equal([3, ['past', 'ahead', 'later']]);
+  });
   it('a reminder is overdue before the instant, by the account’s own time; a clock that is drained sees to its own', async () => {
     const early: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
     const drained: Tenant = { accountId: '3acct000000000000000000000' as AccountId, mode: 'test' };

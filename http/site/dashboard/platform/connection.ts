@@ -68,8 +68,15 @@ const actions = (view: ConnectionView, operator: Operator): Markup => {
   );
   return html`<section class="panel actions"><h2>${texts.payment.actions}</h2>
 ${simpleForm(`${path}/check`, words.checkLead, html`<button>${words.check}</button>`, operator)}
-${simpleForm(`${path}/webhook`, words.webhookLead, html`<p class="row"><button class="second" name="as" value="show">${words.showWebhook}</button><button class="second" name="as" value="register">${words.registerWebhook}</button></p>`, operator)}
-${switches}<details><summary>${words.rotateSecret}</summary><form method="post" action="${path}/client-secret" class="action">${csrf}<p class="muted">${words.rotateSecretLead}</p>${secretInput(operator)}<button>${words.rotateSecret}</button></form></details>
+${simpleForm(
+  `${path}/webhook`,
+  words.webhookLead,
+  html`<p class="row"><button class="second" name="as" value="show">${words.showWebhook}</button>
+<button class="second" name="as" value="register">${words.registerWebhook}</button></p>`,
+  operator,
+)}
+${switches}<details><summary>${words.rotateSecret}</summary><form method="post" action="${path}/client-secret" class="action">${csrf}
+<p class="muted">${words.rotateSecretLead}</p>${secretInput(operator)}<button>${words.rotateSecret}</button></form></details>
 ${confirmed(words.rotateCallback, words.rotateCallbackLead, `${path}/callback-url`, operator)}
 ${confirmed(words.remove, words.removeLead, `${path}/remove`, operator)}</section>`;
 };

@@ -63,7 +63,8 @@ ${simpleForm(`${path}/reject`, disputes.rejectLead, html`<button class="second">
   if (item.because === 'amount_mismatch') {
     const ways = SETTLINGS.map((one) => [one, disputes.settlings[one]] as const);
     return html`${head}<form method="post" action="${path}/settle" class="action">${csrf}<p class="muted">${disputes.settleLead}</p>
-${choice('verdict', disputes.verdict, ways, SETTLINGS.find((one) => one === typed.verdict) ?? null)}${field('amount', disputes.amount, typed.amount, disputes.settleAmountHint)}${reasonInput(typed.reason, operator)}<button class="danger">${disputes.settle}</button></form>`;
+${choice('verdict', disputes.verdict, ways, SETTLINGS.find((one) => one === typed.verdict) ?? null)}
+${field('amount', disputes.amount, typed.amount, disputes.settleAmountHint)}${reasonInput(typed.reason, operator)}<button class="danger">${disputes.settle}</button></form>`;
   }
   return html`${head}<form method="post" action="${path}/dismiss" class="action">${csrf}<p class="muted">${disputes.dismissLead}</p>
 ${reasonInput(typed.reason, operator)}<button class="second">${disputes.dismiss}</button></form>`;

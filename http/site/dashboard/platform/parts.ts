@@ -60,4 +60,5 @@ export const choice = <Value extends string>(
 
 /** A form in a row of a list, which resolves it with a reason. */
 export const resolveForm = (action: string, { texts: { platform }, csrf }: Pick<Person, 'texts' | 'csrf'>): Markup =>
-  html`<form method="post" action="${action}" class="inline">${csrf}<input name="reason" maxlength="${REASON_MAX}" aria-label="${platform.reason}" placeholder="${platform.reason}" autocomplete="off" required><button class="second">${platform.resolve}</button></form>`;
+  html`<form method="post" action="${action}" class="inline">${csrf}
+<input name="reason" maxlength="${REASON_MAX}" aria-label="${platform.reason}" placeholder="${platform.reason}" autocomplete="off" required><button class="second">${platform.resolve}</button></form>`;

@@ -76,7 +76,13 @@ const actions = ({ payout }: ListedPayout, typed: string, { texts, to, csrf }: O
   return html`<section class="panel actions"><h2>${texts.payment.actions}</h2>${
     payout.awaiting_approval
       ? html`${simpleForm(`${path}/approve`, texts.platform.payouts.approveLead, html`<button>${words.approve}</button>`, { csrf })}
-${simpleForm(`${path}/reject`, texts.platform.payouts.rejectLead, html`<label>${words.rejectReason} (${texts.create.optional})<input name="reason" value="${typed}" maxlength="${REASON_MAX}"></label><button class="danger">${words.reject}</button>`, { csrf })}`
+${simpleForm(
+  `${path}/reject`,
+  texts.platform.payouts.rejectLead,
+  html`<label>${words.rejectReason} (${texts.create.optional})<input name="reason" value="${typed}" maxlength="${REASON_MAX}"></label>
+<button class="danger">${words.reject}</button>`,
+  { csrf },
+)}`
       : html`<p class="muted">${words.notWaiting}</p>`
   }</section>`;
 };

@@ -1,4 +1,4 @@
-// /dashboard/platform/security: what operators asked for in the last 30 days: changes, or everything.
+// /dashboard/platform/security: what operators asked for in the last 30 days (changes, or everything), and the newest security events.
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId, type UserId } from '../../../../domain/kernel/ids.ts';
 import { USER } from '../../../../domain/user/user.ts';
@@ -32,6 +32,22 @@ const row = (request: LoggedRequest, names: ReadonlyMap<UserId, string>, { langu
 <td class="wide">${by ?? texts.none}</td><td>${instant(createdAt, language)}</td><td class="wide"><code>${requestId}</code></td></tr>`;
 };
 
+/** The newest events of this process, on the first page only. */
+const eventsPanel = ({ texts, language, services }: Operator): Markup => {
+  const { security: words } = texts.platform;
+  const lines = services.operations.securityLines();
+  const rows = lines.map(
+    ({ at, security, text, details }) =>
+      html`<tr><th scope="row" class="wide">${words.events[security] ?? text}</th><td>${instant(at, language)}</td>
+<td class="wide">${Object.entries(details).map(([name, value]) => html`<span class="muted small">${name}</span> <code>${typeof value === 'string' ? value : JSON.stringify(value)}</code><br>`)}</td></tr>`,
+  );
+  return html`<section class="panel"><h2>${words.eventsTitle}</h2><p class="muted">${words.eventsLead}</p>${
+    rows.length === 0
+      ? html`<p class="empty">${words.noEvents}</p>`
+      : tableOf(words.eventsTitle, [words.event, texts.webhooks.at, words.details], rows)
+  }</section>`;
+};
+
 const securityRoute = route('GET', `${PLATFORM_PAGES}${SECTION}`, {
   ...showing,
   operationId: 'showSecurityLog',
@@ -60,12 +76,13 @@ const securityRoute = route('GET', `${PLATFORM_PAGES}${SECTION}`, {
       return {
         title: sections.security,
         section: SECTION,
-        main: html`<section class="panel"><p class="muted">${words.lead}</p>${
+        main: html`<section class="panel"><h2>${words.requests}</h2><p class="muted">${words.lead}</p>${
           rows.length === 0
             ? html`<p class="empty">${words.empty}</p>`
             : tableOf(sections.security, [...heads, texts.developers.requestId], rows)
         }<p class="row pager">${all ? html`<a href="${own}">${words.onlyChanges}</a>` : html`<a href="${own}?all=1">${words.everything}</a>`}
-${after === null ? null : html`<a href="${own}?${kept}">${texts.newest}</a>`}${last === undefined ? null : html`<a href="${own}?${kept}after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>`,
+${after === null ? null : html`<a href="${own}?${kept}">${texts.newest}</a>`}
+${last === undefined ? null : html`<a href="${own}?${kept}after=${PREFIX.requestLog}${last.id}" rel="next">${texts.older}</a>`}</p></section>${after === null ? eventsPanel(operator) : null}`,
       };
     }),
 });

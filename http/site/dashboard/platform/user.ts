@@ -42,7 +42,8 @@ const actions = ({ userId, role, status, secondFactorId, accountId }: KnownUser,
   return html`<section class="panel actions"><h2>${texts.payment.actions}</h2>${
     accountId === null
       ? html`<p class="muted">${words.operatorsRole}</p>`
-      : html`<form method="post" action="${path}/role" class="action">${csrf}<p class="muted">${words.roleLead}</p>${choice('role', words.role, roles, role === 'OPERATOR' ? null : role)}<button class="second">${words.changeRole}</button></form>`
+      : html`<form method="post" action="${path}/role" class="action">${csrf}<p class="muted">${words.roleLead}</p>
+${choice('role', words.role, roles, role === 'OPERATOR' ? null : role)}<button class="second">${words.changeRole}</button></form>`
   }
 ${simpleForm(`${path}/password-link`, words.passwordLead, html`<button class="second">${words.sendPassword}</button>`, operator)}
 ${secondFactorId === null ? html`<p class="muted">${words.noFactor}</p>` : confirmed(words.resetFactor, words.resetFactorLead, `${path}/reset-second-factor`, operator)}

@@ -276,7 +276,15 @@ interface PlatformTexts {
     readonly lead: string;
     readonly empty: string;
     readonly operator: string;
+    readonly requests: string;
     readonly onlyChanges: string;
+    readonly eventsTitle: string;
+    readonly eventsLead: string;
+    readonly noEvents: string;
+    readonly event: string;
+    readonly details: string;
+    /** By the kind. Others are named as in the log. */
+    readonly events: { readonly [security: string]: string };
     readonly everything: string;
   };
 }
