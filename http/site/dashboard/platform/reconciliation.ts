@@ -6,7 +6,7 @@ import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../domain/presentation/amount.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
-import { connectionParam } from '../../../api/providers/operatorConnections.ts';
+import { COUNTED_IN, connectionParam } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { pathParam, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -88,7 +88,7 @@ const reportRoute = route('GET', `${PLATFORM_PAGES}/connections/{id}/report`, {
   summary: 'Show the reconciliation of a day',
   params: connectionParam,
   query: { ...pageQuery, day: textQuery('The day as `yyyy-mm-dd`.') },
-  reads: ['providerMovements'],
+  reads: ['providerMovements', ...COUNTED_IN],
   responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
