@@ -9,11 +9,11 @@ import { html, type Markup } from '../html.ts';
 import { barChart } from './chart.ts';
 import { dayText, minuteText } from './format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from './page.ts';
+import { liveFrom, livePart } from './parts.ts';
 import { paymentsTable } from './payments/table.ts';
 
 /** Today, and back to the same weekday last week. */
 const DAYS = 8;
-const RECENT = 8;
 const PRIMARY = 'BRL';
 
 const of = (rows: readonly DayRow[], day: string): readonly DayRow[] =>
@@ -80,10 +80,9 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
     const { tenant, services, texts, to } = reader;
     const { views, accounts } = services;
     const days = lastBusinessDays(saoPauloDay(await accounts.now(tenant.accountId, tenant.mode)), DAYS);
-    const none = { statuses: null, from: null, to: null, documentKey: null };
-    const [rows, recent, ofWallet, alarm] = await Promise.all([
+    const [rows, { payments: recent, version }, ofWallet, alarm] = await Promise.all([
       views.stats.dayRows(tenant, { days, currency: null }),
-      views.payments.listAfter(tenant, none, null, RECENT),
+      views.payments.watched({ tenant, paymentId: null }),
       wallet(reader),
       failing(reader),
     ]);
@@ -91,10 +90,10 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
     return shownPage(200, context, reader, {
       title: texts.pages.overview,
       section: '',
-      main: html`${alarm}<div class="tiles">${todayTiles(days, rows, reader)}${ofWallet}</div>
+      main: html`${liveFrom('/events', version, reader)}${alarm}${livePart('tiles', html`<div class="tiles">${todayTiles(days, rows, reader)}${ofWallet}</div>`)}
 ${volume(days, rows, reader)}
 <section class="panel"><h2>${overview.recent}</h2>
-${recent.length === 0 ? html`<p class="empty">${overview.empty}</p>` : paymentsTable(recent, reader)}
+${livePart('recent', recent.length === 0 ? html`<p class="empty">${overview.empty}</p>` : paymentsTable(recent, reader))}
 <p class="row"><a href="${to('/payments')}">${overview.seeAll}</a>${reader.mayChange ? html`<a class="button" href="${to('/payments/new')}">${texts.payments.create}</a>` : null}</p></section>`,
     });
   },

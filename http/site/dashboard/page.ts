@@ -119,6 +119,8 @@ export interface Content {
   readonly main: Markup;
   /** A problem with what was sent, shown above the page. */
   readonly problem?: string;
+  /** Whether the page itself has the search for payments. */
+  readonly hasSearch?: boolean;
 }
 
 /** Returns the result of a page in its frame. */
@@ -126,12 +128,12 @@ export const shownPage = <Status extends 200 | 422>(
   status: Status,
   context: MemberAsking,
   reader: Reader,
-  { title, section, main, problem }: Content,
+  { title, section, main, problem, hasSearch = false }: Content,
 ) => {
   const { language, texts } = reader;
   const done = context.query.done === undefined ? null : texts.done[context.query.done];
   const page = frame({
-    ...{ title, section, main, language, texts, reader },
+    ...{ title, section, main, language, texts, reader, hasSearch },
     notice: problem ?? done,
     isProblem: problem !== undefined,
   });

@@ -12,11 +12,12 @@ import { DISPUTE_ACTIONS } from './disputes/actions.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
+import { LIVE_STREAMS } from './live.ts';
 import { overviewRoute } from './overview.ts';
 import { PAGES, REDIRECT } from './page.ts';
 import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
-import { paymentsRoute } from './payments/list.ts';
+import { exportPaymentsRoute, paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
 import { payoutsRoute } from './payouts/list.ts';
@@ -89,8 +90,10 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...PLATFORM_ROUTES,
   overviewRoute,
   paymentsRoute,
+  exportPaymentsRoute,
   newPaymentRoute,
   createPaymentPageRoute,
+  ...LIVE_STREAMS,
   paymentRoute,
   ...PAYMENT_ACTIONS,
   walletRoute,

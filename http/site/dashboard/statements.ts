@@ -22,7 +22,7 @@ export const lastMonths = (today: string): readonly string[] => {
 const byDay = async (month: StatementMonth, currency: string, reader: Reader): Promise<Markup> => {
   const { texts, language, tenant, services } = reader;
   const { wallet, overview } = texts;
-  const { opening, days } = await services.views.statements.summary(tenant, currency, month, 0);
+  const { opening, days } = await services.views.statements.byDay(tenant, currency, month);
   const amount = (value: number): string => formatAmount(value, currency, language);
   let balance = opening;
   const rows = days.map((one) => {

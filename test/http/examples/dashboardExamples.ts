@@ -78,6 +78,10 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   askForPassword: { body: { email: 'nobody@example.com' }, live: 303 },
   showOverview: page(TEST),
   showPayments: page(`${TEST}/payments`),
+  exportPayments: page(`${TEST}/payments/export`),
+  // Without the version that the page shows, the stream ends at once.
+  streamOverview: page(`${TEST}/events`),
+  streamPayment: ofPayment('/events'),
   showNewPayment: {
     ...page(`${TEST}/payments/new`),
     roles: CHANGERS,

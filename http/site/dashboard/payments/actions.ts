@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { SandboxPayment } from '../../../../application/sandbox/payInSandbox.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import { centavosOf } from '../../../../domain/presentation/amount.ts';
 import { VISIBLE_MS } from '../../../api/sandbox/sandboxSchema.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import { assertFollowed } from '../../../kernel/upToDate.ts';
@@ -19,7 +20,7 @@ import {
   unlessReader,
 } from '../page.ts';
 import type { DoneAction } from '../texts/texts.ts';
-import { centavosOf, KEY } from './create.ts';
+import { KEY } from './create.ts';
 import { onePayment } from './one.ts';
 
 const acting = {

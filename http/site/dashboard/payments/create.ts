@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../../domain/charge/request.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../../../domain/pix/taxId.ts';
+import { centavosOf } from '../../../../domain/presentation/amount.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -38,14 +39,6 @@ const fieldsOf = (form: Form): Fields => ({
 
 /** An idempotency key as the page makes them. */
 export const KEY = /^[\w-]{8,128}$/;
-
-/** Reads `1.234,56`, `1,234.56`, `1234,5` or `12` in centavos; null for anything else. */
-export const centavosOf = (text: string): number | null => {
-  const [, whole = '', cents = ''] = /^(?:R\$\s*)?(\d{1,3}(?:[.,]\d{3})*|\d+)(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
-  if (whole === '') return null;
-  const amount = Number(whole.replaceAll(/[.,]/g, '')) * 100 + Number(cents.padEnd(2, '0'));
-  return Number.isSafeInteger(amount) && amount > 0 ? amount : null;
-};
 
 const input = (label: string, control: Markup, hint: string | null): Markup =>
   html`<label>${label}${control}${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;

@@ -1,6 +1,6 @@
 // /dashboard/{mode}/payments/{id}: one payment, its money and history, and what can be done with it now.
 import { randomUUID } from 'node:crypto';
-import type { EventChapter } from '../../../../application/audit/paymentStory.ts';
+import type { EventChapter, PaymentHistory } from '../../../../application/audit/paymentStory.ts';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
@@ -19,8 +19,10 @@ import { assertShown } from '../../../kernel/upToDate.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
-import { actionForm, fact } from '../parts.ts';
+import { actionForm, fact, liveFrom, livePart } from '../parts.ts';
 import { copied } from '../secret.ts';
+import { tableOf } from '../tables.ts';
+import { deliveryBadge } from '../webhooks/table.ts';
 import { statusBadge } from './table.ts';
 
 export const onePayment = { ...modeParam, ...paymentParam };
@@ -134,11 +136,26 @@ const causer = (actor: string, { texts }: Reader): string => {
   return kind === 'provider' ? texts.actor.bank : texts.actor.quita;
 };
 
+const webhooks = (all: PaymentHistory['webhooks'], reader: Reader): Markup | null => {
+  const { texts, to, language } = reader;
+  const { webhooks: words } = texts;
+  if (all.length === 0) return null;
+  return html`<section class="panel"><h2>${texts.pages.webhooks}</h2>${tableOf(
+    words.deliveries,
+    [words.event, texts.payments.status, words.attempts, words.lastAnswer, words.scheduledAt],
+    all.map(
+      ({ id, eventType, status, attempts, lastStatusCode, scheduledAt }) =>
+        html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${id}`)}">${eventType}</a></th><td>${deliveryBadge(status, reader)}</td>
+<td>${attempts}</td><td>${lastStatusCode ?? texts.none}</td><td>${instant(scheduledAt, language)}</td></tr>`,
+    ),
+  )}</section>`;
+};
+
 const story = (chapters: readonly EventChapter[], reader: Reader): Markup => {
   const { texts, language } = reader;
   return html`<section class="panel"><h2>${texts.payment.story}</h2><ol class="story">${chapters.map(
-    ({ at, words, actor, webhook }) =>
-      html`<li><p>${words[language]}${webhook === undefined ? null : html` <span class="muted">${webhook.eventType}</span>`}</p>
+    ({ at, words, actor }) =>
+      html`<li><p>${words[language]}</p>
 <p class="muted small">${instant(at, language)} · ${texts.payment.by} ${causer(actor, reader)}</p></li>`,
   )}</ol></section>`;
 };
@@ -156,8 +173,9 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     const { tenant, asCaller, services, language } = reader;
     const { id } = context.params;
     assertShown({ services, caller: asCaller }, id);
-    const payment = await services.views.payments.find(tenant, id);
-    if (payment === null) return NO_PAYMENT;
+    const { payments, version } = await services.views.payments.watched({ tenant, paymentId: id });
+    const [payment] = payments;
+    if (payment === undefined) return NO_PAYMENT;
     const [history, all] = await Promise.all([
       services.paymentHistory(tenant, id),
       services.views.refunds.list(tenant, id),
@@ -167,9 +185,9 @@ export const paymentRoute = route('GET', '/dashboard/{mode}/payments/{id}', {
     return shownPage(200, context, reader, {
       title: formatAmount(amount, currency, language),
       section: '/payments',
-      main: html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>
-<div class="two" data-live="${status === 'pending' || status === 'processing' ? `/pay/${id}/events` : ''}" data-status="${status}"><div>${link(payment, reader)}${facts(payment, reader)}${story(history, reader)}</div>
-<div>${money(payment, reader)}${dispute(payment, reader)}${actions(payment, reader)}${refunds(all ?? [], reader)}</div></div>`,
+      main: html`${liveFrom(`/payments/${id}/events`, version, reader)}${livePart('status', html`<p class="under">${statusBadge(status, reader)} <code>${PREFIX.charge}${id}</code></p>`)}
+<div class="two">${livePart('payment', html`${link(payment, reader)}${facts(payment, reader)}${story(history.chapters, reader)}${webhooks(history.webhooks, reader)}`)}
+<div>${livePart('money', html`${money(payment, reader)}${dispute(payment, reader)}`)}${livePart('actions', actions(payment, reader))}${livePart('refunds', html`${refunds(all ?? [], reader)}`)}</div></div>`,
     });
   },
 });

@@ -5,7 +5,7 @@ import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { type PayoutBody, payoutProblems } from '../../../../domain/payout/request.ts';
 import { isPixKey } from '../../../../domain/pix/pixKey.ts';
 import { taxIdOf } from '../../../../domain/pix/taxId.ts';
-import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { DESCRIPTION_MAX } from '../../../api/payouts/payoutSchema.ts';
 import { balancesOf } from '../../../api/wallets/wallets.ts';
 import type { Form } from '../../../kernel/forms.ts';
@@ -24,7 +24,7 @@ import {
   unlessManager,
 } from '../page.ts';
 import { fact } from '../parts.ts';
-import { centavosOf, KEY } from '../payments/create.ts';
+import { KEY } from '../payments/create.ts';
 
 const CURRENCY = 'BRL';
 

@@ -6,7 +6,7 @@ import type { MedCase, MedCaseState } from '../../../../domain/dispute/medCase.t
 import { type MedCaseId, PREFIX } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
-import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { caseParam } from '../../../api/disputes/cases.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import type { Form } from '../../../kernel/forms.ts';
@@ -15,7 +15,6 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { fact } from '../parts.ts';
-import { centavosOf } from '../payments/create.ts';
 import { acted, acting, showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
 import { accountLink, choice, field, reasonInput, simpleForm } from './parts.ts';

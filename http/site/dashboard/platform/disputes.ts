@@ -7,13 +7,12 @@ import { type PaymentId, PREFIX, parseId } from '../../../../domain/kernel/ids.t
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
-import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { type Content, redirect } from '../page.ts';
-import { centavosOf } from '../payments/create.ts';
 import { acting, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
 import { accountLink, field, listOf, reasonInput } from './parts.ts';

@@ -588,12 +588,27 @@ export interface Texts {
     readonly method: string;
     readonly createdAt: string;
     readonly description: string;
-    readonly unknownSearch: string;
+    readonly find: string;
+    readonly filters: string;
+    readonly moreFilters: string;
+    readonly sort: string;
+    readonly sorts: { readonly [S in 'newest' | 'oldest' | 'highest' | 'lowest']: string };
+    readonly min: string;
+    readonly max: string;
+    readonly customerHint: string;
     readonly badDay: string;
+    readonly badAmount: string;
+    readonly endsBefore: string;
+    readonly tooLong: string;
+    readonly checkFilters: string;
+    readonly first: string;
+    readonly next: string;
+    readonly download: string;
     readonly empty: string;
     readonly emptyFiltered: string;
     readonly caption: string;
   };
+  readonly csv: { readonly word: string; readonly currency: string; readonly name: string };
   readonly create: {
     readonly title: string;
     readonly lead: string;
