@@ -24,7 +24,7 @@ export interface QueueState {
   readonly retry: number;
   /** Failed permanently. */
   readonly failed: number;
-  /** Since when the oldest job that is ready waits; null: none is. */
+  /** Since when the oldest of the counted ready jobs waits; null: none is ready. */
   readonly oldestAt: string | null;
 }
 

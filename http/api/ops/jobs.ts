@@ -58,7 +58,7 @@ const listQueuesRoute = route('GET', '/ops/v1/jobs/queues', {
             retry: s.described('Jobs that wait for their next attempt.', s.anyInteger),
             failed: s.described('Jobs that failed permanently.', s.anyInteger),
             oldestAt: s.described(
-              'Since when the oldest job that is ready waits; null if none is.',
+              'Since when the oldest of the counted jobs that are ready waits; null if none is.',
               s.orNull(s.timestamp),
             ),
           }),

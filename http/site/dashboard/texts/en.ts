@@ -877,7 +877,6 @@ export const EN: Texts = {
     error: 'Error',
     reloads: 'This page reloads every 3 seconds while work is running.',
     stopReloading: 'Stop reloading',
-    reload: 'Reload',
     retry: 'Retry',
     system: {
       process: 'This process',

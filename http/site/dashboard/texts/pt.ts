@@ -887,7 +887,6 @@ export const PT: Texts = {
     error: 'Erro',
     reloads: 'Esta página recarrega a cada 3 segundos enquanto há trabalho em andamento.',
     stopReloading: 'Parar de recarregar',
-    reload: 'Recarregar',
     retry: 'Tentar de novo',
     system: {
       process: 'Este processo',

@@ -296,7 +296,6 @@ interface OperationsTexts {
   readonly error: string;
   readonly reloads: string;
   readonly stopReloading: string;
-  readonly reload: string;
   readonly retry: string;
   readonly system: {
     readonly process: string;
