@@ -77,17 +77,15 @@ describe('the operators’ pages about the system in a browser', () => {
   const open = (page: Page, path: string) => page.goto(gateway.baseUrl + PLATFORM_PAGES + path);
 
   for (const scripts of [true, false])
-    it(`lets an operator rebuild a read model and watch, ${scripts ? 'with' : 'without'} scripts`, async () => {
+    it(`lets an operator verify read models and watch, ${scripts ? 'with' : 'without'} scripts`, async () => {
       const [context, page, complaints] = await opened({ locale: 'en-US', javaScriptEnabled: scripts });
       await page.getByRole('link', { name: EN.platform.sections.system }).click();
       await page.getByRole('link', { name: EN.operations.tabs.readModels, exact: true }).click();
       await page.getByRole('button', { name: EN.operations.readModels.verify }).click();
       await page.getByText(EN.operations.reloads).first().waitFor();
       // The page reloads by itself until the work is done.
-      await page
-        .getByText(/\d+ rows compared/)
-        .first()
-        .waitFor();
+      await page.getByRole('button', { name: EN.operations.readModels.verify }).waitFor();
+      expect(await page.getByText(/\d+ rows compared/).count()).to.be.greaterThan(0);
       expect(await page.getByText(EN.done.runStarted).count()).to.equal(0);
       expect(complaints).to.deep.equal([]);
       await context.close();
@@ -116,11 +114,6 @@ describe('the operators’ pages about the system in a browser', () => {
       const language = look.startsWith('light') ? 'pt' : 'en';
       const [context, page, complaints] = await opened({ ...options, locale: language === 'pt' ? 'pt-BR' : 'en-US' });
       const judge = async (name: string): Promise<void> => {
-        if (process.env['SHOTS'])
-          await page.screenshot({
-            path: `${process.env['SHOTS']}/${name.replaceAll('/', '_')}-${look.replaceAll(/\W+/g, '-')}.png`,
-            fullPage: true,
-          });
         expect(await findings(page), name).to.deep.equal([]);
         expect(await overflow(page), name).to.equal(0);
       };
