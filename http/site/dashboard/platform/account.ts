@@ -20,7 +20,7 @@ import { acted, acting, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { choice, field, listOf, simpleForm } from './parts.ts';
 
-const USERS_LISTED = 100;
+const USERS_LISTED = 50;
 const placeOf = (id: AccountId): string => `${ACCOUNTS}/${ACCOUNT.idPrefix}${id}`;
 
 /** What was typed into one of the forms. */

@@ -13,7 +13,7 @@ import { acting, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
 import { listOf, resolveForm } from './parts.ts';
 
-const LISTED = 50;
+const LISTED = 20;
 const placeOf = (id: ConnectionId): string => `/connections/${PROVIDER_CONNECTION.idPrefix}${id}`;
 
 const row = (callback: ListedCallback, path: string, operator: Operator): Markup => {

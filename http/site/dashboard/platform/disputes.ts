@@ -19,7 +19,7 @@ import { type Operator, operatorOf } from './page.ts';
 import { accountLink, field, listOf, reasonInput } from './parts.ts';
 
 const SECTION = '/disputes';
-const LISTED = 100;
+const LISTED = 50;
 /** Cases whose deadline comes sooner are near it. */
 export const NEAR_HOURS = 48;
 

@@ -18,7 +18,7 @@ import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { listOf, resolveForm, simpleForm } from './parts.ts';
 
 const SECTION = '/connections';
-const LISTED = 100;
+const LISTED = 40;
 /** A page waits no longer for the comparison. */
 const WAIT_MS = 5_000;
 /** What institutions move. */

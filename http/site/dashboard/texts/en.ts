@@ -486,7 +486,7 @@ export const EN: Texts = {
       deadlines: 'Disputes near their deadline',
       deadlinesNote: (hours) => `unanswered, with at most ${hours} hours left`,
       payouts: 'Payouts that await approval',
-      deadLetters: 'Failed webhook deliveries',
+      deadLetters: 'Accounts with failed webhook deliveries',
       parked: 'Parked streams',
       connections: 'Problems of provider connections',
       findings: 'Reconciliation findings',
@@ -824,7 +824,7 @@ export const EN: Texts = {
       onlyChanges: 'Only changes',
       eventsTitle: 'Security events',
       eventsLead:
-        'The newest lines of the security log that this server process has written, at most 200. The log has all of them.',
+        'The newest lines of the security log that this server process has written, at most 40. The log has all of them.',
       noEvents: 'This process has written none since it started.',
       event: 'Event',
       details: 'Details',

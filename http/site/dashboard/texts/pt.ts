@@ -489,7 +489,7 @@ export const PT: Texts = {
       deadlines: 'Contestações perto do prazo',
       deadlinesNote: (hours) => `sem resposta, com no máximo ${hours} horas restantes`,
       payouts: 'Saques que aguardam aprovação',
-      deadLetters: 'Entregas de webhook que falharam',
+      deadLetters: 'Contas com entregas de webhook que falharam',
       parked: 'Streams estacionados',
       connections: 'Problemas de conexões com instituições',
       findings: 'Diferenças na conciliação',
@@ -829,7 +829,7 @@ export const PT: Texts = {
       onlyChanges: 'Só alterações',
       eventsTitle: 'Eventos de segurança',
       eventsLead:
-        'As linhas mais recentes do log de segurança que este processo do servidor escreveu, no máximo 200. O log tem todas.',
+        'As linhas mais recentes do log de segurança que este processo do servidor escreveu, no máximo 40. O log tem todas.',
       noEvents: 'Este processo não escreveu nenhuma desde que começou.',
       event: 'Evento',
       details: 'Detalhes',
