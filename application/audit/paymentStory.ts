@@ -5,6 +5,7 @@ import { AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { LedgerAccount } from '../../domain/kernel/journal.ts';
+import { isTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { Words } from '../../domain/presentation/eventWords/words.ts';
 import { wordsOf } from '../../domain/presentation/eventWords.ts';
@@ -15,7 +16,12 @@ import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.t
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import type { DeliveriesOfPayment, NotificationsOfPayment, TracedNotification } from '../ports/paymentTraces.ts';
+import type {
+  DeliveriesOfPayment,
+  NotificationsOfPayment,
+  TracedDelivery,
+  TracedNotification,
+} from '../ports/paymentTraces.ts';
 import { metadataIn } from './entry.ts';
 
 export interface StoryNeeds extends EventLog {
@@ -89,12 +95,21 @@ const begunBy = (event: EventOf['payment']): StreamName | null => {
   return event.type === 'TransactionDisputeOpened' ? MED_CASE.stream(event.data.caseId) : null;
 };
 
+const streamsBegunBy = (events: readonly Told[]): readonly StreamName[] => [
+  ...new Set(events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? [])),
+];
+
 /** Returns the streams of a payment: its own, and those of its refunds and disputes. */
 export const streamsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly StreamName[]> => {
   const own = PAYMENT.stream(id);
-  const events = await read(log, own);
-  const begun = events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? []);
-  return [...new Set([own, ...begun])];
+  return [own, ...streamsBegunBy(await read(log, own))];
+};
+
+/** Returns the events of these streams, reading each once. */
+const eventsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly Told[]> => {
+  const own = await read(log, PAYMENT.stream(id));
+  const others = await Promise.all(streamsBegunBy(own).map((stream) => read(log, stream)));
+  return [...own, ...others.flat()];
 };
 
 const POSTINGS = postingsOf(AGGREGATES);
@@ -153,17 +168,28 @@ const notificationChapter = ({ kind, reference, receivedAt: at, outcome }: Trace
   return { kind: 'notification', at, reference, outcome, words };
 };
 
+/** Returns all times in the events, in any order. */
+const timesIn = (events: readonly Told[]): readonly Timestamp[] => {
+  const times = new Set<Timestamp>();
+  const look = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (isTimestamp(value)) times.add(value);
+    } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(look);
+  };
+  for (const { logged } of events) look(logged?.event);
+  return [...times];
+};
+
 /** Returns the story of a payment, or null if it does not exist. */
 export const tellPayment =
   ({ deliveriesOfPayment, notificationsOfPayment, ...log }: StoryNeeds) =>
   async (id: PaymentId): Promise<PaymentStory | null> => {
-    const streams = await streamsOfPayment(log, id);
-    const events = (await Promise.all(streams.map((stream) => read(log, stream)))).flat();
+    const events = await eventsOfPayment(log, id);
     const tenant = events[0] && metadataIn(events[0].recorded);
     if (!tenant) return null;
     const { account: accountId, mode } = tenant;
     const placeOfId = new Map(events.map(({ recorded: one }) => [one.id, `${one.stream}@${one.revision}`]));
-    const deliveries = await deliveriesOfPayment({ accountId, mode }, id);
+    const deliveries = await deliveriesOfPayment({ accountId, mode }, id, timesIn(events));
     const attempts = await Promise.all(deliveries.map((one) => read(log, WEBHOOK_DELIVERY.stream(one.id))));
     const webhookOf = (n: number) => {
       const { eventType, endpointId } = deliveries[n] as (typeof deliveries)[number];
@@ -186,11 +212,23 @@ export const tellPayment =
     };
   };
 
-/** Returns what happened to a tenant's payment, in the order in which Quita recorded it; empty if the tenant has no such payment. */
+/** What a merchant sees of a payment's story. */
+export interface PaymentHistory {
+  /** In the order in which Quita recorded them. */
+  readonly chapters: readonly EventChapter[];
+  readonly webhooks: readonly TracedDelivery[];
+}
+
+/** Returns what happened to a tenant's payment; nothing if the tenant has no such payment. Reads each stream once. */
 export const paymentHistory =
-  (needs: StoryNeeds) =>
-  async ({ accountId, mode }: Tenant, id: PaymentId): Promise<readonly EventChapter[]> => {
-    const story = await tellPayment(needs)(id);
-    if (story === null || story.accountId !== ACCOUNT.idPrefix + accountId || story.mode !== mode) return [];
-    return story.chapters.filter((chapter) => chapter.kind === 'event');
+  ({ deliveriesOfPayment, ...log }: StoryNeeds) =>
+  async (tenant: Tenant, id: PaymentId): Promise<PaymentHistory> => {
+    const events = await eventsOfPayment(log, id);
+    const owner = events[0] && metadataIn(events[0].recorded);
+    if (owner?.account !== tenant.accountId || owner.mode !== tenant.mode) return { chapters: [], webhooks: [] };
+    const chapters = events.map(chapterOf(new Map()));
+    return {
+      chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+      webhooks: await deliveriesOfPayment(tenant, id, timesIn(events)),
+    };
   };

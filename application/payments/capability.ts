@@ -10,6 +10,7 @@ import { takeAcquirerFacts } from './acquirerOutcomes.ts';
 import { Canceller, cancel, cancellation, cancelPayment } from './cancellation.ts';
 import { CreateChargeHandler, CreatePaymentHandler } from './create.ts';
 import { expire, expireCharge, expiry } from './expiry.ts';
+import { exportPayments } from './exportPayments.ts';
 import { fundsRelease, release, releaseFunds } from './fundsRelease.ts';
 import { type HeldNeeds, heldPayments } from './heldPayments.ts';
 import { InstrumentIssuer, instrumentIssuing, issueInstruments, resumeIssuing } from './issueInstruments.ts';
@@ -129,6 +130,7 @@ export const payments = capability({
     createPayment: new CreatePaymentHandler(parts),
     cancelPayment: cancelPayment(parts),
     providerStatus: providerStatus(parts),
+    exportPayments: exportPayments(parts),
   }),
   operators: (needs: HeldNeeds) => heldPayments(needs),
 });

@@ -1,6 +1,7 @@
 // What tables know of a payment beside its streams, for its story.
 import type { DeliveryId, EndpointId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
 
 /** A webhook delivery about the payment. */
 export interface TracedDelivery {
@@ -9,10 +10,21 @@ export interface TracedDelivery {
   /** null: the payment's own URL. */
   readonly endpointId: EndpointId | null;
   readonly scheduledAt: Timestamp;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** null: no attempt was answered. */
+  readonly lastStatusCode: number | null;
 }
 
-/** Returns the deliveries about a payment, tried or not, oldest first. */
-export type DeliveriesOfPayment = (tenant: Tenant, id: PaymentId) => Promise<readonly TracedDelivery[]>;
+/**
+ * Returns the deliveries about a payment, tried or not, oldest first. A delivery is scheduled for the time of its event: `at` are all times
+ * in the payment's events.
+ */
+export type DeliveriesOfPayment = (
+  tenant: Tenant,
+  id: PaymentId,
+  at: readonly Timestamp[],
+) => Promise<readonly TracedDelivery[]>;
 
 /** A report of the provider about the payment. */
 export interface TracedNotification {

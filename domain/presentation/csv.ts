@@ -1,7 +1,20 @@
 // CSV as in RFC 4180.
 
-/** Returns the text as a field of a line, quoted if it must be. */
-export const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const NEEDS_QUOTES = { ',': /[",\r\n]/, ';': /[";\r\n]/ } as const;
+/** Semicolons separate fields where commas are decimal marks. */
+export type CsvSeparator = keyof typeof NEEDS_QUOTES;
 
-/** Returns the same for free text. An apostrophe goes before a text that a spreadsheet would run as a formula. */
-export const csvTextField = (text: string): string => csvField(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+/** Returns a function that returns a text as a field of a line, quoted if it must be. */
+export const csvFieldWith =
+  (separator: CsvSeparator) =>
+  (text: string): string =>
+    NEEDS_QUOTES[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+/** Returns the text as a field between commas. */
+export const csvField = csvFieldWith(',');
+
+/** Returns free text that no spreadsheet runs as a formula: an apostrophe goes before one. */
+export const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+/** Returns free text as a field between commas. */
+export const csvTextField = (text: string): string => csvField(withoutFormula(text));

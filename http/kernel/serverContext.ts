@@ -44,6 +44,11 @@ export interface LiveStatus {
   readonly now: string;
 }
 
+/** Changes with what a page of the dashboard shows. */
+export interface PageVersion {
+  readonly version: string;
+}
+
 export interface ServerContext extends GatewayContext {
   /** Whether operators log in on this listener. */
   readonly operatorsLogIn: boolean;
@@ -64,6 +69,16 @@ export interface ServerContext extends GatewayContext {
       address: string,
       status: LiveStatus,
     ): { readonly status: 204 } | { readonly status: 200; readonly open: (sink: EventSink) => void } | Refusal;
+  };
+  /** Streams of the dashboard's open pages. */
+  readonly pageStreams: {
+    /** Returns a stream that ends with the first version other than `shown`, or a refusal if too many pages are open. */
+    open(
+      key: string,
+      address: string,
+      now: PageVersion,
+      shown: string,
+    ): { readonly status: 200; readonly open: (sink: EventSink) => void } | Refusal;
   };
 }
 

@@ -25,6 +25,7 @@ import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { operatorsErrorPage } from '../../http/site/dashboard/errorPage.ts';
+import { openPageStreams } from '../../http/site/dashboard/live.ts';
 import { isForSigningIn } from '../../http/site/dashboard/routes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { errorPage } from '../../http/site/errorPage.ts';
@@ -134,6 +135,7 @@ export const openApp = (
   { operations, storage, log, limits, overload: bounds, opsRoutes = null, ...options }: GatewayAppOptions,
 ): GatewayApp => {
   const statusStreams = openStatusStreams(services);
+  const pageStreams = openPageStreams(services);
   const closing = new AbortController();
   const takeShares = requestShares(storage.operations);
   const requestLog = new RequestLog({
@@ -151,6 +153,7 @@ export const openApp = (
   const all = Object.assign(services, {
     operations,
     statusStreams,
+    pageStreams,
     reportSecurityEvent: options.onSecurityEvent,
     requestLog: requestLogReads(storage.reads),
     closing: closing.signal,
@@ -191,6 +194,7 @@ export const openApp = (
   const close = () => {
     closing.abort();
     statusStreams.close();
+    pageStreams.close();
     for (const overload of overloads) overload.close();
     ofKeys.close();
     ofAddresses.close();

@@ -1,56 +1,24 @@
-// All SQL of lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the ids
-// of its page, and then reads only their states.
+// Lists of payments of one account and mode: by cursor, or by page number in any order, with totals. A list first finds the rows of its
+// page, and then reads only their states.
 
-import type {
-  Cursor,
-  PageOrder,
-  PagePart,
-  PaymentFilter,
-  SortField,
+import {
+  type Cursor,
+  type CursorOrder,
+  NEWEST_FIRST,
+  type PageOrder,
+  type PagePart,
+  type PaymentFilter,
+  type SortField,
 } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { type ColumnValues, hashOf } from '../engine/aggregateTable.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { distinctText, isAfter, orderText, rowsOf, Values } from './filters.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
-// --- Filters of a list ---
-
-/** Values of a statement, numbered in order. */
-class Values {
-  readonly list: unknown[] = [];
-  of(value: unknown): string {
-    return `$${this.list.push(value)}`;
-  }
-}
-
-/** Returns a condition for a tenant's customer, found by hash and confirmed by key. `tenantAndKey` concatenates account, mode and key. */
-const isOfCustomer = (tenantAndKey: string, key: string): string =>
-  `customer_hash = ${hashOf(tenantAndKey)} AND customer_key = ${key}`;
-
-/** Returns one SELECT per status, so that each reads its index in order. `end` follows the conditions of each. */
-const rowsOf = (
-  tenant: Tenant,
-  { statuses, from, to, documentKey }: PaymentFilter,
-  values: Values,
-  end = '',
-): string => {
-  const conditions = [
-    `account_id = ${values.of(tenant.accountId)} AND mode = ${values.of(tenant.mode)}`,
-    'created_at IS NOT NULL', // a stream whose first event was skipped has nothing to show
-    ...(from === null ? [] : [`created_at >= ${values.of(from)}`]),
-    ...(to === null ? [] : [`created_at <= ${values.of(to)}`]),
-    ...(documentKey === null
-      ? []
-      : [isOfCustomer(values.of(`${tenant.accountId}${tenant.mode}${documentKey}`), values.of(documentKey))]),
-  ].join(' AND ');
-  const select = `SELECT * FROM rm_payments.payments WHERE ${conditions}`;
-  if (statuses === null) return `${select} ${end}`;
-  return statuses.map((status) => `(${select} AND status = ${values.of(status)} ${end})`).join(' UNION ALL ');
-};
-
-const NEWEST_FIRST = 'created_at DESC, id';
+const NEWEST = 'created_at DESC, id';
 
 /** Sorts text by code point. */
 const other = (field: SortField): string => `(other_fields->>'${field}') COLLATE "C"`;
@@ -109,31 +77,26 @@ const pageOf = async (
   return rows.map(paymentOf);
 };
 
-/** Returns at most `limit` payments after the cursor, newest first, then by id. */
+/** Returns at most `limit` payments after the cursor, in this order. */
 export const listAfter = async (
   db: Sql,
   tenant: Tenant,
   filter: PaymentFilter,
   after: Cursor | null,
   limit: number,
+  order: CursorOrder = NEWEST_FIRST,
 ): Promise<readonly ExistingPayment[]> => {
+  if (filter.found?.length === 0 || filter.customer?.length === 0) return [];
   const values = new Values();
-  const isEarlier = after !== null && (filter.to === null || after.createdAt < filter.to);
-  const beyond = () => {
-    const [at, id] = [values.of(after?.createdAt), values.of(after?.id)];
-    return `AND (created_at < ${at} OR (created_at = ${at} AND id > ${id}))`;
-  };
-  // Reads at most one page per status, and separately stored columns only for the page's rows.
-  const end = `ORDER BY ${NEWEST_FIRST} LIMIT ${values.of(limit)}`;
-  const rows = rowsOf(
-    tenant,
-    isEarlier ? { ...filter, to: after.createdAt } : filter,
-    values,
-    after === null ? end : `${beyond()} ${end}`,
-  );
-  const page = `SELECT * FROM (${rows}) f ${end}`;
+  // Reads at most one page per part, and separately stored columns only for the page's rows.
+  const atMost = `LIMIT ${values.of(limit)}`;
+  const endOf = (alias: string): string =>
+    `${after === null ? '' : `AND ${isAfter(order, after, values, alias)}`} ORDER BY ${orderText(order, alias)} ${atMost}`;
+  const rows = rowsOf(tenant, filter, values, endOf, order);
+  const distinct = rows.repeats ? `DISTINCT ON (${distinctText(order, 'f')})` : '';
+  const page = `SELECT ${distinct} * FROM (${rows.text}) f ORDER BY ${orderText(order, 'f')} ${atMost}`;
   const { rows: found } = await db.query<ColumnValues>(
-    `SELECT ${selectPayment('r')} FROM (${page}) r ORDER BY r.created_at DESC, r.id`,
+    `SELECT ${selectPayment('r')} FROM (${page}) r ORDER BY ${orderText(order, 'r')}`,
     values.list,
   );
   return found.map(paymentOf);
@@ -141,7 +104,7 @@ export const listAfter = async (
 
 /** Order by creation, also used for fields that are null in every list. Ties are ordered by id. */
 const CREATION_ORDER: { readonly [D in PageOrder['direction']]: string } = {
-  desc: NEWEST_FIRST,
+  desc: NEWEST,
   asc: 'created_at, id DESC',
 };
 
@@ -157,7 +120,7 @@ export const listPage = async (
   if (by !== 'createdAt' && field !== null) return sortedPage(db, tenant, filter, { field, direction }, part);
   const values = new Values();
   const order = CREATION_ORDER[by === 'createdAt' ? direction : 'desc'];
-  return pageOf(db, `SELECT id FROM (${rowsOf(tenant, filter, values)}) r ORDER BY ${order}`, part, values);
+  return pageOf(db, `SELECT id FROM (${rowsOf(tenant, filter, values).text}) r ORDER BY ${order}`, part, values);
 };
 
 // --- A page sorted by any field ---
@@ -198,10 +161,10 @@ const boundOf = async (
 ): Promise<Bound | null> => {
   if (last > BOUNDED_MAX) return null;
   const values = new Values();
-  const rows = rowsOf(tenant, filter, values);
+  const rows = rowsOf(tenant, filter, values).text;
   const newest = values.of(newestRows(last));
   const { rows: found } = await db.query<Bound & { isAll: boolean }>(
-    `WITH newest AS (SELECT created_at, ${field} AS field FROM (${rows}) r ORDER BY ${NEWEST_FIRST} LIMIT ${newest})
+    `WITH newest AS (SELECT created_at, ${field} AS field FROM (${rows}) r ORDER BY ${NEWEST} LIMIT ${newest})
      SELECT count(*) < ${newest} AS "isAll", min(created_at)::text AS since,
        (SELECT n.field::text FROM newest n ORDER BY n.field ${direction} NULLS LAST LIMIT 1 OFFSET ${values.of(last - 1)}) AS field
      FROM newest`,
@@ -233,8 +196,8 @@ export const sortedPage = (
   db.transaction(async (tx) => {
     const bound = await boundOf(tx, tenant, filter, order, part.page * part.limit, newestRows);
     const values = new Values();
-    const rows = `SELECT * FROM (${rowsOf(tenant, filter, values)}) r ${bound === null ? '' : boundedBy(bound, order, values)}`;
-    const ids = `SELECT id FROM (${rows}) b ORDER BY ${order.field} ${order.direction} NULLS LAST, ${NEWEST_FIRST}`;
+    const rows = `SELECT * FROM (${rowsOf(tenant, filter, values).text}) r ${bound === null ? '' : boundedBy(bound, order, values)}`;
+    const ids = `SELECT id FROM (${rows}) b ORDER BY ${order.field} ${order.direction} NULLS LAST, ${NEWEST}`;
     return pageOf(tx, ids, part, values);
   }, SNAPSHOT);
 

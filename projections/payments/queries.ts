@@ -11,6 +11,7 @@ import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { countHeld } from './held.ts';
 import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf, selectPayment } from './row.ts';
+import { versionsOf, watchedPayments } from './versions.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
   find: async ({ accountId, mode }, id) => {
@@ -26,8 +27,10 @@ export const paymentViews = (db: SqlPool): PaymentViews => ({
     const payments = await findPayments(db, ids);
     return new Map(payments.map((payment) => [payment.charge.terms.paymentId, payment]));
   },
-  listAfter: (tenant, filter, after, limit) => listAfter(db, tenant, filter, after, limit),
+  listAfter: (tenant, filter, after, limit, order) => listAfter(db, tenant, filter, after, limit, order),
   listPage: (tenant, filter, order, part) => listPage(db, tenant, filter, order, part),
+  watched: (watched) => watchedPayments(db, watched),
+  versions: (watched) => versionsOf(db, watched),
   count: (tenant, filter) => countPayments(db, tenant, filter),
 });
 

@@ -138,8 +138,18 @@ const kinds = async (
   );
 };
 
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
 export const statementViews = (pool: SqlPool): StatementViews => ({
   opening: (tenant, currency, month) => opening(pool, tenant, currency, month),
+  byDay: (tenant, currency, month) =>
+    pool.transaction(
+      async (tx) => ({
+        opening: await opening(tx, tenant, currency, month),
+        days: await days(tx, tenant, currency, month),
+      }),
+      SNAPSHOT,
+    ),
   movements: (tenant, currency, month) =>
     pagesOf(PAGE, (last: EntryRow | null) => readPage(pool, tenant, currency, month, PAGE, last), movementsOf),
   summary: (tenant, currency, month, movementsMax) =>
@@ -151,5 +161,5 @@ export const statementViews = (pool: SqlPool): StatementViews => ({
         kinds: await kinds(tx, tenant, currency, month),
         movements: rows.length > movementsMax ? null : movementsOf(rows),
       };
-    }, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    }, SNAPSHOT),
 });

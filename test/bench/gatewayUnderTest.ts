@@ -24,6 +24,8 @@ export class GatewayUnderTest {
   readonly port: number;
   readonly apiKey: string;
   readonly liveApiKey: string;
+  /** The owner of the demo account. */
+  readonly user: { readonly email: string; readonly password: string };
   readonly connectionString: string;
   readonly sql: pg.Client;
   readonly store: EventStore;
@@ -34,6 +36,7 @@ export class GatewayUnderTest {
     port: number;
     apiKey: string;
     liveApiKey: string;
+    user: { readonly email: string; readonly password: string };
     connectionString: string;
     sql: pg.Client;
     store: EventStore;
@@ -43,6 +46,7 @@ export class GatewayUnderTest {
     this.port = parts.port;
     this.apiKey = parts.apiKey;
     this.liveApiKey = parts.liveApiKey;
+    this.user = parts.user;
     this.connectionString = parts.connectionString;
     this.sql = parts.sql;
     this.store = parts.store;
@@ -56,7 +60,8 @@ export class GatewayUnderTest {
     const port = await freePort();
     const env: Record<string, string> = eventStoreDb === null ? {} : { EVENTSTORE_URL: eventStoreDb.url };
     const program = await new Program({ dataDir, port, env }).ready();
-    const { testApiKey: apiKey, liveApiKey } = await program.demo();
+    const { testApiKey: apiKey, liveApiKey, email, password } = await program.demo();
+    const user = { email, password };
     const connectionString = await attachToEmbeddedPostgres(dataDir);
     const sql = new pg.Client({ connectionString });
     await sql.connect();
@@ -65,7 +70,7 @@ export class GatewayUnderTest {
         ? await openPostgresEventStore({ connectionString, poolSize: 1 })
         : await openEventStoreDb({ connectionString: eventStoreDb.url });
     const codec = await programCodec(connectionString, dataDir, eventStoreDb === null);
-    return new GatewayUnderTest({ port, apiKey, liveApiKey, connectionString, sql, store, program, codec });
+    return new GatewayUnderTest({ port, apiKey, liveApiKey, user, connectionString, sql, store, program, codec });
   }
 
   get log(): EventLog {

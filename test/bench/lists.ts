@@ -1,7 +1,7 @@
 // Lists, statistics and wallet reads of one account with 1,000,000 payments: the longest of many reads, against the bounds of the issue
 // "All of charges, payments, refunds, cancellation, wallets, statistics". The reads are those of the routes, from query to JSON.
 
-import { type Cursor, type PaymentFilter, SORT_FIELDS } from '../../application/ports/readModels/payments.ts';
+import { type Cursor, cursorAt, type PaymentFilter, SORT_FIELDS } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { lastBusinessDays, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
@@ -91,8 +91,8 @@ const walkedCharges = async (db: Sql, filter: PaymentFilter, limit: number): Pro
     let last: Cursor | null = null;
     const ms = await msOf(async () => {
       const found = await listAfter(db, TENANT, filter, after, limit + 1);
-      const terms = found.at(-2)?.charge.terms;
-      last = terms === undefined ? null : { createdAt: terms.createdAt, id: terms.paymentId };
+      const payment = found.at(-2);
+      last = payment === undefined ? null : cursorAt(payment);
       return found.map(chargeView);
     });
     times.push(ms);

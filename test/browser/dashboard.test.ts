@@ -1,4 +1,5 @@
 // The dashboard in Chromium: what a newcomer does in two minutes without reading, and every page in both languages and all looks.
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';
@@ -51,6 +52,7 @@ describe('the dashboard in a browser', () => {
       await page.locator('.status.paid').waitFor();
       await page.getByLabel(EN.payment.refundAmount).fill('74.95');
       await page.getByRole('button', { name: EN.payment.refund, exact: true }).click();
+      await page.getByRole('button', { name: EN.payment.refundConfirm }).click();
       await page.getByText(EN.done.refunded).waitFor();
       await page.getByRole('button', { name: EN.signOut }).click();
       await page.getByText(EN.signIn.signedOut).waitFor();
@@ -68,6 +70,53 @@ describe('the dashboard in a browser', () => {
     await gateway.post(`/v1/sandbox/charges/${id}/pay`);
     await page.locator('.status.paid').waitFor();
     expect(complaints).to.deep.equal([]);
+    await context.close();
+  });
+
+  it('shows new payments on the overview, and keeps what someone is typing', async () => {
+    const context = await opened({ locale: 'en-US' });
+    const { page, complaints } = await openPage(context);
+    await signIn(page);
+    await page.goto(`${gateway.baseUrl}/dashboard/test`);
+    const { id } = (await gateway.charge<{ id: string }>()).body;
+    await page.locator(`a[href$="${id.slice(3)}"]`).waitFor();
+    await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+    await page
+      .locator('tr', { has: page.locator(`a[href$="${id.slice(3)}"]`) })
+      .locator('.status.paid')
+      .waitFor();
+    await page.goto(`${gateway.baseUrl}/dashboard/test/payments/${id}`);
+    await page.getByLabel(EN.payment.refundAmount).fill('1.23');
+    const refund = { amount: 100, idempotencyKey: 'of-another-program' };
+    await gateway.post(`/v1/payments/${id.slice(3)}/refund`, refund);
+    await page.getByText(EN.refundStatuses.REFUNDED).waitFor();
+    expect(await page.getByLabel(EN.payment.refundAmount).inputValue()).to.equal('1.23');
+    expect(complaints).to.deep.equal([]);
+    await context.close();
+  });
+
+  it('finds a payment from the top of any page, filters without scripts, and downloads what it shows', async () => {
+    const context = await opened({ locale: 'pt-BR', javaScriptEnabled: false });
+    const { page } = await openPage(context);
+    await signIn(page);
+    const { id } = (await gateway.charge<{ id: string }>({ amount: 77_713 })).body;
+    await page.goto(`${gateway.baseUrl}/dashboard/test/wallet`);
+    await page.getByRole('searchbox').fill(` ${id} `);
+    await page.getByRole('searchbox').press('Enter');
+    await page.waitForURL(`**/payments/${id.slice(3)}`);
+    await page.goto(`${gateway.baseUrl}/dashboard/test/payments`);
+    await page.getByText(PT.payments.moreFilters).click();
+    await page.getByLabel(PT.payments.min).fill('777,13');
+    await page.getByLabel(PT.payments.max).fill('777,13');
+    await page.getByRole('button', { name: PT.apply }).click();
+    expect(await page.locator('tbody tr').count()).to.equal(1);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: PT.payments.download }).click();
+    const file = await downloading;
+    expect(file.suggestedFilename()).to.match(/^quita-test-.*pagamentos\.csv$/);
+    const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n');
+    expect(lines).to.have.length(2);
+    expect(lines[1]).to.include(`${id};`).and.include(';777,13;');
     await context.close();
   });
 
@@ -109,6 +158,8 @@ describe('the dashboard in a browser', () => {
         ...own.map((path) => `/dashboard/test${path}`),
         '/dashboard/live',
         '/dashboard/live/payments?status=paid',
+        '/dashboard/test/payments?q=nothing&from=2026-11-02&to=2026-11-01&min=x&max=y&customer=z',
+        `/dashboard/test/payments?q=${'x'.repeat(300)}&sort=highest`,
       );
       await page.goto(gateway.baseUrl + (pages[0] as string));
       expect(await findings(page)).to.deep.equal([]);

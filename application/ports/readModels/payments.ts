@@ -1,4 +1,5 @@
 // Queries on the read model of payments, for routes, operators, commands and processes.
+import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
@@ -6,20 +7,57 @@ import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import type { TransactionStatus } from '../../../domain/presentation/status.ts';
 import type { TransactionView } from '../../../domain/presentation/transaction.ts';
 
+/** One way to find payments. Texts are compared exactly, unless stated otherwise. */
+export type SearchTerm =
+  | { readonly by: 'id'; readonly id: PaymentId }
+  | { readonly by: 'txid'; readonly txid: string }
+  /** End-to-end id of the payment, a return or a refund, or an acquirer's id. */
+  | { readonly by: 'reference'; readonly reference: string }
+  /** Of the customer or the payer, in the form of `documentKeyOf`. */
+  | { readonly by: 'document'; readonly documentKey: string }
+  /** In any case. */
+  | { readonly by: 'email'; readonly email: string }
+  | { readonly by: 'customerId'; readonly customerId: string }
+  | { readonly by: 'amount'; readonly amount: number };
+
 export interface PaymentFilter {
   /** null: any. Otherwise at least one. */
   readonly statuses: readonly TransactionStatus[] | null;
   /** Inclusive bounds of the creation time; null: unbounded. */
   readonly from: Timestamp | null;
   readonly to: Timestamp | null;
-  /** In the form of `documentKeyOf`; null: any. */
+  /** Of the customer, in the form of `documentKeyOf`; null: any. */
   readonly documentKey: string | null;
+  /** Inclusive bounds in minor units. */
+  readonly amountFrom?: number | null;
+  readonly amountTo?: number | null;
+  /** With which the payment was paid or, before that, can be paid. */
+  readonly method?: PaymentMethod | null;
+  /** Payments that at least one of these finds; null: any. */
+  readonly found?: readonly SearchTerm[] | null;
+  /** Like `found`, in addition to it: finds a customer, who has few of the payments. */
+  readonly customer?: readonly SearchTerm[] | null;
 }
+export const EVERY_PAYMENT: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
 
+/** The place of a payment in a list. */
 export interface Cursor {
   readonly createdAt: Timestamp;
   readonly id: PaymentId;
+  readonly amount: number;
 }
+export const cursorAt = ({ charge: { terms } }: ExistingPayment): Cursor => ({
+  createdAt: terms.createdAt,
+  id: terms.paymentId,
+  amount: terms.amount,
+});
+
+/** Payments of the same amount are in the order of creation, and those of the same instant in the order of their ids, or in reverse. */
+export interface CursorOrder {
+  readonly by: 'createdAt' | 'amount';
+  readonly direction: 'asc' | 'desc';
+}
+export const NEWEST_FIRST: CursorOrder = { by: 'createdAt', direction: 'desc' };
 
 /** The fields of a Transaction. The list can be sorted by each of them (contract.md List payments query). */
 export type SortField = keyof TransactionView;
@@ -69,17 +107,30 @@ export interface PagePart {
   readonly limit: number;
 }
 
+/** A payment, or (null) the newest payments of a tenant. */
+export interface Watched {
+  readonly tenant: Tenant;
+  readonly paymentId: PaymentId | null;
+}
+
+export interface WatchedPayments {
+  readonly payments: readonly ExistingPayment[];
+  /** Changes with the payments; empty if there are none. */
+  readonly version: string;
+}
+
 export interface PaymentViews {
   /** Returns the tenant's payment, or null if it has none with this id. */
   find(tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null>;
   /** Returns the existing payments among `ids`, of any tenant. For the payer's page, where knowing the raw id grants access. */
   findForPayer(ids: readonly PaymentId[]): Promise<ReadonlyMap<PaymentId, ExistingPayment>>;
-  /** Returns at most `limit` payments after the cursor, newest first, then by id. */
+  /** Returns at most `limit` payments after the cursor, by default newest first, then by id. */
   listAfter(
     tenant: Tenant,
     filter: PaymentFilter,
     after: Cursor | null,
     limit: number,
+    order?: CursorOrder,
   ): Promise<readonly ExistingPayment[]>;
   /** Returns one page of payments in this order. Nulls come last in both directions; ties are sorted newest first, then by id. */
   listPage(
@@ -88,6 +139,10 @@ export interface PaymentViews {
     order: PageOrder,
     part: PagePart,
   ): Promise<readonly ExistingPayment[]>;
+  /** Returns what is watched, newest first. */
+  watched(watched: Watched): Promise<WatchedPayments>;
+  /** Returns the version of each. */
+  versions(watched: readonly Watched[]): Promise<readonly string[]>;
   /** Returns the number of payments with these statuses in this period. */
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;
 }

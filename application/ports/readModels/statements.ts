@@ -17,6 +17,8 @@ export interface MonthSummary {
 export interface StatementViews {
   /** Returns the balance before the month. */
   opening(tenant: Tenant, currency: string, month: StatementMonth): Promise<MerchantSums>;
+  /** Returns the sums of the month's days, and the balance before them, read in one snapshot. Costs the same however many movements. */
+  byDay(tenant: Tenant, currency: string, month: StatementMonth): Promise<Pick<MonthSummary, 'opening' | 'days'>>;
   /** Yields all movements of the month in order of time, page by page. Holds no connection between pages. */
   movements(tenant: Tenant, currency: string, month: StatementMonth): AsyncIterable<readonly Movement[]>;
   /** Returns the month with at most `movementsMax` movements, read in one snapshot. */

@@ -1,14 +1,16 @@
 // Routes that create, retrieve and list charges (contract.md Charges, List charges query; rules I9, I12).
 
-import type { Cursor } from '../../../application/ports/readModels/payments.ts';
+import { SEARCH_MAX, searchTermsOf } from '../../../application/payments/searchTerms.ts';
+import { type Cursor, cursorAt, type PaymentFilter } from '../../../application/ports/readModels/payments.ts';
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { matching, neverAccepted, notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, json, jsonBody, type KeyContext, pathParam, route } from '../../kernel/route.ts';
+import { created, json, jsonBody, type KeyContext, pathParam, type QueryRule, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { CHARGES, chargeListSchema, chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 
@@ -113,9 +115,17 @@ export const getChargeRoute = route('GET', '/v1/charges/{id}', {
 const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promise<Cursor | Rejection> => {
   const payment = await services.views.payments.find(caller.tenant, id);
   return payment
-    ? { createdAt: payment.charge.terms.createdAt, id }
+    ? cursorAt(payment)
     : reject('invalid_cursor', 'starting_after is not the id of one of your charges.', { param: 'starting_after' });
 };
+
+const amountBound = (description: string): QueryRule<number, undefined> => ({
+  ...matching(description, `a whole number from ${AMOUNT_MIN} to ${AMOUNT_MAX}`, (text) => {
+    const amount = /^\d{1,11}$/.test(text) ? Number(text) : 0;
+    return amount >= AMOUNT_MIN && amount <= AMOUNT_MAX ? amount : undefined;
+  }),
+  schema: { type: 'integer', minimum: AMOUNT_MIN, maximum: AMOUNT_MAX },
+});
 
 const cursorsOnly = neverAccepted('starting_after');
 
@@ -143,6 +153,16 @@ export const listChargesRoute = route('GET', '/v1/charges', {
       'a CPF or CNPJ, formatted or not',
       (text) => documentKeyOf(text) ?? undefined,
     ),
+    amount_min: amountBound('Only charges of at least this amount, in the smallest unit.'),
+    amount_max: amountBound('Only charges of at most this amount, in the smallest unit.'),
+    q: matching(
+      'Only charges with this id, txid, end-to-end id (also of a return or refund), CPF or CNPJ, email address, `customerId` or amount. `12.34` means R$ 12.34; `1234` also means 1,234 centavos.',
+      `a text of 1 to ${SEARCH_MAX} characters`,
+      (text) => {
+        const terms = searchTermsOf(text);
+        return terms.length === 0 ? undefined : terms;
+      },
+    ),
     page: cursorsOnly,
     offset: cursorsOnly,
   },
@@ -152,11 +172,14 @@ export const listChargesRoute = route('GET', '/v1/charges', {
     const { caller, query, services } = context;
     const after = query.starting_after === undefined ? null : await cursorOf(context, query.starting_after);
     if (after !== null && 'rejected' in after) return after;
-    const filter = {
+    const filter: PaymentFilter = {
       statuses: query.status === undefined ? null : transactionStatusesOf(query.status),
       from: query.created_after ?? null,
       to: query.created_before ?? null,
       documentKey: query.customer_id ?? null,
+      amountFrom: query.amount_min ?? null,
+      amountTo: query.amount_max ?? null,
+      found: query.q ?? null,
     };
     // One extra row tells whether there is a next page.
     const found = await services.views.payments.listAfter(caller.tenant, filter, after, query.limit + 1);

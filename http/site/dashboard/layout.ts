@@ -22,11 +22,13 @@ interface Document {
   readonly title: string;
   /** The class of the body. */
   readonly kind: string;
+  /** Addresses of scripts of this page alone. */
+  readonly scripts?: readonly string[];
   readonly body: Markup;
 }
 
 /** Returns a whole document. */
-export const documentOf = ({ language, title, kind, body }: Document): string =>
+export const documentOf = ({ language, title, kind, scripts = [], body }: Document): string =>
   html`<!doctype html>
 <html lang="${LANGUAGE_TAG[language]}">
 <head>
@@ -39,7 +41,7 @@ export const documentOf = ({ language, title, kind, body }: Document): string =>
 <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
 <link rel="stylesheet" href="${asset('preferences.css')}">
 <link rel="stylesheet" href="${asset('dashboard.css')}">
-<script type="module" src="${asset('dashboard.js')}"></script>
+<script type="module" src="${asset('dashboard.js')}"></script>${scripts.map((one) => html`<script type="module" src="${one}"></script>`)}
 </head>
 <body class="${kind}">
 ${body}
@@ -83,6 +85,8 @@ interface Frame {
   readonly reader: Reader;
   readonly notice: string | null;
   readonly isProblem: boolean;
+  /** Whether the page itself has the search for payments. */
+  readonly hasSearch: boolean;
 }
 
 const SECTIONS = [
@@ -99,7 +103,12 @@ const SECTIONS = [
 /** Sections of test mode only. */
 const TEST_ONLY: readonly string[] = ['/sandbox'];
 
-export const frame = ({ title, section, main, language, texts, reader, notice: text, isProblem }: Frame): string => {
+/** The search for payments at the top of each page. */
+const search = ({ texts: { payments }, to }: Reader): Markup =>
+  html`<form action="${to('/payments')}" class="find" role="search" aria-label="${payments.find}"><input type="search" name="q" aria-label="${payments.find}" placeholder="${payments.find}" title="${payments.searchHint}"></form>`;
+
+export const frame = (shown: Frame): string => {
+  const { title, section, main, language, texts, reader, notice: text, isProblem, hasSearch } = shown;
   const { mode, caller, to, csrf } = reader;
   const link = (href: string, words: string, isCurrent: boolean): Markup =>
     isCurrent ? html`<a href="${href}" aria-current="page">${words}</a>` : html`<a href="${href}">${words}</a>`;
@@ -115,7 +124,7 @@ export const frame = ({ title, section, main, language, texts, reader, notice: t
 <header>${mode === 'test' ? html`<p class="band">${texts.mode.testNote}</p>` : null}<div class="bar">
 <a class="brand" href="${to()}">${LOGO}<span>Quita</span></a>
 <nav class="mode" aria-label="${texts.mode.label}">${ofMode('test')}${ofMode('live')}</nav>
-<div class="me"><span class="who" title="${ACCOUNT.idPrefix}${caller.account.accountId}">${caller.account.settings.merchantName}</span>
+${hasSearch ? null : search(reader)}<div class="me"><span class="who" title="${ACCOUNT.idPrefix}${caller.account.accountId}">${caller.account.settings.merchantName}</span>
 ${languages(language, texts.language, to(section))}
 <form method="post" action="/dashboard/sign-out">${csrf}<button class="quiet">${texts.signOut}</button></form></div></div>
 </header>

@@ -2,6 +2,13 @@
 import { html, type Markup } from '../html.ts';
 import type { Person } from './page.ts';
 
+/** A part of a page that follows changes while the page is open. */
+export const livePart = (name: string, content: Markup): Markup => html`<div data-part="${name}">${content}</div>`;
+
+/** Makes the page's live parts follow the stream. `version`: of the payments that the page shows. */
+export const liveFrom = (path: string, version: string, { to }: Pick<Person, 'to'>): Markup =>
+  html`<span hidden data-live="${to(path)}" data-part="live" data-version="${version}"></span>`;
+
 /** A line of a list of facts; none without a value. */
 export const fact = (label: string, value: Markup | string | null): Markup | null =>
   value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;

@@ -1,6 +1,6 @@
 // The dashboard as a browser gets it, without scripts: sessions, forged forms, roles, hostile texts, and what its forms do.
 import { expect } from 'chai';
-import { centavosOf } from '../../../http/site/dashboard/payments/create.ts';
+import { centavosOf } from '../../../domain/presentation/amount.ts';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { PT } from '../../../http/site/dashboard/texts/pt.ts';
 import { cookieOf, formOf, ownForm } from '../../world/browser.ts';
@@ -17,6 +17,10 @@ const SHARED = [
   'payment.txid',
   'wallet.total',
   'webhooks.endpoints',
+  'team.roles.OWNER',
+  'team.roles.ADMIN',
+  'team.roles.MEMBER',
+  'team.roles.VIEWER',
   'methods.PIX',
   'methods.MBWAY',
   'methods.MULTIBANCO',
@@ -211,8 +215,9 @@ describe('the dashboard', () => {
       expect([found.status, found.headers.get('location')]).to.deep.equal([303, `/dashboard/test/payments/${raw}`]);
       expect((await show('/dashboard/test/payments?status=pending')).text).to.include(raw);
       expect((await show('/dashboard/test/payments?status=refunded')).text).to.include(EN.payments.emptyFiltered);
-      const wrong = await show('/dashboard/test/payments?q=%3Cb%3E');
-      expect([wrong.status, wrong.text.includes(EN.payments.unknownSearch)]).to.deep.equal([422, true]);
+      const hostile = await show('/dashboard/test/payments?q=%3Cb%3E');
+      expect([hostile.status, hostile.text.includes(EN.payments.emptyFiltered)]).to.deep.equal([200, true]);
+      expect(hostile.text).to.include('value="&lt;b&gt;"');
       expect((await show('/dashboard/test/payments?from=yesterday')).text).to.include(EN.payments.badDay);
     });
     it('turn over without losing a payment', async () => {
@@ -270,7 +275,11 @@ describe('the dashboard', () => {
       expect(await statusOf(raw)).to.equal('paid');
       const { amount } = (await gateway.get<{ amount: number }>(`/v1/charges/ch_${raw}`)).body;
       const half = ((amount / 2 - ((amount / 2) % 1)) / 100).toFixed(2).replace('.', ',');
-      const fields = { amount: half, key: 'the-same-form-twice' };
+      const previewed = await send(`${at}/refund`, { amount: half, step: 'preview' });
+      expect(previewed.status).to.equal(200);
+      expect(previewed.text).to.include(EN.payment.stillRefundable).and.include(EN.payment.refundConfirm);
+      expect((await gateway.get<{ data: unknown[] }>(`/v1/payments/${raw}/refunds`)).body.data).to.deep.equal([]);
+      const fields = { amount: half, key: 'the-same-form-twice', step: 'confirm' };
       expect(placeOf(await send(`${at}/refund`, fields))).to.equal(`${at}?done=refunded`);
       expect((await send(`${at}/refund`, fields)).status).to.equal(303);
       const { data } = (await gateway.get<{ data: { amount: number }[] }>(`/v1/payments/${raw}/refunds`)).body;

@@ -9,7 +9,8 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addressOf } from '../../../http/kernel/address.ts';
 import { sendError, sendResult } from '../../../http/kernel/send.ts';
 import type { LiveStatus } from '../../../http/kernel/serverContext.ts';
-import { StatusStreams, type StreamBounds } from '../../../http/site/statusStreams.ts';
+import type { StreamBounds } from '../../../http/site/liveStreams.ts';
+import { StatusStreams } from '../../../http/site/statusStreams.ts';
 
 const ID = '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId;
 const NOW = '2026-11-21T13:00:00.000Z';
@@ -163,7 +164,7 @@ describe('status streams', () => {
   });
 
   it('end when their time is over, and make room for the next', async () => {
-    const { streams, open } = openPages({ ofPayment: 1, lifetimeMs: 20 });
+    const { streams, open } = openPages({ ofKey: 1, lifetimeMs: 20 });
     const page = open();
     expect(open().res.statusCode).to.equal(429);
     await page.ended;

@@ -53,7 +53,7 @@ describe('at 100,000 payments of one account', function suite() {
 
   const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
   const newest = { by: 'createdAt', direction: 'desc' } as const;
-  const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId };
+  const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId, amount: 0 };
   // Bounds: 100 rows of the page, each with what is kept apart of it. Where pages are numbered they are found twice, and what stands before
   // them once.
   for (const [name, atMost, work] of [
@@ -136,7 +136,7 @@ describe('at 100,000 payments of one account', function suite() {
 
   it('a sort by another field reads each row once beyond the newest, and the states of the page only', async () => {
     const nodes = await plansOf((db) =>
-      listPage(db, TENANT, ALL, { by: 'amount', direction: 'asc' }, { page: 1, limit: 100 }),
+      listPage(db, TENANT, ALL, { by: 'customerDocument', direction: 'asc' }, { page: 1, limit: 100 }),
     );
     const scans = nodes.filter((node) => node['Node Type'].includes('Seq Scan'));
     expect(rowsRead(scans)).to.be.within(ROWS - 1, ROWS + 1); // workers share them, and their averages are rounded
@@ -161,7 +161,8 @@ describe('at 100,000 payments of one account', function suite() {
     for (const by of ['currency', 'paymentMethods', 'paidWith', 'cryptoNetwork'] as const)
       for (const direction of ['asc', 'desc'] as const) {
         const nodes = await plansOf((db) => listPage(db, TENANT, ALL, { by, direction }, { page: 1, limit: 100 }));
-        const scanned = nodes.filter((node) => node['Node Type'].includes('Seq Scan')).at(-1);
+        // Few payments offer another method than Pix: an index finds them.
+        const scanned = nodes.filter(({ 'Node Type': type }) => /Seq Scan|Bitmap Heap Scan/.test(type)).at(-1);
         const sorted = (scanned?.['Actual Rows'] ?? 0) * (scanned?.['Actual Loops'] ?? 0);
         expect(sorted, `${by} ${direction}`).to.equal(10_000);
       }

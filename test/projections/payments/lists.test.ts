@@ -68,7 +68,7 @@ describe('lists of payments', function suite() {
       found.push(...page);
       const last = page.at(-1)?.charge.terms;
       if (page.length < limit || last === undefined) return idsOf(found);
-      after = { createdAt: last.createdAt, id: last.paymentId };
+      after = { createdAt: last.createdAt, id: last.paymentId, amount: last.amount };
     }
   };
 

@@ -4,11 +4,13 @@
 import { expect } from 'chai';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId, Tenant } from '../../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
+import { addSeconds } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { deliveryViews } from '../../../projections/webhooks/lists.ts';
+import { deliveriesOfPayment } from '../../../projections/webhooks/ofPayment.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { useDatabase } from '../../world/postgres.ts';
@@ -23,9 +25,9 @@ const WELL = 'endpoint-1' as EndpointId;
 /** To 16 endpoints, of five events; one in 50 was given up. Another waits for each, all but eleven of one event for one endpoint. */
 const FILL = [
   `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
-      endpoint_id, status, attempts, scheduled_at, updated_at)
+      endpoint_id, status, attempts, payment_id, scheduled_at, updated_at)
     SELECT 'd' || n, 'account', 'test', 0, 'p' || n, 2, 0, 1, 'event-' || n % 5, 'endpoint-' || n / 5 % 16,
-      CASE WHEN n / 80 % 50 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
+      CASE WHEN n / 80 % 50 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1, 'p' || n / 4,
       timestamptz '${NOW}' - n * interval '1 second', timestamptz '${NOW}' FROM generate_series(1, ${ROWS}) n`,
   `INSERT INTO rm_webhook_deliveries.delivery_counts
     SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`,
@@ -72,6 +74,15 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
       expect((await page(db, filter)).total).to.equal(total);
       expect(rowsRead(await plansOf(db, (explained) => page(explained, filter)))).to.be.within(1, atMost);
     });
+
+  it('those of a payment are found by the times of its events, and read at most 40 rows', async () => {
+    const times = [...Array.from({ length: 4 }, (_, n) => addSeconds(NOW, -(400 + n))), addSeconds(NOW, 86_400)];
+    const read = (of: Sql) => deliveriesOfPayment(of)(TENANT, 'p100' as PaymentId, times);
+    expect((await read(db)).map(({ id }) => id)).to.deep.equal(['d403', 'd402', 'd401', 'd400']);
+    const nodes = await plansOf(db, read);
+    expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
+    expect(rowsRead(nodes)).to.be.within(4, 40);
+  });
 
   it('numbers and one delivery read at most 400 rows', async () => {
     expect(await deliveryViews(db).stats(TENANT, ['s8', 's9'])).to.deep.equal({

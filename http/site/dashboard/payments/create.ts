@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../../domain/charge/request.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { taxIdOf } from '../../../../domain/pix/taxId.ts';
+import { centavosOf } from '../../../../domain/presentation/amount.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -18,6 +19,7 @@ import {
   shownPage,
   unlessReader,
 } from '../page.ts';
+import { problemText, refusalText } from '../texts/refusals.ts';
 
 interface Fields {
   readonly amount: string;
@@ -39,14 +41,6 @@ const fieldsOf = (form: Form): Fields => ({
 /** An idempotency key as the page makes them. */
 export const KEY = /^[\w-]{8,128}$/;
 
-/** Reads `1.234,56`, `1,234.56`, `1234,5` or `12` in centavos; null for anything else. */
-export const centavosOf = (text: string): number | null => {
-  const [, whole = '', cents = ''] = /^(?:R\$\s*)?(\d{1,3}(?:[.,]\d{3})*|\d+)(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
-  if (whole === '') return null;
-  const amount = Number(whole.replaceAll(/[.,]/g, '')) * 100 + Number(cents.padEnd(2, '0'));
-  return Number.isSafeInteger(amount) && amount > 0 ? amount : null;
-};
-
 const input = (label: string, control: Markup, hint: string | null): Markup =>
   html`<label>${label}${control}${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;
 
@@ -65,7 +59,7 @@ ${input(optional(create.document), html`<input name="document" value="${fields.d
 /** Returns the body that the API would get, or what is wrong. */
 const bodyOf = (
   { amount, description, name, document }: Fields,
-  { texts: { create } }: Reader,
+  { texts: { create }, language }: Reader,
 ): ChargeBody | string => {
   const centavos = centavosOf(amount);
   if (centavos === null) return create.badAmount;
@@ -78,7 +72,7 @@ const bodyOf = (
     ...(Object.keys(customer).length > 0 && { customer }),
   };
   const [problem] = chargeProblems(body);
-  return problem === undefined ? body : `${problem.param}: ${problem.message}`;
+  return problem === undefined ? body : problemText(problem, language);
 };
 
 const ofForm = { ...ofMember, params: modeParam, refusalOf: unlessReader } as const;
@@ -123,7 +117,7 @@ export const createPaymentPageRoute = route('POST', '/dashboard/{mode}/payments/
       idempotencyKey: KEY.test(fields.key) ? fields.key : randomUUID(),
       requestId: context.requestId,
     });
-    if (isRejection(done)) return again(`${reader.texts.create.refused} ${done.message}`);
+    if (isRejection(done)) return again(`${reader.texts.create.refused} ${refusalText(done, reader.language)}`);
     return redirect(reader.to(`/payments/${done.payment.charge.terms.paymentId}`), 'created');
   },
 });

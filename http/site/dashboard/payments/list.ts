@@ -1,12 +1,9 @@
-// /dashboard/{mode}/payments: payments newest first, by status, day and customer.
-import type { Cursor, PaymentFilter } from '../../../../application/ports/readModels/payments.ts';
-import { isCivilDay } from '../../../../domain/kernel/civilDay.ts';
+// /dashboard/{mode}/payments: payments filtered and sorted, and the same list as a file.
+import { cursorAt } from '../../../../application/ports/readModels/payments.ts';
+import type { Mode } from '../../../../domain/kernel/ids.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../../../domain/kernel/time.ts';
-import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
-import { documentKeyOf, taxIdOf } from '../../../../domain/pix/taxId.ts';
-import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../../domain/presentation/status.ts';
-import { notAfter, notBefore } from '../../../kernel/query.ts';
+import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../../../domain/payment/payment.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import {
@@ -21,61 +18,30 @@ import {
   shownPage,
   textQuery,
 } from '../page.ts';
-import { statusOptions } from '../parts.ts';
+import { paymentsCsv } from './csv.ts';
+import { type Asked, addressOf, filterForm, filterQuery, listingOf } from './filters.ts';
 import { paymentsTable } from './table.ts';
 
 const PAGE_SIZE = 25;
 
-const query = {
-  ...pageQuery,
-  q: textQuery('A charge id, or the CPF or CNPJ of a customer.'),
-  status: textQuery('Only payments in this status.'),
-  from: textQuery('Only payments created on this day or later.'),
-  to: textQuery('Only payments created on this day or earlier.'),
-  after: textQuery('The last payment of the page before.'),
-} as const;
-type Asked = { readonly [Name in 'q' | 'status' | 'from' | 'to' | 'after']?: string | undefined };
+const query = { ...pageQuery, ...filterQuery, after: textQuery('The last payment of the page before.') } as const;
 
-/** A rule of the API's list reads a day as the API does: as a day of São Paulo. */
-const dayOf = (sent: string | undefined, { parse }: { readonly parse: (day: string) => Timestamp | undefined }) =>
-  sent === undefined || sent === '' ? null : isCivilDay(sent) ? (parse(sent) ?? undefined) : undefined;
-
-/** Returns the filter, or the problem of an input. */
-const filterOf = ({ q = '', status = '', from, to }: Asked, { texts }: Reader): PaymentFilter | string => {
-  const documentKey = taxIdOf(q) === null ? null : documentKeyOf(q);
-  if (q !== '' && documentKey === null) return texts.payments.unknownSearch;
-  const [first, last] = [dayOf(from, notBefore('')), dayOf(to, notAfter(''))];
-  if (first === undefined || last === undefined) return texts.payments.badDay;
-  const known = PUBLIC_STATUSES.find((one) => one === status);
-  return { statuses: known === undefined ? null : transactionStatusesOf(known), from: first, to: last, documentKey };
-};
-
-const form = ({ q = '', status = '', from = '', to = '' }: Asked, reader: Reader): Markup => {
-  const { texts } = reader;
-  const { payments } = texts;
-  return html`<form method="get" class="filters" role="search">
-<label class="wide">${payments.search}<input type="search" name="q" value="${q}" placeholder="${payments.searchHint}"></label>
-<label>${payments.status}<select name="status">${statusOptions(
-    PUBLIC_STATUSES,
-    PUBLIC_STATUSES.find((one) => one === status),
-    texts.statuses,
-    reader,
-  )}</select></label>
-<label>${payments.from}<input type="date" name="from" value="${from}"></label>
-<label>${payments.to}<input type="date" name="to" value="${to}"></label>
-<button class="second">${texts.apply}</button></form>`;
-};
-
-const cursorOf = async (after: string | undefined, { tenant, services }: Reader): Promise<Cursor | null> => {
+/** Returns the payment that the page before ended with, or null. */
+const lastSeen = async (after: string | undefined, { tenant, services }: Reader): Promise<ExistingPayment | null> => {
   const id = after === undefined ? null : parseId<PaymentId>(after, PREFIX.charge);
-  const payment = id === null ? null : await services.views.payments.find(tenant, id);
-  return payment === null ? null : { createdAt: payment.charge.terms.createdAt, id: payment.charge.terms.paymentId };
+  return id === null ? null : services.views.payments.find(tenant, id);
 };
 
-/** Returns the payment that a search names, or null. */
-const named = async (q: string | undefined, { tenant, services }: Reader): Promise<PaymentId | null> => {
-  const id = q === undefined ? null : parseId<PaymentId>(q.trim(), PREFIX.charge, PAYMENT.idPrefix);
-  return id !== null && (await services.views.payments.find(tenant, id)) !== null ? id : null;
+const content = (list: Markup | null, form: Markup, { texts, to }: Reader, mayCreate: boolean): Markup =>
+  html`${mayCreate ? html`<p class="row end"><a class="button" href="${to('/payments/new')}">${texts.payments.create}</a></p>` : null}${form}${list}`;
+
+/** Links to the first page, the next one and the file, which keep the filters. */
+const links = (asked: Asked, isFirst: boolean, last: ExistingPayment | undefined, { texts, to }: Reader): Markup => {
+  const path = to('/payments');
+  const next = last && addressOf(path, asked, { after: PREFIX.charge + last.charge.terms.paymentId });
+  return html`<p class="row pager">${isFirst ? null : html`<a href="${addressOf(path, asked)}">${texts.payments.first}</a>`}
+${next === undefined ? null : html`<a href="${next}" rel="next">${texts.payments.next}</a>`}
+<a class="aside" href="${addressOf(`${path}/export`, asked)}" download>${texts.payments.download}</a></p>`;
 };
 
 export const paymentsRoute = route('GET', '/dashboard/{mode}/payments', {
@@ -88,39 +54,92 @@ export const paymentsRoute = route('GET', '/dashboard/{mode}/payments', {
   responses: { 200: PAGE, 303: REDIRECT, 422: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
-    const { texts, to, tenant, services } = reader;
-    const found = await named(context.query.q, reader);
-    if (found !== null) return redirect(to(`/payments/${found}`));
-    const page = <Status extends 200 | 422>(status: Status, list: Markup | null, problem?: string) =>
+    const { texts, to, tenant, services, mayChange } = reader;
+    const asked = context.query;
+    const listing = listingOf(asked, reader);
+    const page = <Status extends 200 | 422>(status: Status, list: Markup | null) =>
       shownPage(status, context, reader, {
         title: texts.pages.payments,
         section: '/payments',
-        main: html`${reader.mayChange ? html`<p class="row end"><a class="button" href="${to('/payments/new')}">${texts.payments.create}</a></p>` : null}${form(context.query, reader)}${list}`,
-        ...(problem !== undefined && { problem }),
+        main: content(list, filterForm(asked, listing, reader), reader, status === 200 && mayChange),
+        hasSearch: true,
+        ...(status === 422 && { problem: texts.payments.checkFilters }),
       });
-    const filter = filterOf(context.query, reader);
-    if (typeof filter === 'string') return page(422, null, filter);
-    const after = await cursorOf(context.query.after, reader);
-    const rows = await services.views.payments.listAfter(tenant, filter, after, PAGE_SIZE + 1);
+    if (Object.keys(listing.problems).length > 0) return page(422, null);
+    const seen = await lastSeen(asked.after, reader);
+    const { filter, order } = listing;
+    const rows = await services.views.payments.listAfter(tenant, filter, seen && cursorAt(seen), PAGE_SIZE + 1, order);
+    const [first] = rows;
+    if (listing.isNamed && rows.length === 1 && first !== undefined && seen === null)
+      return redirect(to(`/payments/${first.charge.terms.paymentId}`));
     const shown = rows.slice(0, PAGE_SIZE);
-    if (shown.length === 0) {
-      const isFiltered = Object.values({ ...context.query, lang: undefined, done: undefined }).some(Boolean);
-      return page(200, html`<p class="empty">${isFiltered ? texts.payments.emptyFiltered : texts.payments.empty}</p>`);
-    }
+    if (shown.length === 0)
+      return page(
+        200,
+        html`<p class="empty">${listing.isFiltered ? texts.payments.emptyFiltered : texts.payments.empty}</p>`,
+      );
+    const last = rows.length > PAGE_SIZE ? shown.at(-1) : undefined;
     return page(
       200,
-      html`<section class="panel">${paymentsTable(shown, reader)}${pager(context.query, rows.length > PAGE_SIZE ? shown.at(-1)?.charge.terms.paymentId : undefined, reader)}</section>`,
+      html`<section class="panel">${paymentsTable(shown, reader)}${links(asked, seen === null, last, reader)}</section>`,
     );
   },
 });
 
-/** Links to the first page and the next one, which keep the filters. */
-const pager = (asked: Asked, last: PaymentId | undefined, { texts, to }: Reader): Markup => {
-  const address = (after: string | undefined): string => {
-    const { q, status, from, to: until } = asked;
-    const kept = Object.entries({ q, status, from, to: until, after }).filter(([, value]) => value);
-    return `${to('/payments')}?${new URLSearchParams(kept as [string, string][])}`;
-  };
-  return html`<p class="row pager">${asked.after ? html`<a href="${address(undefined)}">${texts.newest}</a>` : null}
-${last === undefined ? null : html`<a href="${address(PREFIX.charge + last)}" rel="next">${texts.older}</a>`}</p>`;
+/** Longest time to send a file: 1,000,000 payments take minutes. */
+const SEND_MS = 1_800_000;
+const RETRY_AFTER_SECONDS = '5';
+
+/** Returns a name such as `quita-test-loja-demo-payments-2026-11-01-2026-11-28.csv`. */
+const fileName = (word: string, merchant: string, mode: Mode, { from, to }: Asked): string => {
+  const name = merchant.normalize('NFD').toLowerCase().replaceAll(/\p{M}/gu, '');
+  const slug = name
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40);
+  const parts = ['quita', mode === 'test' ? 'test' : '', slug, word, from ?? '', to ?? ''];
+  return `${parts.filter((part) => part !== '').join('-')}.csv`;
 };
+
+const encoder = new TextEncoder();
+async function* encoded(
+  { head, line }: ReturnType<typeof paymentsCsv>,
+  pages: AsyncIterable<readonly ExistingPayment[]>,
+): AsyncGenerator<Uint8Array> {
+  yield encoder.encode(head);
+  for await (const page of pages) if (page.length > 0) yield encoder.encode(page.map(line).join(''));
+}
+
+export const exportPaymentsRoute = route('GET', '/dashboard/{mode}/payments/export', {
+  ...ofMember,
+  operationId: 'exportPayments',
+  summary: 'Download the filtered payments as a CSV file',
+  params: modeParam,
+  query: { ...pageQuery, ...filterQuery },
+  reads: ['payments'],
+  responses: {
+    200: { kind: 'bytes', description: 'The file.', contentTypes: ['text/csv'] },
+    303: REDIRECT,
+  },
+  handle: async (context) => {
+    const reader = readerOf(context);
+    const { texts, to, tenant, services, caller, language, mode } = reader;
+    const asked = context.query;
+    const { filter, order, problems } = listingOf(asked, reader);
+    // The page says what is wrong.
+    if (Object.keys(problems).length > 0) return redirect(addressOf(to('/payments'), asked));
+    const exported = services.exportPayments(tenant, filter, order);
+    if (isRejection(exported)) return { ...exported, headers: { 'Retry-After': RETRY_AFTER_SECONDS } };
+    const { merchantName } = caller.account.settings;
+    return {
+      status: 200,
+      headers: {
+        'Content-Disposition': `attachment; filename="${fileName(texts.csv.word, merchantName, mode, asked)}"`,
+      },
+      contentType: 'text/csv; charset=utf-8',
+      chunks: encoded(paymentsCsv(texts, language), exported.pages),
+      sendMs: SEND_MS,
+      close: exported.close,
+    };
+  },
+});

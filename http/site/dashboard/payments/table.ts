@@ -6,20 +6,27 @@ import { type PublicStatus, publicStatus } from '../../../../domain/presentation
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
+import type { Texts } from '../texts/texts.ts';
 
 export const statusBadge = (status: PublicStatus, { texts }: Pick<Reader, 'texts'>): Markup =>
   html`<span class="status ${status}">${texts.statuses[status]}</span>`;
 
+/** The method that paid; before payment, those with which it can be paid. */
+export const methodsText = ({ charge, transaction }: ExistingPayment, { methods }: Pick<Texts, 'methods'>): string =>
+  (transaction.status === 'settled' ? [transaction.settlement.method] : charge.terms.methods)
+    .map((method) => methods[method])
+    .join(', ');
+
 const row = (payment: ExistingPayment, reader: Reader): Markup => {
   const { terms } = payment.charge;
-  const { amount, currency, customer, methods, createdAt, paymentId } = terms;
+  const { amount, currency, customer, createdAt, paymentId } = terms;
   const { language, texts, to } = reader;
   const description = terms.metadata['description'];
   const shown = customer.name ?? (typeof description === 'string' ? description : PREFIX.charge + paymentId);
   return html`<tr><th scope="row"><a href="${to(`/payments/${paymentId}`)}">${formatAmount(amount, currency, language)}</a></th>
 <td>${statusBadge(publicStatus(payment), reader)}</td>
 <td class="wide">${shown}</td>
-<td>${methods.map((method) => texts.methods[method]).join(', ')}</td>
+<td>${methodsText(payment, texts)}</td>
 <td>${instant(createdAt, language)}</td></tr>`;
 };
 

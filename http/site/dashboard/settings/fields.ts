@@ -3,11 +3,10 @@ import type { AccountSettings } from '../../../../domain/account/account.ts';
 import { cashoutDestinations } from '../../../../domain/account/cashoutDestinations.ts';
 import type { SettingsChange } from '../../../../domain/account/settings.ts';
 import { payoutApprovalAbove, payoutCount, payoutSum } from '../../../../domain/payout/settings.ts';
-import { formatAmount } from '../../../../domain/presentation/amount.ts';
+import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { refundVelocity } from '../../../../domain/refund/settings.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import type { Reader } from '../page.ts';
-import { centavosOf } from '../payments/create.ts';
 import { type Field, MANAGERS_FIELDS, OWNERS_FIELDS } from './fieldNames.ts';
 
 /** As typed. */

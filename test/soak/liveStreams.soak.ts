@@ -1,0 +1,95 @@
+// POST /v1/charges beside ten live streams of the dashboard (`npm run soak -- liveStreams`): a client that only holds the streams and opens
+// each again when it ends, and ten pages that also ask for themselves again, as browsers do. Rounds alternate.
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { GatewayUnderTest } from '../bench/gatewayUnderTest.ts';
+import { LoadGenerator } from '../bench/load.ts';
+import { median } from '../bench/statistics.ts';
+import { cookieOf } from '../world/browser.ts';
+
+const STREAMS = 10;
+const ROUNDS = Number(process.env['ROUNDS'] ?? 8);
+const ROUND_MS = 5_000;
+/** As the page waits (http/site/dashboard/dashboard.js). */
+const PAUSE_MS = 2_000;
+/** Of the median of paired rounds; less is the noise of the machine. */
+const LEAST_SHARE = 0.97;
+const PAGE = '/dashboard/test';
+
+describe('POST /v1/charges beside ten live streams', function () {
+  this.timeout(0);
+  let gateway: GatewayUnderTest;
+  let generator: LoadGenerator;
+  let headers: Readonly<Record<string, string>>;
+  let streams = 0;
+  before(async () => {
+    gateway = await GatewayUnderTest.start();
+    generator = new LoadGenerator();
+    const { token } = await gateway.call<{ token: string }>('/v1/auth/login', gateway.user);
+    headers = { accept: 'text/html', ...cookieOf({ authorization: `Bearer ${token}` }) };
+  });
+  after(async () => {
+    generator.close();
+    await gateway.stop();
+  });
+
+  const get = (path: string, signal: AbortSignal) =>
+    fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers, signal });
+  const versionIn = (text: string): string => /"?version"?[=:]"([0-9a-f]{32})"/.exec(text)?.[1] ?? '';
+
+  /** One client until the signal. `isPage`: it also asks for the page whenever the stream ends. */
+  const watch = async (isPage: boolean, signal: AbortSignal): Promise<void> => {
+    let shown = versionIn(await (await get(PAGE, signal)).text());
+    while (!signal.aborted) {
+      const stream = await get(`${PAGE}/events?shown=${shown}`, signal);
+      expect(stream.status).to.equal(200);
+      streams++;
+      const heard = await stream.text();
+      shown = versionIn(isPage ? await (await get(PAGE, signal)).text() : heard.slice(heard.lastIndexOf('data:')));
+      await pause(PAUSE_MS, null, { signal });
+    }
+  };
+
+  const measured = async (name: string): Promise<number> => {
+    const { perSecond } = await generator.run({
+      ...{ port: gateway.port, apiKey: gateway.apiKey, connections: 32, durationMs: ROUND_MS, perSecond: null },
+      name: `live-${process.pid}-${name}`,
+    });
+    await gateway.caughtUp();
+    return perSecond;
+  };
+  const beside = async (isPage: boolean, name: string): Promise<number> => {
+    const abort = new AbortController();
+    const clients = Array.from({ length: STREAMS }, () =>
+      watch(isPage, abort.signal).catch((error: unknown) => {
+        if (!abort.signal.aborted) throw error;
+      }),
+    );
+    await pause(500);
+    const rate = await measured(name);
+    abort.abort();
+    await Promise.all(clients);
+    return rate;
+  };
+
+  for (const isPage of [false, true])
+    it(isPage ? 'is hardly slower with ten pages' : 'is no slower with a client that holds them', async () => {
+      const shares: number[] = [];
+      await measured(`warm-up-${isPage}`);
+      for (let round = 0; round < ROUNDS; round++) {
+        const of = { alone: 0, beside: 0 };
+        const both = ['alone', 'beside'] as const;
+        for (const side of round % 2 === 0 ? both : both.toReversed())
+          of[side] =
+            side === 'alone'
+              ? await measured(`alone-${isPage}-${round}`)
+              : await beside(isPage, `beside-${isPage}-${round}`);
+        shares.push(of.beside / of.alone);
+        console.log(
+          `      ${Math.round(of.alone)}/s alone, ${Math.round(of.beside)}/s beside (${streams} streams so far)`,
+        );
+      }
+      console.log(`      median ${(median(shares) * 100).toFixed(1)} %`);
+      if (!isPage) expect(median(shares)).to.be.above(LEAST_SHARE);
+    });
+});

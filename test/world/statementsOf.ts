@@ -1,0 +1,51 @@
+// Counts the SQL statements of each request that this process serves, however many requests and jobs run at once.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import pg from 'pg';
+
+const CHANNEL = 'http.server.request.start';
+/** The client names its request. */
+const NAME = 'x-counted';
+/** Of transactions, and of connections that are opened meanwhile. */
+const NOT_COUNTED = /^\s*(?:BEGIN|COMMIT|ROLLBACK|SET )|pg_control_system/i;
+
+export interface CountedStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export interface CountedRequests {
+  /** Sends this header with the request. */
+  readonly headers: (name: string) => Readonly<Record<string, string>>;
+  readonly statements: (name: string) => readonly CountedStatement[];
+  readonly stop: () => void;
+}
+
+export const countRequests = (): CountedRequests => {
+  const context = new AsyncLocalStorage<CountedStatement[]>();
+  const all = new Map<string, CountedStatement[]>();
+  const onRequest = (message: unknown): void => {
+    const name = (message as { request: IncomingMessage }).request.headers[NAME];
+    if (typeof name !== 'string') return;
+    const own: CountedStatement[] = [];
+    all.set(name, own);
+    context.enterWith(own);
+  };
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function counted(this: pg.Client, ...values: unknown[]) {
+    const [statement, more] = values as [string | { text: string; values?: unknown[] }, unknown[]?];
+    const { text, values: own = more ?? [] } = typeof statement === 'string' ? { text: statement } : statement;
+    if (!NOT_COUNTED.test(text)) context.getStore()?.push({ text, values: own });
+    return (query as (...all: unknown[]) => unknown).apply(this, values);
+  } as typeof query;
+  subscribe(CHANNEL, onRequest);
+  return {
+    headers: (name) => ({ [NAME]: name }),
+    statements: (name) => all.get(name) ?? [],
+    stop: () => {
+      unsubscribe(CHANNEL, onRequest);
+      pg.Client.prototype.query = query;
+    },
+  };
+};
