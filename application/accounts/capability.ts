@@ -14,6 +14,7 @@ import type { ApiKeys } from './apiKeys.ts';
 import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
 import { findSession, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
+import { members } from './members.ts';
 import { createAccount, reopen, suspend } from './operateAccounts.ts';
 import {
   changePassword,
@@ -46,6 +47,7 @@ export type AccountsNeeds = OperatorsNeeds &
     | typeof changeAccountSettings
     | typeof changeLogoTo
     | typeof whenKeyFound
+    | typeof members
   > & {
     readonly apiKeys: Pick<ApiKeys, 'find'>;
     readonly views: { readonly keys: KeyViews };
@@ -56,6 +58,9 @@ type Parts = ReturnType<typeof partsOf>;
 
 const accountChanged = (accountId: AccountId, by: Changer, changed: readonly string[]) =>
   settingChanged('account', { accountId, mode: 'live' }, by, { changed });
+
+const memberChanged = (setting: string, accountId: AccountId, by: Changer) =>
+  settingChanged(setting, { accountId, mode: 'live' }, by);
 
 const keyChanged = (setting: string, { accountId, keyId, mode }: ApiKey, by: Changer) =>
   settingChanged(setting, { accountId, mode }, by, { keyId: PREFIX.key + keyId });
@@ -104,6 +109,7 @@ export const accounts = capability({
     confirmTotp: confirmTotp(parts),
     requestPasswordLink: requestPasswordLink(parts),
     setPassword: setPassword(parts),
+    ...members(parts),
     changeAccountSettings: changeAccountSettings(parts),
     changeLogo: changeLogoTo(parts),
     /** Returns null if the SHA-256 is null or no logo has it. */
@@ -114,6 +120,10 @@ export const accounts = capability({
     rotateApiKey: ({ key }, _account, keyId, _label, by) => keyChanged('API key rotated', { ...key, keyId }, by),
     revokeApiKey: (key, _account, _keyId, by) => keyChanged('API key revoked', key, by),
     changeAccountSettings: (_, accountId, change, by) => accountChanged(accountId, by, Object.keys(change)),
+    inviteMember: (_, { accountId }, _wish, by) => memberChanged('user invited', accountId, by),
+    changeMemberRole: (_, { accountId }, _userId, _role, by) => memberChanged('role of a user changed', accountId, by),
+    disableMember: (_, { accountId }, _userId, by) => memberChanged('user disabled', accountId, by),
+    enableMember: (_, { accountId }, _userId, by) => memberChanged('user enabled', accountId, by),
     changeLogo: (_, accountId, _image, by) => accountChanged(accountId, by, ['logo']),
   },
   operators: (given: OperatorsNeeds) => {

@@ -9,6 +9,7 @@ import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
 import { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from './evidence.ts';
 import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
+import { uploadFromForm } from './formEvidence.ts';
 import { caseSettling, takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
 import { caseReviews, followSettling, followSettlingOf, type ReviewNeeds } from './reviews.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
@@ -145,6 +146,7 @@ export const disputes = capability({
     grantUpload: grantUpload(needs),
     receiveEvidence: receiveEvidence(needs),
     completeUpload: completeUpload(needs),
+    uploadFromForm: uploadFromForm(needs),
     evidenceUrl: evidenceUrl(needs),
     showEvidence: showEvidence(needs),
   }),

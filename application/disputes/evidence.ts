@@ -27,7 +27,7 @@ import {
 import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import { ownCase } from './ownCase.ts';
 
-interface Needs extends UseCaseNeeds {
+export interface EvidenceNeeds extends UseCaseNeeds {
   readonly evidence: EvidenceStorage;
   readonly grants: EvidenceGrants;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ interface UploadGrant {
 }
 
 /** Too many uploads are open, or their files are too large. */
-interface UploadLimitReached extends Rejection {
+export interface UploadLimitReached extends Rejection {
   readonly retryAfterSeconds: number;
 }
 
@@ -55,7 +55,7 @@ const REACHED: { readonly [Limit in keyof GrantLimits]: string } = {
  * EvidenceStorageUnavailable; then nothing was granted.
  */
 export const grantUpload =
-  (needs: Needs & { readonly randomness: Randomness; readonly grantSeconds: number }) =>
+  (needs: EvidenceNeeds & { readonly randomness: Randomness; readonly grantSeconds: number }) =>
   async (
     tenant: Tenant,
     caseId: MedCaseId,
@@ -91,7 +91,11 @@ const IN_PROGRESS = reject('upload_in_progress', 'Another upload to this URL is 
  * Rejects with `upload_in_progress` if another request is uploading to it.
  */
 export const receiveEvidence =
-  ({ receiver, evidence, grants }: Pick<Needs, 'evidence' | 'grants'> & { readonly receiver: EvidenceReceiver }) =>
+  ({
+    receiver,
+    evidence,
+    grants,
+  }: Pick<EvidenceNeeds, 'evidence' | 'grants'> & { readonly receiver: EvidenceReceiver }) =>
   async (sent: SentEvidence): Promise<{ readonly sha256: string } | Rejection> => {
     const upload = await receiver.accept(sent);
     if (upload === null) return BAD_SIGNATURE;
@@ -122,7 +126,7 @@ const TURN_LOOK_MS = 100;
 /** How long after the end of its grant a confirmation may finish. The sweep waits longer before it removes the file. */
 const CONFIRMATION_SECONDS = 20;
 
-interface CompletionNeeds extends Needs {
+export interface CompletionNeeds extends EvidenceNeeds {
   readonly judgeEvidence: JudgeEvidence;
   readonly stopwatch: Stopwatch;
 }

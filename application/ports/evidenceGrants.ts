@@ -50,6 +50,8 @@ export interface EvidenceGrants {
   beginUpload(evidenceId: EvidenceId): Promise<UploadClaim | 'busy' | null>;
   /** Lets one process at a time check files of the account. Returns a function that ends the turn, or null while another process checks. */
   beginJudging(accountId: AccountId): Promise<(() => Promise<void>) | null>;
+  /** Sets the size of a file that was granted the largest one, because nobody declared it. */
+  setSize(evidenceId: EvidenceId, fileSize: number): Promise<void>;
   keepVerdict(evidenceId: EvidenceId, verdict: EvidenceVerdict): Promise<void>;
   /** Returns the grants of these cases, by the ids of their files. */
   ofCases(caseIds: readonly MedCaseId[]): Promise<readonly EvidenceId[]>;

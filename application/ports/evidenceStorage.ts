@@ -21,6 +21,14 @@ export class EvidenceStorageUnavailable extends Error {
   override name = 'EvidenceStorageUnavailable';
 }
 
+/** A file as it was stored. */
+export interface StoredFile {
+  /** 64 hex digits. */
+  readonly sha256: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
 export interface OpenedFile {
   /** In bytes. */
   readonly size: number;
@@ -35,6 +43,11 @@ export interface EvidenceStorage {
    * Throws if the storage does not respond.
    */
   uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string>;
+  /**
+   * Stores a file that came to this service itself, in a form. Returns null if it is larger than the upload permits, or the upload has
+   * expired or was used. A refused or interrupted file leaves nothing. Also throws errors of the body.
+   */
+  take(upload: EvidenceUpload, body: AsyncIterable<Uint8Array>): Promise<StoredFile | null>;
   /**
    * Returns the whole uploaded file, or null if nothing was uploaded. After the first read, later uploads to its URL don't change the file.
    * Damage to the storage itself is not detected, so the reader must compare the hash.

@@ -10,7 +10,7 @@ import type { RefundViews } from '../ports/readModels/views.ts';
 import type { RefundGuard } from '../ports/refundGuard.ts';
 import type { Timers } from '../ports/timers.ts';
 import { alertOfLate, confirmedLate, RefundExecutor, refund, refundExecution } from './refundExecution.ts';
-import { requestRefund } from './requestRefund.ts';
+import { quoteRefund, requestRefund } from './requestRefund.ts';
 
 interface RefundsNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
@@ -41,5 +41,5 @@ export const refunds = capability({
   ],
   notifications: { refund: { job: refund } },
   effects: confirmedLate.by((needs: RefundsNeeds) => alertOfLate(needs)),
-  useCases: (needs) => ({ requestRefund: requestRefund(needs) }),
+  useCases: (needs) => ({ requestRefund: requestRefund(needs), quoteRefund: quoteRefund(needs) }),
 });

@@ -33,27 +33,50 @@ interface Needs extends UseCaseNeeds {
   readonly refundGuard: RefundGuard;
 }
 
+type Wanted = Pick<RequestRefundCommand, 'account' | 'mode' | 'paymentId' | 'body'>;
+
+/** Judges a refund by the payment as it is now. Records nothing. */
+const judge = async (
+  { commands, accounts, providers }: Omit<Needs, 'refundGuard'>,
+  { account, mode, paymentId, body }: Wanted,
+) => {
+  const { accountId } = account;
+  const { state } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
+  if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
+  const { settings } = await accounts.get(accountId);
+  const wish = {
+    ...refundRequest(body),
+    refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
+    fingerprintUnder: (version: number) => fingerprintOf(account, version, refundFingerprintFields(body)),
+    fingerprintVersion: REFUND_FINGERPRINT_VERSION,
+    allowedDestinations: allowedDestinations(settings, mode),
+    paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,
+  };
+  const at = await accounts.now(accountId, mode);
+  const decide = reserveRefund(wish, at);
+  return { decide, at, settings, judged: decide(state) };
+};
+
+/** Returns the refund as it would be reserved now, hourly limits aside, or why it would be refused. */
+export const quoteRefund =
+  (needs: Omit<Needs, 'refundGuard'>) =>
+  async (wanted: Wanted): Promise<Reserved['refund'] | Rejection> => {
+    const found = await judge(needs, wanted);
+    if (isRejection(found)) return found;
+    return isRejection(found.judged) ? found.judged : found.judged.reply.refund;
+  };
+
 /** Reserves a refund. Returns it as it was reserved, and whether this is a replay (K3). */
 export const requestRefund =
-  ({ commands, accounts, providers, refundGuard }: Needs) =>
-  async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
+  (needs: Needs) =>
+  async ({ actor, requestId, ...wanted }: RequestRefundCommand): Promise<Reserved | Rejection> => {
+    const { commands, refundGuard } = needs;
+    const { account, mode, paymentId } = wanted;
     const { accountId } = account;
-    const stream = PAYMENT.stream(paymentId);
-    const { state } = await commands.load(PAYMENT, stream);
-    if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
-    const { settings } = await accounts.get(accountId);
-    const wish = {
-      ...refundRequest(body),
-      refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
-      fingerprintUnder: (version: number) => fingerprintOf(account, version, refundFingerprintFields(body)),
-      fingerprintVersion: REFUND_FINGERPRINT_VERSION,
-      allowedDestinations: allowedDestinations(settings, mode),
-      paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,
-    };
-    const at = await accounts.now(accountId, mode);
-    const decide = reserveRefund(wish, at);
+    const found = await judge(needs, wanted);
+    if (isRejection(found)) return found;
+    const { decide, at, settings, judged } = found;
     // Only a refund that would otherwise be accepted counts towards the limits; a replay does not.
-    const judged = decide(state);
     if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
       const refusal = await limitRefusal(refundGuard, refundVelocity.of(settings), {
         accountId,
@@ -63,7 +86,7 @@ export const requestRefund =
       if (refusal !== null) return refusal;
     }
     const metadata = metadataForRequest({ actor, requestId }, { accountId, mode }, paymentId);
-    const done = await commands.execute(PAYMENT, stream, decide, metadata);
+    const done = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };
 

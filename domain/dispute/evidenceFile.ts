@@ -46,6 +46,27 @@ export const fitsType = (fileName: string, type: EvidenceType): boolean => {
   return extension === undefined || EXTENSIONS[type].includes(extension);
 };
 
+/** The rule of `isFileName`, after a file's name. */
+export const FILE_NAME_RULE =
+  'must have 1 to 255 characters, must not contain a slash, a backslash, a control or text-direction character, and must not be . or ..';
+
+const isEvidenceType = (type: string): type is EvidenceType => (EVIDENCE_TYPES as readonly string[]).includes(type);
+
+/** Returns why a file of a form is refused before it is read, or null. */
+export const formFileRefusal = ({ fileName, mimeType }: Omit<DeclaredFile, 'fileSize'>): Rejection | null => {
+  if (!isFileName(fileName)) return reject('invalid_file_name', `The file name ${FILE_NAME_RULE}.`);
+  if (!isEvidenceType(mimeType))
+    return reject('invalid_mime_type', `The file must be one of ${EVIDENCE_TYPES.join(', ')}.`);
+  return fitsType(fileName, mimeType)
+    ? null
+    : reject('invalid_file_name', `The file name has an extension that doesn’t match ${mimeType}.`);
+};
+
+export const FILE_TOO_LARGE = reject(
+  'invalid_file_size',
+  `The file must have 1 to ${EVIDENCE_BYTES_MAX.toLocaleString('en')} bytes.`,
+);
+
 export const NOT_UPLOADED = reject(
   'EVIDENCE_NOT_UPLOADED',
   'The file was not uploaded, or its upload URL has expired. Request a new upload.',

@@ -106,7 +106,7 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
 
 export const user: Decider<UserState, UserEvent> = { initial: { status: 'absent' }, evolve };
 
-const NO_USER: Rejection = reject('not_found', 'There is no such user.');
+export const NO_USER: Rejection = reject('not_found', 'There is no such user.');
 
 /** Returns why the role doesn't fit a user of this account (null: the platform), or null if it fits. */
 export const roleProblem = (role: Role, accountId: AccountId | null): Rejection | null =>

@@ -30,6 +30,7 @@ import type { Refusal } from './answers.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
 import { type Caller, ENROLMENT, isOfBrowser, isOfOperators, type KnownCaller, SIGN_IN } from './callers.ts';
 import { cookieIn } from './cookies.ts';
+import { BodyMalformed, MALFORMED_FORM } from './fileForm.ts';
 import { type Form, forgeryOf } from './forms.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
 import {
@@ -179,8 +180,10 @@ const resultOf = async (
   if (isRejection(query)) return query;
   const body = await readBody(req, res, place, { mode: modeOf(caller), services });
   if (isRejection(body)) return body;
-  if (route.body.kind === 'form') {
+  if (route.body.kind === 'form' || route.body.kind === 'files') {
     const forgery = forgeryOf(req, body.body as Form, caller);
+    // The files of a forged form are neither read nor awaited.
+    if (forgery !== null && route.body.kind === 'files') res.setHeader('Connection', 'close');
     if (forgery !== null) return forgery;
   }
   // The body's shape is validated before the idempotency key (K2a).
@@ -238,6 +241,7 @@ const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Re
   if (error instanceof PayloadTooLarge) return reject('payload_too_large', 'The body is too large.');
   if (error instanceof BodyCutOff)
     return reject('invalid_request', 'The connection ended before the whole body arrived.');
+  if (error instanceof BodyMalformed) return MALFORMED_FORM;
   if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
   // One parked stream or slow read model may fail many requests. Logs and metrics report the consumer itself.
   if (!(error instanceof ReadModelsBehind)) onFault(error, requestId);

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './admission.ts';
+import { readFileForm } from './fileForm.ts';
 import { readForm } from './forms.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { nextTurn } from './turns.ts';
@@ -19,6 +20,13 @@ export type BodyReader = (
 export const bodyReader = (rule: BodyRule): BodyReader => {
   if (rule.kind === 'none') return async () => ({ body: undefined });
   if (rule.kind === 'form') return (req, res, place) => place.waiting(readForm(req, res));
+  if (rule.kind === 'files')
+    return async (req, _res, place) => {
+      const size = Number(req.headers['content-length'] ?? 0);
+      return size > rule.bytesMax
+        ? tooLarge(rule.bytesMax)
+        : readFileForm(req.headers['content-type'], chunksOf(req, place, rule.bytesMax));
+    };
   if (rule.kind === 'stream') return async (req, _res, place) => openStream(rule, req, place);
   const validate = bodyValidator(rule);
   return async (req, res, place, context) => {

@@ -16,7 +16,7 @@ export interface Form {
 
 /** The field of the token. */
 export const CSRF_FIELD = 'csrf';
-const FORM_BYTES_MAX = 64 * 1024;
+export const FORM_BYTES_MAX = 64 * 1024;
 
 /** Returns the token of a session's forms. It can't be guessed without the session's token, and does not reveal it. */
 export const csrfTokenOf = (token: string): string =>
@@ -24,10 +24,12 @@ export const csrfTokenOf = (token: string): string =>
 
 const parse = express.text({ limit: FORM_BYTES_MAX, type: () => true });
 
-const formOf = (sent: string): Form => {
-  const fields = new URLSearchParams(sent);
-  return { text: (name) => (fields.get(name) ?? '').trim(), all: (name) => fields.getAll(name) };
-};
+export const formOf = (fields: URLSearchParams): Form => ({
+  text: (name) => (fields.get(name) ?? '').trim(),
+  all: (name) => fields.getAll(name),
+});
+
+export const HAS_NUL = reject('invalid_request', 'A field contains the character U+0000.');
 
 export const readForm = async (req: Request, res: Response): Promise<{ readonly body: Form } | Rejection> => {
   if (!req.is('application/x-www-form-urlencoded'))
@@ -41,8 +43,8 @@ export const readForm = async (req: Request, res: Response): Promise<{ readonly 
   }
   const text = typeof req.body === 'string' ? req.body : '';
   // PostgreSQL can't store it, and no form field can contain it.
-  if (/%00|\0/.test(text)) return reject('invalid_request', 'A field contains the character U+0000.');
-  return { body: formOf(text) };
+  if (/%00|\0/.test(text)) return HAS_NUL;
+  return { body: formOf(new URLSearchParams(text)) };
 };
 
 const FOREIGN = reject('csrf_rejected', 'The form was sent from another site.');

@@ -15,6 +15,7 @@ import {
   isOfSession,
   type Principal,
 } from './callers.ts';
+import type { FileForm } from './fileForm.ts';
 import type { Form } from './forms.ts';
 import { closed, type JsonSchema } from './jsonSchema.ts';
 import type { AppServices, GatewayServices } from './serverContext.ts';
@@ -146,11 +147,16 @@ export interface FormBody {
   readonly kind: 'form';
 }
 export const FORM: FormBody = { kind: 'form' };
+/** A form of the dashboard with files, `multipart/form-data`, of at most `bytesMax` in all. Its token comes before the first file. */
+export interface FilesBody {
+  readonly kind: 'files';
+  readonly bytesMax: number;
+}
 export interface NoBody {
   readonly kind: 'none';
 }
 // `never`, because each rule's `refine` accepts only the body of its own schema.
-export type BodyRule = JsonBody<never> | StreamBody | FormBody | NoBody;
+export type BodyRule = JsonBody<never> | StreamBody | FormBody | FilesBody | NoBody;
 type BodyOf<Rule> =
   Rule extends JsonBody<infer Body>
     ? Body
@@ -158,7 +164,9 @@ type BodyOf<Rule> =
       ? ArrivingBody
       : Rule extends FormBody
         ? Form
-        : undefined;
+        : Rule extends FilesBody
+          ? FileForm
+          : undefined;
 
 /** A response of a route other than an error body. */
 export type ResponseRule<Schema extends TSchema = TSchema> =
@@ -337,7 +345,8 @@ const impliedErrors = ({
 
 const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   if (body.kind === 'none') return [];
-  if (body.kind === 'form') return ['csrf_rejected', 'payload_too_large', 'unsupported_media_type', 'invalid_request'];
+  if (body.kind === 'form' || body.kind === 'files')
+    return ['csrf_rejected', 'payload_too_large', 'unsupported_media_type', 'invalid_request'];
   if (body.kind === 'stream')
     return body.contentTypes === null
       ? ['payload_too_large', 'invalid_request']

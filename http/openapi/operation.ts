@@ -44,7 +44,7 @@ const requestBody = (body: BodyRule, example: unknown, refer: Refer): Json | nul
         content: Object.fromEntries(body.contentTypes.map((type) => [type, FILE])),
       }
     );
-  if (body.kind === 'none' || body.kind === 'form') return null;
+  if (body.kind === 'none' || body.kind === 'form' || body.kind === 'files') return null;
   const schema: JsonSchema = body.schema;
   return {
     required: (schema.required ?? []).length > 0,

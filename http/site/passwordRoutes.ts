@@ -1,81 +1,58 @@
 // /account/password: the page behind a mailed password link (architecture §2).
 
 import { reject } from '../../domain/kernel/rejection.ts';
+import type { Language } from '../../domain/presentation/amount.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
 import { DASHBOARD } from '../api/access/login.ts';
+import { SIGN_IN } from '../kernel/callers.ts';
 import * as s from '../kernel/jsonSchema.ts';
 import { jsonBody, pathParam, type Route, route } from '../kernel/route.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
 import { assetFolder, sentAsset } from './assets.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
+import { documentOf } from './dashboard/layout.ts';
+import { languageOf, pageHeaders, TEXTS } from './dashboard/page.ts';
 import { html } from './html.ts';
-import { ICON, LOGO } from './icons.ts';
+import { LOGO } from './icons.ts';
+import { languageQuery } from './language.ts';
 
 // --- The page behind a mailed link, where a user sets a password. The link's secret follows the # of its address, so that the page is the
 // same for all users. ---
 
 const here = (name: string): URL => new URL(name, import.meta.url);
 
-const FOLDER = assetFolder('/account/assets', {
-  'preferences.css': here('preferences.css'),
-  'checkout.css': here('checkout/checkout.css'),
-  'password.css': here('password/password.css'),
-  'password.js': here('password/password.js'),
-  'favicon.svg': here('favicon.svg'),
-});
+const FOLDER = assetFolder('/account/assets', { 'password.js': here('password/password.js') });
 
-const passwordAsset = FOLDER.find;
-
-const PASSWORD_PAGE = html`<!doctype html>
-<html lang="pt-BR">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Sua senha na Quita</title>
-<link rel="icon" type="image/svg+xml" href="${FOLDER.urlOf('favicon.svg')}">
-<link rel="stylesheet" href="${FOLDER.urlOf('preferences.css')}">
-<link rel="stylesheet" href="${FOLDER.urlOf('checkout.css')}">
-<link rel="stylesheet" href="${FOLDER.urlOf('password.css')}">
-<script type="module" src="${FOLDER.urlOf('password.js')}"></script>
-</head>
-<body>
-<header><span class="brand">${LOGO}Quita</span></header>
-<main>
-<div class="summary"><div class="panel"><h1>Defina a sua senha</h1>
-<p>De 12 a 128 caracteres, de qualquer tipo. Uma frase é uma boa senha.</p>
-<form>
-<label>Nova senha<input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="256" required></label>
-<label>Repita a nova senha<input name="repeated" type="password" autocomplete="new-password" required></label>
-<button name="send">Salvar senha</button>
-<output role="status"></output>
-</form>
-<noscript><p>Esta página precisa de JavaScript: o segredo do link não é enviado com o endereço.</p></noscript>
-</div></div>
-</main>
-<footer>${ICON.lock}<p>O link vale por uma hora e pode ser usado uma única vez.</p></footer>
-</body>
-</html>
-`.markup;
+const page = (language: Language): string => {
+  const { password: texts } = TEXTS[language];
+  const form = html`<form class="stack" data-mismatch="${texts.mismatch}" data-wait="${texts.wait}" data-done="${texts.done}" data-failed="${texts.failed}" data-offline="${texts.offline}" data-token="${texts.dead}" data-password="${texts.rule(PASSWORD_LENGTH)}">
+<label>${texts.wanted}<input name="password" type="password" autocomplete="new-password" minlength="${PASSWORD_LENGTH.min}" maxlength="${2 * PASSWORD_LENGTH.max}" required></label>
+<label>${texts.repeated}<input name="repeated" type="password" autocomplete="new-password" required></label>
+<button name="send">${texts.save}</button><output class="notice" role="status" hidden></output></form>`;
+  return documentOf({
+    ...{ language, title: texts.title, kind: 'alone', scripts: [FOLDER.urlOf('password.js')] },
+    body: html`<header><div class="bar"><a class="brand" href="/">${LOGO}<span>Quita</span></a></div></header>
+<main id="content"><div class="card"><h1>${texts.title}</h1><p class="muted">${texts.rule(PASSWORD_LENGTH)} ${texts.lead}</p>${form}
+<p class="muted">${texts.note} <a href="${SIGN_IN}">${texts.signIn}</a></p><noscript><p class="notice bad">${texts.noScript}</p></noscript></div></main>`,
+  });
+};
 
 const assetRoute = route('GET', '/account/assets/{name}', {
   operationId: 'getAccountAsset',
-  summary: 'Get a file of the password page',
+  summary: 'Get the script of the password page',
   tag: DASHBOARD,
   principal: 'public',
   params: {
     name: pathParam(
       'The name of the file.',
-      (text) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
+      (text) => FOLDER.find(text) ?? reject('not_found', 'There is no such file.'),
     ),
   },
   responses: {
     200: {
       kind: 'bytes',
       description: 'The file. Its URL in the page changes with its content.',
-      contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
+      contentTypes: ['text/javascript'],
     },
     304: NOT_MODIFIED,
   },
@@ -87,12 +64,18 @@ const pageRoute = route('GET', '/account/password', {
   summary: 'Show the page where a user with a mailed link sets a password',
   tag: DASHBOARD,
   principal: 'public',
+  query: languageQuery,
   responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
-  handle: async () => ({
-    status: 200,
-    headers: { 'Content-Security-Policy': checkoutContentSecurityPolicy },
-    page: PASSWORD_PAGE,
-  }),
+  handle: async (context) => {
+    const language = languageOf(context);
+    const headers = {
+      ...pageHeaders(context, language),
+      // Its script sends the password, and no form.
+      'Content-Security-Policy': checkoutContentSecurityPolicy,
+      'Referrer-Policy': 'no-referrer',
+    };
+    return { status: 200, headers, page: page(language) };
+  },
 });
 
 const setPasswordRoute = route('POST', '/account/password', {

@@ -68,6 +68,11 @@ const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJud
     const text = `SELECT ${COLUMNS} FROM operations.evidence_grants WHERE evidence_id = $1`;
     return (await db.query<Row>(text, [evidenceId])).rows.map(fromRow)[0] ?? null;
   },
+  setSize: async (evidenceId, fileSize) =>
+    void (await db.query('UPDATE operations.evidence_grants SET file_size = $2 WHERE evidence_id = $1', [
+      evidenceId,
+      fileSize,
+    ])),
   keepVerdict: async (evidenceId, verdict: EvidenceVerdict) =>
     void (await db.query('UPDATE operations.evidence_grants SET verdict = $2::jsonb WHERE evidence_id = $1', [
       evidenceId,

@@ -11,6 +11,7 @@ import {
   type EvidenceUpload,
   type OpenedFile,
   type SentEvidence,
+  type StoredFile,
 } from '../../application/ports/evidenceStorage.ts';
 import type { Randomness } from '../../application/ports/system.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
@@ -110,14 +111,27 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
   }
 
   async store(upload: EvidenceUpload, body: SentEvidence['body']): Promise<string | null> {
+    return (await this.#store(upload, upload.size, body))?.sha256 ?? null;
+  }
+
+  take(upload: EvidenceUpload, body: AsyncIterable<Uint8Array>): Promise<StoredFile | null> {
+    return this.#store(upload, null, body);
+  }
+
+  /** `size`: the only size that is stored; null: any up to that of the upload. */
+  async #store(
+    upload: EvidenceUpload,
+    size: number | null,
+    body: AsyncIterable<Uint8Array>,
+  ): Promise<StoredFile | null> {
     if (!(await this.#isOpen(upload))) return null;
     await this.#makeRoom(upload);
     const draft = join(this.#incoming, `${upload.evidenceId}.${this.#needs.randomness.bytes(8).toString('hex')}`);
     try {
-      const sha256 = await writeDraft(draft, upload.size, body);
+      const stored = await writeDraft(draft, upload.size, body);
       // Account time may have advanced in the meantime, and the grant may have been removed.
-      if (sha256 === null || !(await this.#isOpen(upload))) return null;
-      return (await this.#publish(draft, upload)) ? sha256 : null;
+      if (stored === null || (size ?? stored.size) !== stored.size || !(await this.#isOpen(upload))) return null;
+      return (await this.#publish(draft, upload)) ? stored : null;
     } finally {
       await unlink(draft).catch(() => undefined);
     }
@@ -172,21 +186,24 @@ const nullIfAbsent = (error: unknown): null => {
   throw error;
 };
 
-/** Writes the body to disk. Returns its SHA-256, or null if its size differs from `size`. Never writes more than `size` bytes. */
-const writeDraft = async (path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string | null> => {
+/** Writes the body to disk. Returns null if it has more than `sizeMax` bytes, which are never written. */
+const writeDraft = async (
+  path: string,
+  sizeMax: number,
+  body: AsyncIterable<Uint8Array>,
+): Promise<StoredFile | null> => {
   const file = await onDisk(() => open(path, 'wx', 0o600));
   try {
     const sha256 = createHash('sha256');
-    let written = 0;
+    let size = 0;
     for await (const chunk of body) {
-      written += chunk.length;
-      if (written > size) return null;
+      size += chunk.length;
+      if (size > sizeMax) return null;
       sha256.update(chunk);
       await onDisk(() => file.writeFile(chunk));
     }
-    if (written !== size) return null;
     await onDisk(() => file.sync());
-    return sha256.digest('hex');
+    return { sha256: sha256.digest('hex'), size };
   } finally {
     await file.close();
   }

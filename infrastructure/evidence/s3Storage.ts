@@ -18,6 +18,7 @@ import {
   EvidenceStorageUnavailable,
   type EvidenceUpload,
   type OpenedFile,
+  type StoredFile,
 } from '../../application/ports/evidenceStorage.ts';
 import { EVIDENCE_BYTES_MAX } from '../../domain/dispute/evidenceFile.ts';
 import { openedFile } from './openedFile.ts';
@@ -70,6 +71,21 @@ export class S3EvidenceStorage implements EvidenceStorage {
     });
     const signableHeaders = new Set(['host', 'content-type', 'content-length']);
     return getSignedUrl(this.#client, put, { expiresIn: seconds, signableHeaders });
+  }
+
+  /** The storage needs the size first, so the file is held in memory until its end. */
+  async take(upload: EvidenceUpload, body: AsyncIterable<Uint8Array>): Promise<StoredFile | null> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > upload.size) return null;
+      chunks.push(chunk);
+    }
+    const bytes = Buffer.concat(chunks);
+    const put = { ...this.#object('uploads', upload), ContentType: upload.contentType, Body: bytes };
+    await this.#answered(this.#client.send(new PutObjectCommand(put)));
+    return { sha256: hash('sha256', bytes, 'hex'), size };
   }
 
   async read(of: EvidenceRef): Promise<Buffer | null> {

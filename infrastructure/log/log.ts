@@ -32,7 +32,7 @@ const errorWithoutData = (error: unknown): object => {
 };
 
 /** Lines of the security log that a process keeps for operators. */
-const SECURITY_LINES = 200;
+const SECURITY_LINES = 100;
 const kept = new WeakMap<Log, readonly SecurityLine[]>();
 
 /** Returns the newest lines of the security log that this process wrote, newest first. */

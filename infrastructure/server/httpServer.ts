@@ -25,7 +25,7 @@ export interface SocketBounds {
   readonly headersMs: number;
   /** Longest time to the end of the body. */
   readonly requestMs: number;
-  /** The same for a file sent to a signed URL: the lifetime of the URL. */
+  /** The same for files of evidence: the lifetime of a signed URL. */
   readonly uploadMs: number;
   /** Window over which an upload's rate is measured; an upload may be slow during its first window (E9). */
   readonly uploadGraceMs: number;
@@ -171,7 +171,9 @@ const boundAddresses = (server: Server, max: number, isProxy: (address: string) 
   });
 };
 
-const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 'PUT' && url.startsWith('/evidence/');
+/** Files of evidence: sent to a signed URL, or by a form of the dashboard. */
+const UPLOAD = /^(?:PUT \/evidence\/|POST \/dashboard\/(?:test|live)\/disputes\/\w+\/evidence(?:\?|$))/;
+const isUpload = ({ method, url }: IncomingMessage): boolean => UPLOAD.test(`${method} ${url}`);
 
 const tooSlow = (code: string): Error => Object.assign(new Error('the body is slow'), { code });
 

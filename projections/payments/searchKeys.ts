@@ -18,13 +18,13 @@ export const searchKeyText = ({ accountId, mode }: Tenant, kind: SearchKeyKind, 
 /** Addresses are compared without regard to case. */
 export const emailKeyOf = (email: string): string => email.trim().toLowerCase();
 
-/** Returns the payment that was credited, held or returned; null if there is none. */
+/** Returns the incoming payment that was credited, held or returned, or null. */
 const incomingOf = (transaction: PaymentState['transaction']): IncomingPayment | null => {
   if (transaction.status === 'settled') return transaction.settlement.incoming;
   return 'incoming' in transaction ? transaction.incoming : null;
 };
 
-/** PostgreSQL rejects U+0000, which nobody searches for. */
+/** Values with U+0000 can't be searched for, because PostgreSQL rejects it. */
 const isSearchable = (value: string | null): boolean => value !== null && value !== '' && !value.includes('\0');
 
 /** Returns what the payment is found by, apart from its columns `id`, `amount`, `txid` and `customer_key`. */

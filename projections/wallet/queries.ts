@@ -1,7 +1,7 @@
 // Queries of the balances of one account and mode, and of the postings of one stream.
 
 import type { DisputesRest, LedgerReads, LedgerSums } from '../../application/ports/readModels/ledger.ts';
-import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
+import type { CurrencyBalance, KeptPosting, Release, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -43,6 +43,15 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
 
 export const walletViews = (db: Sql): WalletViews => ({
   balances: (tenant) => findBalances(db, tenant),
+  releases: async ({ accountId, mode }, limit) => {
+    const { rows } = await db.query<Release>(
+      `SELECT to_char(release_at AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') AS day, currency, sum(amount)::bigint AS amount,
+         count(*)::integer AS payments
+       FROM rm_wallet.held_tranches WHERE account_id = $1 AND mode = $2 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT $3`,
+      [accountId, mode, limit],
+    );
+    return rows;
+  },
   postings: async (stream) => {
     const { rows } = await db.query<KeptPosting>(
       `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings

@@ -52,6 +52,7 @@ describe('the dashboard in a browser', () => {
       await page.locator('.status.paid').waitFor();
       await page.getByLabel(EN.payment.refundAmount).fill('74.95');
       await page.getByRole('button', { name: EN.payment.refund, exact: true }).click();
+      await page.getByRole('button', { name: EN.payment.refundConfirm }).click();
       await page.getByText(EN.done.refunded).waitFor();
       await page.getByRole('button', { name: EN.signOut }).click();
       await page.getByText(EN.signIn.signedOut).waitFor();

@@ -36,6 +36,7 @@ const bodyOf = ({ body }: Route): string => {
   if (body.kind === 'none') return '–';
   if (body.kind === 'json') return 'JSON';
   if (body.kind === 'form') return 'a form';
+  if (body.kind === 'files') return `a form with files, at most ${body.bytesMax} bytes`;
   return `${body.contentTypes?.join(', ') ?? 'what the URL is for'}, at most ${body.bytesMax} bytes`;
 };
 const answersOf = ({ responses }: Route): string =>

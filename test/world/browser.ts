@@ -19,6 +19,41 @@ export const formOf = (fields: Readonly<Record<string, string>>): Pick<CallOptio
   form: true,
 });
 
+export interface FormFile {
+  readonly field: string;
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+const BOUNDARY = 'quita-form-0123456789';
+
+/** What a browser sends of a form with files: the fields first. Spread after `headers`. */
+export const filesForm = (
+  fields: Readonly<Record<string, string>>,
+  files: readonly FormFile[],
+): { readonly raw: Buffer; readonly headers: { readonly 'content-type': string } } => {
+  const parts = [
+    ...Object.entries(fields).map(([name, value]) => [`form-data; name="${name}"`, null, Buffer.from(value)] as const),
+    ...files.map(
+      ({ field, name, type, bytes }) => [`form-data; name="${field}"; filename="${name}"`, type, bytes] as const,
+    ),
+  ];
+  const sent = parts.flatMap(([disposition, type, bytes]) => [
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: ${disposition}\r\n`),
+    Buffer.from(type === null ? '\r\n' : `Content-Type: ${type}\r\n\r\n`),
+    bytes,
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    raw: Buffer.concat([...sent, Buffer.from(`--${BOUNDARY}--\r\n`)]),
+    headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+  };
+};
+
+/** A form with files of a page of the session. */
+export const ownFiles = (bearer: Bearer, files: readonly FormFile[]) =>
+  filesForm({ [CSRF_FIELD]: csrfTokenOf(tokenOf(bearer)) }, files);
+
 /** A form of a page of the session. */
 export const ownForm = (bearer: Bearer, fields: Readonly<Record<string, string>> = {}) =>
   formOf({ ...fields, [CSRF_FIELD]: csrfTokenOf(tokenOf(bearer)) });

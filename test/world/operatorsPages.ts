@@ -33,6 +33,7 @@ export class OperatorsPages {
   async text(path: string): Promise<string> {
     const { status, text } = await this.show(path);
     expect(status, text).to.equal(200);
+    expect(text.length, path).to.be.below(60_000);
     return text;
   }
 

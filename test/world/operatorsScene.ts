@@ -11,13 +11,17 @@ import { rawIdOf } from './http.ts';
 import { refusedReturn } from './refusedReturn.ts';
 
 /** Stores a finding of reconciliation for a connection that is never compared. */
-export const storeFinding = async ({ storage }: TestGateway, connection: string): Promise<string> => {
-  const id = `rf_${'a'.repeat(24)}`;
+export const storeFinding = async ({ storage }: TestGateway, connection: string, number = 1): Promise<string> => {
+  const id = `rf_${String(number).padStart(24, '0')}`;
   await storage.operations.query(
     `INSERT INTO operations.reconciliation_findings
        (connection_id, id, kind, moved, reference, day, at, end_to_end_id, txid, payment_id, expected, found)
      VALUES ($1, $2, 'missing_here', 'received', $3, '2026-11-21', now(), $3, null, null, null, 1234)`,
-    [connection.slice(PROVIDER_CONNECTION.idPrefix.length), id, 'E18236120202611241200s1234567890'],
+    [
+      connection.slice(PROVIDER_CONNECTION.idPrefix.length),
+      id,
+      `E18236120202611241200s${String(number).padStart(10, '0')}`,
+    ],
   );
   return id;
 };

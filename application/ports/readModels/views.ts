@@ -58,7 +58,18 @@ export interface KeptPosting {
   readonly amount: number;
 }
 
+/** What becomes available on one day. */
+export interface Release {
+  /** Civil day of São Paulo, `yyyy-mm-dd`. */
+  readonly day: string;
+  readonly currency: string;
+  readonly amount: number;
+  readonly payments: number;
+}
+
 export interface WalletViews {
+  /** Returns the held amounts by the day of their release, the nearest first, at most `limit` days and currencies. */
+  releases(tenant: Tenant, limit: number): Promise<readonly Release[]>;
   /** Returns the balances of all currencies ever used, in alphabetical order. */
   balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
   /** Returns the postings of a stream, of any tenant, in the order of their events. */

@@ -2,6 +2,7 @@
 import { httpModule } from '../../kernel/httpModule.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './apiKeys.ts';
 import { changePasswordRoute, DASHBOARD, logInRoute, logOutRoute, requestPasswordResetRoute } from './login.ts';
+import { MEMBER_ROUTES } from './members.ts';
 import { OPERATOR_KEY_ROUTES } from './operatorKeys.ts';
 import { OPERATOR_USER_ROUTES } from './operatorUsers.ts';
 import { SECOND_FACTOR_ROUTES } from './secondFactor.ts';
@@ -19,6 +20,7 @@ export const access = httpModule({
     rotateApiKeyRoute,
     revokeApiKeyRoute,
     requestPasswordResetRoute,
+    ...MEMBER_ROUTES,
     ...OPERATOR_KEY_ROUTES,
     ...OPERATOR_USER_ROUTES,
   ],

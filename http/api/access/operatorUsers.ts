@@ -6,16 +6,21 @@ import type { Changer } from '../../../application/core/useCase.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { ACCOUNT_ROLES, type KnownUser, ROLES, USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import {
+  ACCOUNT_ROLES,
+  type KnownUser,
+  NO_USER,
+  ROLES,
+  USER,
+  USER_NAME_LENGTH_MAX,
+} from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, pathParam, route } from '../../kernel/route.ts';
 import { emailSchema, loginProblems, passwordSchema } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS, NO_CURSOR, ofAccount, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 
-export const NO_USER = reject('not_found', 'There is no such user.');
-
-const userParam = {
+export const userParam = {
   id: pathParam('The `usr_` id of the user.', (text) => parsePrefixedId<UserId>(text, USER.idPrefix) ?? NO_USER),
 };
 
@@ -59,7 +64,7 @@ const wish = {
 const inviteBody = s.accepting(wish);
 const addBody = s.accepting({ ...wish, password: s.optional(passwordSchema) });
 
-const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
+export const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
   name === undefined || name.trim() !== ''
     ? []
     : [{ param: 'name', message: `must have 1 to ${USER_NAME_LENGTH_MAX} characters`, code: 'invalid_request' }];

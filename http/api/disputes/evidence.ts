@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
-import { fitsType, isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
+import { FILE_NAME_RULE, fitsType, isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
 import type { Evidence } from '../../../domain/dispute/medCase.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -62,10 +62,7 @@ const CODES = {
 const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Static<typeof grantBody>>>) => {
   if (name === undefined) return [];
   const problem = (message: string) => [{ code: CODES.file_name, param: 'file_name', message }];
-  if (!isFileName(name))
-    return problem(
-      'must have 1 to 255 characters, must not contain a slash, a backslash, a control or text-direction character, and must not be . or ..',
-    );
+  if (!isFileName(name)) return problem(FILE_NAME_RULE);
   return type === undefined || fitsType(name, type) ? [] : problem(`has an extension that doesn’t match ${type}`);
 };
 

@@ -10,7 +10,11 @@ import { paymentParam, transactionBody } from './payment.ts';
 import { authorizeBody, refuseBody } from './sandboxSchema.ts';
 import { transactionSchema } from './transactionSchema.ts';
 
-const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct) => {
+/** Acts as the acquirer or payer would. Waits until reads show it. */
+export const perform = async (
+  context: Pick<KeyContext<typeof paymentParam>, 'caller' | 'params' | 'services'>,
+  act: SandboxAct,
+) => {
   const {
     caller,
     params: { id },

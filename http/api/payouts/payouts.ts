@@ -179,6 +179,20 @@ const cancelPayoutRoute = route('POST', '/v1/payouts/{id}/cancel', {
 
 const NO_RECEIPT = reject('not_found', 'There is no receipt: the payout is not paid.');
 
+/** Returns the receipt as a PDF. */
+export const receiptOf = async (
+  context: Pick<KeyContext<typeof payoutParam>, 'caller' | 'params' | 'services'>,
+): Promise<Buffer | Rejection> => {
+  const { caller, params, services } = context;
+  const payout = await findShown(context, params.id);
+  if (payout === null) return NO_PAYOUT;
+  if (payout.paid_at === null) return NO_RECEIPT;
+  const { settings } = caller.account;
+  const logo = await services.findLogo(settings.logo);
+  const facts = { mode: caller.tenant.mode, merchant: settings, logo: logo?.bytes ?? null };
+  return renderPayoutReceipt({ ...facts, payout, paidAt: payout.paid_at });
+};
+
 const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
   operationId: 'getPayoutReceipt',
   summary: 'Retrieve the receipt of a payout',
@@ -197,14 +211,8 @@ const receiptRoute = route('GET', '/v1/payouts/{id}/receipt', {
     ),
   },
   handle: async (context) => {
-    const { caller, params, services } = context;
-    const payout = await findShown(context, params.id);
-    if (payout === null) return NO_PAYOUT;
-    if (payout.paid_at === null) return NO_RECEIPT;
-    const { settings } = caller.account;
-    const logo = await services.findLogo(settings.logo);
-    const facts = { mode: caller.tenant.mode, merchant: settings, logo: logo?.bytes ?? null };
-    const pdf = await renderPayoutReceipt({ ...facts, payout, paidAt: payout.paid_at });
+    const pdf = await receiptOf(context);
+    if (isRejection(pdf)) return pdf;
     return { status: 200, body: { contentType: 'application/pdf' as const, base64: pdf.toString('base64') } };
   },
 });

@@ -7,10 +7,14 @@ import { bankFailsBody, bankPaysBody, IN_SANDBOX } from '../sandbox/sandboxSchem
 import { payoutSchema } from './payoutSchema.ts';
 import { payoutParam } from './payouts.ts';
 
-const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
+export const DEFAULT_FAILURE = 'The sandbox bank could not pay the payout.';
 
 /** Confirms the payout if `failure` is null. Waits until a payout just requested has reached the bank. */
-const decide = (context: KeyContext<typeof payoutParam>, failure: string | null, late = false) => {
+export const decidePayout = (
+  context: Pick<KeyContext<typeof payoutParam>, 'caller' | 'params' | 'services'>,
+  failure: string | null,
+  late = false,
+) => {
   const { caller, params, services } = context;
   return decideAtBank(context, {
     decide: async () => {
@@ -40,7 +44,7 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     summary: 'Simulate the payment of a payout',
     description: 'Simulates the bank’s payment of a payout. Use it when `auto_confirm_payouts` is switched off.',
     body: jsonBody({ schema: bankPaysBody }),
-    handle: (context) => decide(context, null, context.body.late),
+    handle: (context) => decidePayout(context, null, context.body.late),
   }),
   route('POST', '/v1/sandbox/payouts/{id}/fail', {
     ...deciding,
@@ -48,6 +52,6 @@ export const SANDBOX_PAYOUT_ROUTES: readonly Route[] = [
     summary: 'Simulate the failure of a payout',
     description: 'Simulates a bank that rejects a payout. The amount and the fee return to the wallet.',
     body: jsonBody({ schema: bankFailsBody }),
-    handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
+    handle: (context) => decidePayout(context, context.body.reason ?? DEFAULT_FAILURE),
   }),
 ];

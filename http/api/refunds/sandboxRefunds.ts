@@ -9,12 +9,12 @@ import { decideAtBank } from '../sandbox/bankDecision.ts';
 import { bankFailsBody, bankPaysBody, IN_SANDBOX } from '../sandbox/sandboxSchema.ts';
 import { refundSchema } from './refundSchema.ts';
 
-const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
+export const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
 
 const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
 
 /** The path parameter of a refund. */
-const refundParam = {
+export const refundParam = {
   id: pathParam(
     'The `rf_` id of the refund, or its raw id.',
     (text) => parseId<RefundId>(text, REFUND.idPrefix) ?? NO_REFUND,
@@ -22,7 +22,11 @@ const refundParam = {
 };
 
 /** Confirms the refund if `failure` is null. Waits until a refund just requested has reached the bank. */
-const decide = (context: KeyContext<typeof refundParam>, failure: string | null, late = false) => {
+export const decideRefund = (
+  context: Pick<KeyContext<typeof refundParam>, 'caller' | 'params' | 'services'>,
+  failure: string | null,
+  late = false,
+) => {
   const { caller, params, services } = context;
   return decideAtBank(context, {
     decide: async (isAtRest) => {
@@ -51,7 +55,7 @@ export const confirmRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/confir
   summary: 'Simulate the payment of a refund',
   description: 'Simulates the bank’s confirmation of a refund. Use it when `auto_confirm_refunds` is switched off.',
   body: jsonBody({ schema: bankPaysBody }),
-  handle: (context) => decide(context, null, context.body.late),
+  handle: (context) => decideRefund(context, null, context.body.late),
 });
 
 export const failRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/fail', {
@@ -60,5 +64,5 @@ export const failRefundRoute = route('POST', '/v1/sandbox/refunds/{id}/fail', {
   summary: 'Simulate the failure of a refund',
   description: 'Simulates a bank that rejects a refund. The amount returns to the wallet.',
   body: jsonBody({ schema: bankFailsBody }),
-  handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
+  handle: (context) => decideRefund(context, context.body.reason ?? DEFAULT_FAILURE),
 });

@@ -79,3 +79,49 @@ function untilSeen() {
   });
 }
 if (liveNow()) follow();
+
+// Files: dropped on the form's field, and sent with progress. What comes back is the page that the plain form would have shown.
+const sendsFiles = (form) => {
+  const [drop, input, bar, cut] = ['.drop', 'input[type=file]', 'progress', '[data-cut]'].map((one) =>
+    form.querySelector(one),
+  );
+  const over = (isOver) => (event) => {
+    event.preventDefault();
+    drop.classList.toggle('over', isOver);
+  };
+  drop.addEventListener('dragover', over(true));
+  drop.addEventListener('dragleave', over(false));
+  drop.addEventListener('drop', (event) => {
+    over(false)(event);
+    if (event.dataTransfer.files.length > 0) input.files = event.dataTransfer.files;
+  });
+  form.addEventListener('submit', (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    const request = new XMLHttpRequest();
+    const fail = () => {
+      cut.textContent = cut.dataset.cut;
+      cut.hidden = false;
+      bar.hidden = true;
+      delete form.dataset.sent;
+    };
+    request.open('POST', form.action);
+    request.setRequestHeader('accept', 'text/html');
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      bar.value = loaded / total;
+    });
+    request.addEventListener('error', fail);
+    request.addEventListener('load', () => {
+      if (request.responseURL !== form.action) return location.assign(request.responseURL);
+      const main = new DOMParser().parseFromString(request.responseText, 'text/html').querySelector('main');
+      if (main === null) return fail();
+      document.querySelector('main').replaceWith(main);
+      for (const again of main.querySelectorAll('form[data-upload]')) sendsFiles(again);
+      main.querySelector('[role=alert]:not([hidden])')?.scrollIntoView();
+    });
+    cut.hidden = true;
+    bar.hidden = false;
+    request.send(new FormData(form));
+  });
+};
+for (const form of document.querySelectorAll('form[data-upload]')) sendsFiles(form);

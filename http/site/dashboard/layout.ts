@@ -22,11 +22,13 @@ interface Document {
   readonly title: string;
   /** The class of the body. */
   readonly kind: string;
+  /** Addresses of scripts of this page alone. */
+  readonly scripts?: readonly string[];
   readonly body: Markup;
 }
 
 /** Returns a whole document. */
-export const documentOf = ({ language, title, kind, body }: Document): string =>
+export const documentOf = ({ language, title, kind, scripts = [], body }: Document): string =>
   html`<!doctype html>
 <html lang="${LANGUAGE_TAG[language]}">
 <head>
@@ -39,7 +41,7 @@ export const documentOf = ({ language, title, kind, body }: Document): string =>
 <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
 <link rel="stylesheet" href="${asset('preferences.css')}">
 <link rel="stylesheet" href="${asset('dashboard.css')}">
-<script type="module" src="${asset('dashboard.js')}"></script>
+<script type="module" src="${asset('dashboard.js')}"></script>${scripts.map((one) => html`<script type="module" src="${one}"></script>`)}
 </head>
 <body class="${kind}">
 ${body}

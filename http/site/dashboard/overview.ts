@@ -7,6 +7,7 @@ import { balancesOf } from '../../api/wallets/wallets.ts';
 import { route } from '../../kernel/route.ts';
 import { html, type Markup } from '../html.ts';
 import { barChart } from './chart.ts';
+import { casesTable } from './disputes/list.ts';
 import { dayText, minuteText } from './format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from './page.ts';
 import { liveFrom, livePart } from './parts.ts';
@@ -56,7 +57,20 @@ const wallet = async (reader: Reader): Promise<Markup> => {
   const { overview } = texts;
   const release = nextRelease && overview.nextRelease(amount(nextRelease.amount), minuteText(nextRelease.at, language));
   return html`${tile(overview.available, amount(available), null)}${tile(overview.pending, amount(pending), release)}
-${retained === 0 ? null : tile(overview.retained, amount(retained), null)}`;
+${tile(overview.retained, amount(retained), null)}`;
+};
+
+/** Cases that the overview shows; the page of disputes has the others. */
+const URGENT = 5;
+
+const urgent = async (reader: Reader): Promise<Markup | null> => {
+  const { services, tenant, texts, to } = reader;
+  const cases = await services.views.cases.toAnswer(tenant, URGENT);
+  const now = await services.accounts.now(tenant.accountId, tenant.mode);
+  return cases.length === 0
+    ? null
+    : html`<section class="panel"><h2>${texts.disputes.toAnswer}</h2>${casesTable(cases, now, texts.disputes.toAnswer, reader)}
+<p class="row"><a href="${to('/disputes')}">${texts.overview.seeAll}</a></p></section>`;
 };
 
 const failing = async ({ tenant, services, texts, to }: Reader): Promise<Markup | null> => {
@@ -73,24 +87,26 @@ export const overviewRoute = route('GET', '/dashboard/{mode}', {
   summary: 'Show how business goes today',
   params: modeParam,
   query: pageQuery,
-  reads: ['payments', 'wallet', 'webhookEndpoints'],
+  reads: ['payments', 'wallet', 'disputes', 'webhookEndpoints'],
   responses: { 200: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
     const { tenant, services, texts, to } = reader;
     const { views, accounts } = services;
     const days = lastBusinessDays(saoPauloDay(await accounts.now(tenant.accountId, tenant.mode)), DAYS);
-    const [rows, { payments: recent, version }, ofWallet, alarm] = await Promise.all([
+    const [rows, { payments: recent, version }, ofWallet, alarm, ofDisputes] = await Promise.all([
       views.stats.dayRows(tenant, { days, currency: null }),
       views.payments.watched({ tenant, paymentId: null }),
       wallet(reader),
       failing(reader),
+      urgent(reader),
     ]);
     const { overview } = texts;
     return shownPage(200, context, reader, {
       title: texts.pages.overview,
       section: '',
       main: html`${liveFrom('/events', version, reader)}${alarm}${livePart('tiles', html`<div class="tiles">${todayTiles(days, rows, reader)}${ofWallet}</div>`)}
+${ofDisputes}
 ${volume(days, rows, reader)}
 <section class="panel"><h2>${overview.recent}</h2>
 ${livePart('recent', recent.length === 0 ? html`<p class="empty">${overview.empty}</p>` : paymentsTable(recent, reader))}

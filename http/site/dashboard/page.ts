@@ -14,6 +14,7 @@ import { frame } from './layout.ts';
 import type { Person, Reader } from './reader.ts';
 import { EN } from './texts/en.ts';
 import { PT } from './texts/pt.ts';
+import { refusalText } from './texts/refusals.ts';
 import { DONE_ACTIONS, type DoneAction, type Texts } from './texts/texts.ts';
 
 export type { Person, Reader } from './reader.ts';
@@ -118,10 +119,14 @@ export interface Content {
   readonly section: string;
   readonly main: Markup;
   /** A problem with what was sent, shown above the page. */
-  readonly problem?: string;
+  readonly problem?: string | Rejection;
   /** Whether the page itself has the search for payments. */
   readonly hasSearch?: boolean;
 }
+
+/** Returns what a page says about a problem. */
+export const saidOf = (problem: string | Rejection, language: Language): string =>
+  typeof problem === 'string' ? problem : refusalText(problem, language);
 
 /** Returns the result of a page in its frame. */
 export const shownPage = <Status extends 200 | 422>(
@@ -134,7 +139,7 @@ export const shownPage = <Status extends 200 | 422>(
   const done = context.query.done === undefined ? null : texts.done[context.query.done];
   const page = frame({
     ...{ title, section, main, language, texts, reader, hasSearch },
-    notice: problem ?? done,
+    notice: problem === undefined ? done : saidOf(problem, language),
     isProblem: problem !== undefined,
   });
   return { status, headers: pageHeaders(context, language), page };

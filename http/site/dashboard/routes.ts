@@ -7,8 +7,10 @@ import { NOT_MODIFIED } from '../../kernel/send.ts';
 import type { AppServices } from '../../kernel/serverContext.ts';
 import { sentAsset } from '../assets.ts';
 import { KEY_PAGES } from './developers/keys.ts';
+import { requestRoute } from './developers/request.ts';
 import { requestsRoute } from './developers/requests.ts';
 import { DISPUTE_ACTIONS } from './disputes/actions.ts';
+import { sendEvidenceRoute } from './disputes/evidence.ts';
 import { disputesRoute } from './disputes/list.ts';
 import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
@@ -19,13 +21,16 @@ import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
 import { exportPaymentsRoute, paymentsRoute } from './payments/list.ts';
 import { paymentRoute } from './payments/one.ts';
+import { refundRoute } from './payments/refund.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
 import { payoutsRoute } from './payouts/list.ts';
 import { PAYOUT_PAGES } from './payouts/one.ts';
 import { PLATFORM_ROUTES } from './platform/routes.ts';
 import { SANDBOX_PAGES } from './sandbox.ts';
 import { ACCOUNT_PAGES } from './settings/account.ts';
+import { LOGO_PAGES } from './settings/logo.ts';
 import { OWN_USER_PAGES } from './settings/ownUser.ts';
+import { TEAM_PAGES } from './settings/team.ts';
 import { SIGN_IN_ROUTES } from './signIn.ts';
 import { statementPageRoute } from './statements.ts';
 import { walletRoute } from './wallet.ts';
@@ -95,6 +100,7 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   createPaymentPageRoute,
   ...LIVE_STREAMS,
   paymentRoute,
+  refundRoute,
   ...PAYMENT_ACTIONS,
   walletRoute,
   statementPageRoute,
@@ -104,6 +110,7 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...PAYOUT_PAGES,
   disputesRoute,
   disputeRoute,
+  sendEvidenceRoute,
   ...DISPUTE_ACTIONS,
   webhooksRoute,
   ...DELIVERY_PAGES,
@@ -113,7 +120,10 @@ export const DASHBOARD_ROUTES: readonly Route[] = [
   ...REDRIVE_PAGES,
   ...KEY_PAGES,
   requestsRoute,
+  requestRoute,
   ...SANDBOX_PAGES,
   ...ACCOUNT_PAGES,
+  ...LOGO_PAGES,
+  ...TEAM_PAGES,
   ...OWN_USER_PAGES,
 ];

@@ -1,5 +1,5 @@
 // /dashboard/test/sandbox: the test clock, which only moves forward.
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { moveClock } from '../../api/sandbox/sandbox.ts';
 import { ADVANCE_SECONDS_MAX } from '../../api/sandbox/sandboxSchema.ts';
 import { FORM, route } from '../../kernel/route.ts';
@@ -79,12 +79,12 @@ const clockRoute = route('POST', '/dashboard/{mode}/sandbox/clock', {
     const { services, tenant, actor, texts, to } = reader;
     const count = context.body.text('count');
     const unit = UNITS.find((one) => one === context.body.text('unit')) ?? 'hours';
-    const again = async (problem: string) =>
+    const again = async (problem: string | Rejection) =>
       shownPage(422, context, reader, { ...(await contentOf(reader, { count, unit })), problem });
     const seconds = /^\d{1,9}$/.test(count) ? Number(count) * UNIT_SECONDS[unit] : 0;
     if (seconds < 1 || seconds > ADVANCE_SECONDS_MAX) return again(texts.sandbox.badTime);
     const isDone = await moveClock(services, tenant.accountId, seconds, actor);
-    if (isRejection(isDone)) return again(isDone.message);
+    if (isRejection(isDone)) return again(isDone);
     return redirect(to(SECTION), isDone ? 'clockMoved' : 'clockMoving');
   },
 });

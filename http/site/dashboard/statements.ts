@@ -26,14 +26,15 @@ const byDay = async (month: StatementMonth, currency: string, reader: Reader): P
   const amount = (value: number): string => formatAmount(value, currency, language);
   let balance = opening;
   const rows = days.map((one) => {
+    const before = totalOf(balance);
     balance = addSums(balance, one);
-    return html`<tr><th scope="row">${dayText(one.day, language)}</th><td>${amount(one.available)}</td><td>${amount(one.pending)}</td><td>${amount(one.retained)}</td><td>${amount(totalOf(balance))}</td></tr>`;
+    return html`<tr><th scope="row">${dayText(one.day, language)}</th><td>${amount(before)}</td><td>${amount(one.available)}</td><td>${amount(one.pending)}</td><td>${amount(one.retained)}</td><td>${amount(totalOf(balance))}</td></tr>`;
   });
   const whole = (label: string, sums: typeof opening): Markup =>
-    html`<tr><th scope="row">${label}</th><td>${amount(sums.available)}</td><td>${amount(sums.pending)}</td><td>${amount(sums.retained)}</td><td><strong>${amount(totalOf(sums))}</strong></td></tr>`;
+    html`<tr><th scope="row">${label}</th><td></td><td>${amount(sums.available)}</td><td>${amount(sums.pending)}</td><td>${amount(sums.retained)}</td><td><strong>${amount(totalOf(sums))}</strong></td></tr>`;
   return html`<section class="panel"><h2>${wallet.byDay}</h2><p class="muted">${rows.length === 0 ? wallet.noMovements : wallet.byDayNote}</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${wallet.byDay}"><table><caption class="hidden">${wallet.byDay}</caption>
-<thead><tr><th scope="col">${overview.day}</th><th scope="col">${overview.available}</th><th scope="col">${overview.pending}</th><th scope="col">${overview.retained}</th><th scope="col">${wallet.balance}</th></tr></thead>
+<thead><tr><th scope="col">${overview.day}</th><th scope="col">${wallet.openingBalance}</th><th scope="col">${overview.available}</th><th scope="col">${overview.pending}</th><th scope="col">${overview.retained}</th><th scope="col">${wallet.balance}</th></tr></thead>
 <tbody>${whole(wallet.openingBalance, opening)}${rows}${whole(wallet.closingBalance, balance)}</tbody></table></div></section>`;
 };
 

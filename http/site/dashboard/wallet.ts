@@ -3,10 +3,28 @@ import { StreamParked } from '../../../application/ports/readModels/progress.ts'
 import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { balancesOf } from '../../api/wallets/wallets.ts';
 import { route } from '../../kernel/route.ts';
-import { html } from '../html.ts';
-import { minuteText } from './format.ts';
-import { modeParam, ofMember, PAGE, pageQuery, readerOf, shownPage } from './page.ts';
+import { html, type Markup } from '../html.ts';
+import { dayText, minuteText } from './format.ts';
+import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from './page.ts';
 import { statementsOf } from './statements.ts';
+import { tableOf } from './tables.ts';
+
+/** Days and currencies that the page shows. */
+const RELEASES_MAX = 60;
+
+const releases = async ({ services, tenant, texts, language }: Reader): Promise<Markup> => {
+  const { wallet, overview, payments } = texts;
+  const found = await services.views.wallet.releases(tenant, RELEASES_MAX);
+  const rows = found.map(
+    ({ day, currency, amount, payments: count }) =>
+      html`<tr><th scope="row">${dayText(day, language)}</th><td>${formatAmount(amount, currency, language)}</td><td>${count}</td></tr>`,
+  );
+  return html`<section class="panel"><h2>${wallet.releases}</h2>${
+    rows.length === 0
+      ? html`<p class="empty">${wallet.noReleases}</p>`
+      : tableOf(wallet.releases, [overview.day, payments.amount, overview.paidPayments], rows)
+  }</section>`;
+};
 
 export const walletRoute = route('GET', '/dashboard/{mode}/wallet', {
   ...ofMember,
@@ -36,7 +54,7 @@ export const walletRoute = route('GET', '/dashboard/{mode}/wallet', {
             ? null
             : html`<br><span class="muted small">${overview.nextRelease(amount(nextRelease.amount), minuteText(nextRelease.at, language))}</span>`
         }</td><td>${amount(retained)}</td><td>${amount(available + pending)}</td></tr>`;
-      })}</tbody></table></div></section>${await statementsOf(
+      })}</tbody></table></div></section>${await releases(reader)}${await statementsOf(
         balances.map(({ currency }) => currency),
         reader,
       )}`,

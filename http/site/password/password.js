@@ -1,27 +1,24 @@
 // Sends the new password with the link's secret. The secret follows the #, so that no server log or Referer contains it.
 const form = document.querySelector('form');
 const [state, password, repeated] = [form.querySelector('output'), form.elements.password, form.elements.repeated];
+const words = form.dataset;
 const token = location.hash.slice(1);
 // Keeps the secret out of the browser's history.
 history.replaceState(null, '', location.pathname);
 
-const tell = (text, isBad) => {
+const tell = (text, look) => {
   state.textContent = text;
-  state.dataset.bad = String(isBad);
+  state.className = `notice ${look}`;
+  state.hidden = false;
 };
 
-const WORDS = {
-  token: 'Este link já foi usado ou expirou. Peça um novo.',
-  password: 'A senha deve ter de 12 a 128 caracteres.',
-};
-
-if (token === '') tell(WORDS.token, true);
+if (token === '') tell(words.token, 'bad');
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  if (password.value !== repeated.value) return tell('As senhas não são iguais.', true);
+  if (password.value !== repeated.value) return tell(words.mismatch, 'bad');
   form.elements.send.disabled = true;
-  tell('Um momento…', false);
+  tell(words.wait, '');
   try {
     const answer = await fetch(location.pathname, {
       method: 'POST',
@@ -30,12 +27,15 @@ form.addEventListener('submit', async (event) => {
     });
     if (answer.ok) {
       form.reset();
-      return tell('Senha salva. Você já pode entrar no painel.', false);
+      return tell(words.done, 'good');
     }
     const { error } = await answer.json();
-    tell(WORDS[error.param] ?? 'Não foi possível salvar a senha. Tente de novo em um minuto.', true);
+    tell(
+      (error.param === 'token' || error.param === 'password' ? words[error.param] : undefined) ?? words.failed,
+      'bad',
+    );
   } catch {
-    tell('Sem conexão. Tente de novo.', true);
+    tell(words.offline, 'bad');
   }
   form.elements.send.disabled = false;
 });

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Position, RecordedEvent, SubscribeOptions } from '../../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
-import { eventsOfRequests } from '../../../application/requests/capability.ts';
+import { eventsOfRequests } from '../../../application/requests/eventsOfRequests.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';

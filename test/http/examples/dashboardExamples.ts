@@ -1,5 +1,6 @@
 // Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
-import type { TestGateway } from '../../world/gateway.ts';
+import { pngImage } from '../../support/images.ts';
+import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
 import { type Example, NO_ID, type Owned } from './exampleParts.ts';
@@ -60,6 +61,13 @@ const ofKey = (rest: string, more: Partial<Example> = {}): Example => ({
   live: 401,
   ...more,
 });
+const ofUser = (rest: string, more: Partial<Example> = {}): Example => ({
+  path: ({ memberId }) => `${TEST}/settings/team/${memberId}${rest}`,
+  absent: `${TEST}/settings/team/usr_${NO_ID}${rest}`,
+  live: 401,
+  ...more,
+});
+const PICTURE = { field: 'files', name: 'nota.png', type: 'image/png', bytes: pngImage() };
 const managed = { body: {}, roles: MANAGERS } as const;
 
 export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -93,8 +101,22 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   },
   showPayment: ofPayment(''),
   cancelFromPage: ofPayment('/cancel', { body: {}, roles: CHANGERS, fresh: open }),
-  refundFromPage: ofPayment('/refund', { body: { amount: '1,00' }, roles: CHANGERS, fresh: paid }),
+  refundFromPage: ofPayment('/refund', { body: { amount: '1,00', step: 'confirm' }, roles: CHANGERS, fresh: paid }),
   resendFromPage: ofPayment('/resend', { body: {}, roles: CHANGERS, fresh: open }),
+  actFromPage: {
+    path: ({ cardIds }) => `${TEST}/payments/${cardIds.authorize}/act`,
+    absent: `${TEST}/payments/${NO_ID}/act`,
+    live: 401,
+    body: { as: 'authorize' },
+    roles: CHANGERS,
+  },
+  decideRefundFromPage: {
+    path: ({ paidId, confirmId }) => `${TEST}/payments/${rawIdOf(paidId)}/refunds/${confirmId}/decide`,
+    absent: `${TEST}/payments/${NO_ID}/refunds/rf_${NO_ID}/decide`,
+    live: 401,
+    body: { as: 'paid' },
+    roles: CHANGERS,
+  },
   payFromPage: ofPayment('/pay', { body: {}, roles: CHANGERS, fresh: open }),
   openDisputeFromPage: ofPayment('/dispute', { body: {}, roles: CHANGERS, fresh: paid }),
   showWallet: page(`${TEST}/wallet`),
@@ -108,6 +130,18 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
     fresh: withFunds,
   },
   showPayoutPage: ofPayout(''),
+  downloadPayoutReceipt: {
+    path: ({ payoutId }) => `${TEST}/payouts/${rawIdOf(payoutId)}/receipt.pdf`,
+    absent: `${TEST}/payouts/${NO_ID}/receipt.pdf`,
+    live: 401,
+  },
+  decidePayoutFromPage: {
+    path: ({ confirmPayoutId }) => `${TEST}/payouts/${rawIdOf(confirmPayoutId)}/decide`,
+    absent: `${TEST}/payouts/${NO_ID}/decide`,
+    live: 401,
+    ...managed,
+    body: { as: 'paid' },
+  },
   cancelPayoutFromPage: ofPayout('/cancel', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
   approvePayoutFromPage: ofPayout('/approve', { body: {}, roles: MANAGERS, fresh: waitingPayout }),
   rejectPayoutFromPage: ofPayout('/reject', { body: { reason: 'no' }, roles: MANAGERS, fresh: waitingPayout }),
@@ -115,6 +149,7 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showDispute: ofCase(''),
   appealFromPage: ofCase('/appeal', { body: { reason: 'It was delivered.' }, roles: CHANGERS, fresh: openedCase }),
   acceptFromPage: ofCase('/accept', { body: { confirm: 'yes' }, roles: MANAGERS, fresh: openedCase }),
+  sendEvidenceFromPage: ofCase('/evidence', { files: [PICTURE], roles: CHANGERS, fresh: openedCase }),
   decideFromPage: ofCase('/decide', { body: { as: 'agreed' }, roles: CHANGERS, fresh: openedCase }),
   showWebhooks: page(`${TEST}/webhooks`),
   showDelivery: ofDelivery(''),
@@ -134,11 +169,29 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showKey: ofKey(''),
   rotateKeyFromPage: ofKey('/rotate', managed),
   revokeKeyFromPage: ofKey('/revoke', managed),
+  showRequestPage: {
+    path: ({ requestLogId }) => `${TEST}/developers/requests/${requestLogId}`,
+    absent: `${TEST}/developers/requests/log_${NO_ID}`,
+    live: 401,
+  },
   showRequests: page(`${TEST}/developers/requests`),
   showSandbox: page(`${TEST}/sandbox`),
   moveClockFromPage: { ...page(`${TEST}/sandbox/clock`), ...managed, body: { count: '1', unit: 'minutes' } },
   showSettings: page(`${TEST}/settings`),
   changeSettingsFromPage: { ...page(`${TEST}/settings`), ...managed },
+  showTeam: { ...page(`${TEST}/settings/team`), roles: MANAGERS },
+  inviteFromPage: {
+    ...page(`${TEST}/settings/team`),
+    get body() {
+      return { email: `convite-${newKey()}@example.com`, role: 'VIEWER' };
+    },
+    roles: MANAGERS,
+  },
+  changeRoleFromPage: ofUser('/role', { ...managed, body: { role: 'VIEWER' } }),
+  disableUserFromPage: ofUser('/disable', managed),
+  enableUserFromPage: ofUser('/enable', managed),
+  sendLogoFromPage: { ...page(`${TEST}/settings/logo`), files: [PICTURE], roles: MANAGERS },
+  removeLogoFromPage: { ...page(`${TEST}/settings/logo/remove`), ...managed },
   changePasswordFromPage: { ...page(`${TEST}/settings/password`), body: { current: 'a wrong one', wanted: 'short' } },
   enrolFromPage: { ...page(`${TEST}/settings/second-factor`), body: {} },
   confirmFromPage: { ...page(`${TEST}/settings/second-factor/confirm`), body: { code: '000000' } },

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { CheckedLogo } from '../../../application/ports/logos.ts';
 import type { AccountRole } from '../../../domain/user/user.ts';
 import { pngImage } from '../../support/images.ts';
+import type { FormFile } from '../../world/browser.ts';
 import type { TestGateway, TestUser } from '../../world/gateway.ts';
 
 export const NO_ID = '0'.repeat(26);
@@ -79,6 +80,10 @@ export interface Callbacks {
 /** What a tenant owns that routes can name. */
 export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections, AuditTokens {
   readonly user: TestUser;
+  /** A MEMBER of the tenant's account, as whom no test logs in. */
+  readonly memberId: string;
+  /** A request in the log. */
+  readonly requestLogId: string;
   readonly chargeId: string;
   readonly endpointId: string;
   /** Of the tenant. */
@@ -100,6 +105,8 @@ export interface Example {
   readonly body?: unknown;
   /** Instead of JSON. */
   readonly upload?: { readonly contentType: string; readonly bytes: Buffer };
+  /** Of a form with files. */
+  readonly files?: readonly FormFile[];
   /** What a live key gets that names only what is its own; routes for test keys aside. */
   readonly live: number;
   /** What a caller whom the route is for gets, where the body of a table can't be right; default: a success that the route declares. */

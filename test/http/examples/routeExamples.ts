@@ -8,7 +8,7 @@ import { isOfBrowser } from '../../../http/kernel/callers.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
-import { cookieOf, formOf, ownForm } from '../../world/browser.ts';
+import { cookieOf, filesForm, formOf, ownFiles, ownForm } from '../../world/browser.ts';
 import { type CallOptions, newKey, type TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
 import { AUDIT_EXAMPLES, makeAuditToken } from './auditExamples.ts';
@@ -41,6 +41,13 @@ const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';
 /** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
 export const OWN_URL = 'http://127.0.0.1:1024/hook';
+const ofMember = (rest: string, body?: object): Example => ({
+  path: ({ memberId }) => `/v1/users/${memberId}${rest}`,
+  absent: `/v1/users/usr_${NO_ID}${rest}`,
+  ...(body && { body }),
+  roles: MANAGERS,
+  live: 401,
+});
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
 const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
 
@@ -211,6 +218,17 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   confirmTotp: { body: { code: '000000x' }, refusal: 400, live: 401 },
   issueApiKey: { body: { label: 'till', test: true }, roles: MANAGERS, live: 401 },
   listApiKeys: { live: 401 },
+  listMembers: { roles: MANAGERS, live: 401 },
+  inviteMember: {
+    get body() {
+      return { email: `convite-${newKey()}@example.com`, role: 'VIEWER', name: 'Bia Lima' };
+    },
+    roles: MANAGERS,
+    live: 401,
+  },
+  changeMemberRole: ofMember('/role', { role: 'VIEWER' }),
+  disableMember: ofMember('/disable'),
+  enableMember: ofMember('/enable'),
   rotateApiKey: {
     path: ({ keyId }) => `/v1/api-keys/${keyId}/rotate`,
     body: {},
@@ -227,7 +245,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   requestPasswordReset: { body: { email: 'ninguem@example.com' }, live: 202 },
   ...DASHBOARD_EXAMPLES,
   getAccountAsset: {
-    path: () => '/account/assets/password.css',
+    path: () => '/account/assets/password.js',
     absent: `/account/assets/${NO_ID}`,
     live: 200,
   },
@@ -317,17 +335,20 @@ export const sentTo = (
   route: Route,
   headers: Readonly<Record<string, string>> & { readonly authorization?: string },
 ): Pick<CallOptions, 'body' | 'raw' | 'form' | 'headers'> => {
-  const { body, upload } = exampleOf(route);
+  const { body, upload, files } = exampleOf(route);
   const { authorization = '', ...others } = headers;
   const isOfMember = isOfBrowser(route.principal);
   const session = isOfMember && authorization.startsWith('Bearer ') ? { authorization } : null;
+  const form = files && (session ? ownFiles(session, files) : filesForm({}, files));
   return {
     headers: {
+      ...form?.headers,
       ...(upload && { 'content-type': upload.contentType }),
       ...(isOfMember ? others : headers),
       ...(session && cookieOf(session)),
     },
     ...(upload && { raw: upload.bytes }),
+    ...(form && { raw: form.raw }),
     ...(body !== undefined && route.body.kind !== 'form' && { body }),
     ...(route.body.kind === 'form' && (session ? ownForm(session, body as Fields) : formOf(body as Fields))),
   };
@@ -364,10 +385,20 @@ export const makeKey = async (
   return PREFIX.key + issued.key.keyId;
 };
 
+/** A request that the log has. */
+const makeRequest = async (gateway: TestGateway): Promise<string> => {
+  await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'of-examples' } });
+  await gateway.writeRequests();
+  const [made] = await gateway.gateway.services.requestsWithId(gateway.tenant.accountId, 'of-examples');
+  return PREFIX.requestLog + made?.id;
+};
+
 /** What all tests share. */
 export type Made = Omit<Owned, 'chargeId' | 'endpointId' | 'keyId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),
+  requestLogId: await makeRequest(gateway),
+  memberId: `usr_${(await gateway.addUser('MEMBER')).userId}`,
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
   ...(await openedCase(gateway)),

@@ -17,6 +17,10 @@ const SHARED = [
   'payment.txid',
   'wallet.total',
   'webhooks.endpoints',
+  'team.roles.OWNER',
+  'team.roles.ADMIN',
+  'team.roles.MEMBER',
+  'team.roles.VIEWER',
   'methods.PIX',
   'methods.MBWAY',
   'methods.MULTIBANCO',
@@ -271,7 +275,11 @@ describe('the dashboard', () => {
       expect(await statusOf(raw)).to.equal('paid');
       const { amount } = (await gateway.get<{ amount: number }>(`/v1/charges/ch_${raw}`)).body;
       const half = ((amount / 2 - ((amount / 2) % 1)) / 100).toFixed(2).replace('.', ',');
-      const fields = { amount: half, key: 'the-same-form-twice' };
+      const previewed = await send(`${at}/refund`, { amount: half, step: 'preview' });
+      expect(previewed.status).to.equal(200);
+      expect(previewed.text).to.include(EN.payment.stillRefundable).and.include(EN.payment.refundConfirm);
+      expect((await gateway.get<{ data: unknown[] }>(`/v1/payments/${raw}/refunds`)).body.data).to.deep.equal([]);
+      const fields = { amount: half, key: 'the-same-form-twice', step: 'confirm' };
       expect(placeOf(await send(`${at}/refund`, fields))).to.equal(`${at}?done=refunded`);
       expect((await send(`${at}/refund`, fields)).status).to.equal(303);
       const { data } = (await gateway.get<{ data: { amount: number }[] }>(`/v1/payments/${raw}/refunds`)).body;

@@ -165,7 +165,7 @@ describe('the dashboard, where money is at stake,', () => {
     it('by day add up from the opening to the closing balance, which is the wallet’s', async () => {
       await paidCharge(gateway);
       const { text } = await show('/wallet');
-      const table = text.slice(text.indexOf(EN.wallet.openingBalance));
+      const table = text.slice(text.indexOf('<tbody>', text.indexOf(EN.wallet.byDay)));
       const rows = table.slice(0, table.indexOf('</tbody>')).split('</tr>').slice(0, -1);
       const centavos = (cell: string): number => Number(cell.replaceAll(/[^\d-]/g, ''));
       const cells = rows.map((row) =>
@@ -176,10 +176,15 @@ describe('the dashboard, where money is at stake,', () => {
       const sum = (column: number): number =>
         rest.reduce((total, day) => total + (day[column] as number), opening?.[column] as number);
       expect(rest.length).to.be.above(0);
-      expect([sum(0), sum(1), sum(2)]).to.deep.equal(closing.slice(0, 3));
-      expect(closing[3]).to.equal(sum(0) + sum(1) + sum(2));
+      expect([sum(1), sum(2), sum(3)]).to.deep.equal(closing.slice(1, 4));
+      expect(closing[4]).to.equal(sum(1) + sum(2) + sum(3));
+      let before = opening?.[4];
+      for (const [start = 0, available = 0, pending = 0, retained = 0, end] of rest) {
+        expect([start, start + available + pending + retained]).to.deep.equal([before, end]);
+        before = end;
+      }
       const wallet = (await gateway.get<{ available: number; pending: number }>('/v1/wallets/balance')).body;
-      expect(closing.slice(0, 2)).to.deep.equal([wallet.available, wallet.pending]);
+      expect(closing.slice(1, 3)).to.deep.equal([wallet.available, wallet.pending]);
     });
     it('are downloads of the last twelve months, the same as by the API', async () => {
       const month = lastMonths(new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10))[0] as string;

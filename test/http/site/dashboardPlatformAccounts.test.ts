@@ -318,6 +318,13 @@ describe('operators’ pages of accounts and institutions', () => {
     });
   });
 
+  it('a long list is cut, says so, and stays below 60 kB', async () => {
+    const { callbackConnectionId } = await makeCallbacks(gateway);
+    for (let n = 100; n < 150; n++) await storeFinding(gateway, callbackConnectionId, n);
+    expect(await pages.text('/connections/findings')).to.include(EN.platform.cut(40, 50));
+    await gateway.storage.operations.query(`DELETE FROM operations.reconciliation_findings`);
+  });
+
   it('the security log lists what operators asked for, newest first, and nothing of merchants', async () => {
     const { path } = await spare();
     await gateway.get('/v1/wallets');

@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
+import { type CaseWaitsBecause, waitsOf } from '../../../domain/dispute/waiting.ts';
 import type { AccountId, MedCaseId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
-import { type CaseWaitsBecause, waitsOf } from '../../../domain/dispute/waiting.ts';
 import { disputesProjection } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';

@@ -101,7 +101,7 @@ const issueRoute = route('POST', '/dashboard/{mode}/developers/keys', {
     const label = context.body.text('label');
     const done = await services.issueApiKey(tenant.accountId, { mode, label: label === '' ? null : label }, actor);
     if (isRejection(done))
-      return shownPage(422, context, reader, { ...(await contentOf(reader, label)), problem: done.message });
+      return shownPage(422, context, reader, { ...(await contentOf(reader, label)), problem: done });
     return shownPage(200, context, reader, newKeyContent(done.cleartext, texts.developers.newKeyLead, reader));
   },
 });
@@ -155,7 +155,7 @@ const rotateRoute = route('POST', '/dashboard/{mode}/developers/keys/{id}/rotate
     const done = await services.rotateApiKey(tenant.accountId, id, label === '' ? undefined : label, actor);
     if (isRejection(done)) {
       if (done.code === 'not_found') return done;
-      return shownPage(422, context, reader, { ...(await contentOf(reader)), problem: done.message });
+      return shownPage(422, context, reader, { ...(await contentOf(reader)), problem: done });
     }
     return shownPage(200, context, reader, newKeyContent(done.cleartext, texts.developers.rotatedLead, reader));
   },

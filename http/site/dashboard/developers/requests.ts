@@ -6,7 +6,18 @@ import { statusesOf } from '../../../api/requests/requestLogs.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
-import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage, textQuery } from '../page.ts';
+import {
+  modeParam,
+  ofMember,
+  PAGE,
+  pageQuery,
+  REDIRECT,
+  type Reader,
+  readerOf,
+  redirect,
+  shownPage,
+  textQuery,
+} from '../page.ts';
 import { tableOf } from '../tables.ts';
 
 const PAGE_SIZE = 50;
@@ -17,8 +28,9 @@ const query = {
   status: textQuery('Only requests with this status, or of this class.'),
   key: textQuery('Only requests made with the key of this fingerprint.'),
   after: textQuery('The last request of the page before.'),
+  request: textQuery('Only requests with this `X-Request-Id`.'),
 } as const;
-type Asked = { readonly [Name in 'status' | 'key' | 'after']?: string | undefined };
+type Asked = { readonly [Name in 'status' | 'key' | 'after' | 'request']?: string | undefined };
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
@@ -34,7 +46,11 @@ const keyChoices = async (key: string, { services, tenant, texts }: Reader): Pro
   ]);
 };
 
-const form = ({ status = '', key = '' }: Asked, keys: ReadonlyMap<string, string>, { texts }: Reader): Markup =>
+const form = (
+  { status = '', key = '', request = '' }: Asked,
+  keys: ReadonlyMap<string, string>,
+  { texts }: Reader,
+): Markup =>
   html`<form method="get" class="filters"><label>${texts.payments.status}<input name="status" value="${status}" list="statuses" placeholder="4xx" autocomplete="off"></label>
 <datalist id="statuses">${CLASSES.map((one) => html`<option value="${one}"></option>`)}</datalist>
 <label class="wide">${texts.developers.key}<select name="key"><option value="">${texts.all}</option>${[...keys].map(
@@ -43,12 +59,13 @@ const form = ({ status = '', key = '' }: Asked, keys: ReadonlyMap<string, string
         ? html`<option value="${value}" selected>${label}</option>`
         : html`<option value="${value}">${label}</option>`,
   )}</select></label>
+<label class="wide">${texts.developers.requestId}<input name="request" value="${request}" autocomplete="off"></label>
 <button class="second">${texts.apply}</button></form>`;
 
-const statusBadge = (status: number): Markup =>
+export const statusBadge = (status: number): Markup =>
   html`<span class="status ${status < 400 ? 'paid' : status < 500 ? 'pending' : 'failed'}">${status}</span>`;
 
-const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>, { texts, language }: Reader) => {
+const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>, { texts, language, to }: Reader) => {
   const { developers, payments } = texts;
   if (rows.length === 0) return html`<p class="empty">${developers.noRequests}</p>`;
   const heads = [developers.request, payments.status, developers.by, texts.webhooks.at];
@@ -56,8 +73,8 @@ const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>
     developers.requests,
     [...heads, texts.webhooks.duration, developers.requestId],
     rows.map(
-      ({ method, path, status, keyFingerprint: key, createdAt, durationMs, requestId }) =>
-        html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td>${statusBadge(status)}</td>
+      ({ id, method, path, status, keyFingerprint: key, createdAt, durationMs, requestId }) =>
+        html`<tr><th scope="row" class="wide"><a href="${to(`/developers/requests/${PREFIX.requestLog}${id}`)}"><code>${method} ${path}</code></a></th><td>${statusBadge(status)}</td>
 <td>${key === null ? texts.actor.user : (keys.get(key) ?? key)}</td><td>${instant(createdAt, language)}</td><td>${durationMs} ms</td>
 <td class="wide"><code>${requestId}</code></td></tr>`,
     ),
@@ -79,12 +96,12 @@ export const requestsRoute = route('GET', '/dashboard/{mode}/developers/requests
   summary: 'Show the requests of keys and users',
   params: modeParam,
   query,
-  responses: { 200: PAGE, 422: PAGE },
+  responses: { 200: PAGE, 303: REDIRECT, 422: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
     const { texts, to, tenant, services } = reader;
     const { accountId } = tenant;
-    const { status = '', key = '', after } = context.query;
+    const { status = '', key = '', after, request: asked = '' } = context.query;
     const keys = await keyChoices(key, reader);
     const page = <Status extends 200 | 422>(code: Status, list: Markup | null, problem?: string) =>
       shownPage(code, context, reader, {
@@ -93,6 +110,13 @@ export const requestsRoute = route('GET', '/dashboard/{mode}/developers/requests
         main: html`<p class="muted">${texts.developers.requestsLead}</p>${form(context.query, keys, reader)}${list}<p><a href="${to('/developers')}">${texts.back}</a></p>`,
         ...(problem !== undefined && { problem }),
       });
+    if (asked !== '') {
+      const named = await services.requestsWithId(accountId, asked);
+      const [only, ...others] = named;
+      if (only !== undefined && others.length === 0)
+        return redirect(to(`/developers/requests/${PREFIX.requestLog}${only.id}`));
+      return page(200, html`<section class="panel">${table(named, keys, reader)}</section>`);
+    }
     const statuses = status === '' ? null : statusesOf(status);
     if (statuses === undefined) return page(422, null, texts.developers.badStatus);
     if (key !== '' && !FINGERPRINT.test(key)) return page(422, null, texts.developers.badKey);

@@ -48,7 +48,7 @@ const acted = async (
   const outcome = await act({ ...context, caller: reader.asCaller });
   if (!isRejection(outcome)) return redirect(reader.to(`/disputes/${id}`), done);
   const page = await casePage(found, reader, context.body.text('reason'));
-  return shownPage(422, context, reader, { ...page, problem: outcome.message });
+  return shownPage(422, context, reader, { ...page, problem: outcome });
 };
 
 const appealRoute = route('POST', '/dashboard/{mode}/disputes/{id}/appeal', {
@@ -119,7 +119,7 @@ const openRoute = route('POST', '/dashboard/{mode}/payments/{id}/dispute', {
     return shownPage(422, context, reader, {
       title: texts.payment.actions,
       section: '/payments',
-      problem: taken.message,
+      problem: taken,
       main: html`<p><a href="${to(`/payments/${id}`)}">${texts.back}</a></p>`,
     });
   },

@@ -38,7 +38,7 @@ export const deadlineOf = ({ status, terms }: MedCase, now: Timestamp, { texts, 
     : html`<strong>${left}</strong><br><span class="muted small">${instant(until, language)}</span>`;
 };
 
-const table = (cases: readonly MedCase[], now: Timestamp, caption: string, reader: Reader): Markup => {
+export const casesTable = (cases: readonly MedCase[], now: Timestamp, caption: string, reader: Reader): Markup => {
   const { texts, language, to } = reader;
   const { disputes } = texts;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="hidden">${caption}</caption>
@@ -56,7 +56,7 @@ const toAnswer = (cases: readonly MedCase[], now: Timestamp, reader: Reader): Ma
   return html`<section class="panel"><h2>${disputes.toAnswer}</h2>${
     cases.length === 0
       ? html`<p class="empty">${disputes.noneToAnswer}</p>`
-      : html`<p class="muted">${disputes.toAnswerLead}</p>${table(cases, now, disputes.toAnswer, reader)}`
+      : html`<p class="muted">${disputes.toAnswerLead}</p>${casesTable(cases, now, disputes.toAnswer, reader)}`
   }</section>`;
 };
 
@@ -94,7 +94,7 @@ export const disputesRoute = route('GET', '/dashboard/{mode}/disputes', {
       main: html`${toAnswer(urgent, now, reader)}<section class="panel"><h2>${disputes.all}</h2>
 <form method="get" class="filters"><label>${texts.payments.status}<select name="status">${statusOptions(CASE_STATUSES, status, texts.caseStatuses, reader)}</select></label>
 <button class="second">${texts.apply}</button></form>
-${cases.length === 0 ? html`<p class="empty">${status === undefined ? disputes.empty : disputes.emptyFiltered}</p>` : table(cases, now, disputes.all, reader)}
+${cases.length === 0 ? html`<p class="empty">${status === undefined ? disputes.empty : disputes.emptyFiltered}</p>` : casesTable(cases, now, disputes.all, reader)}
 <p class="row pager">${after === null ? null : html`<a href="${to('/disputes')}?${kept}">${texts.newest}</a>`}
 ${hasMore && last ? html`<a href="${to('/disputes')}?${kept}after=${last.terms.caseId}" rel="next">${texts.older}</a>` : null}</p></section>`,
     });

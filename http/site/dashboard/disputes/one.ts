@@ -1,5 +1,4 @@
 // /dashboard/{mode}/disputes/{id}: one case, its payment, history and evidence, and how to answer it now.
-import { evidenceOf } from '../../../../application/disputes/evidence.ts';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import { APPEAL_REASON_MAX, APPEAL_REASON_MIN, NO_CASE } from '../../../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../../../domain/dispute/medCase.ts';
@@ -12,6 +11,7 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
 import { actionForm, fact } from '../parts.ts';
+import { evidencePanel } from './evidencePanel.ts';
 import { caseBadge, deadlineOf } from './list.ts';
 
 export const oneCase = {
@@ -61,29 +61,6 @@ const story = (found: MedCase, reader: Reader): Markup =>
     ([at, words, detail]) =>
       html`<li><p>${words}</p>${detail === null ? null : html`<p class="quoted">${detail}</p>`}<p class="muted small">${instant(at, reader.language)}</p></li>`,
   )}</ol></section>`;
-
-const BYTES: { readonly [L in Reader['language']]: Intl.NumberFormat } = {
-  pt: new Intl.NumberFormat('pt-BR', { maximumFractionDigits: 0 }),
-  en: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }),
-};
-
-const evidence = async (found: MedCase, { texts, language, services, tenant }: Reader): Promise<Markup> => {
-  const { disputes: words } = texts;
-  const files = await Promise.all(
-    evidenceOf(found).map(async (file) => ({ ...file, url: await services.evidenceUrl(tenant, file) })),
-  );
-  const isUnderWay = found.status === 'open' || found.status === 'appealed';
-  return html`<section class="panel"><h2>${words.evidence}</h2>${
-    files.length === 0
-      ? html`<p class="empty">${words.noEvidence}</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.evidence}"><table><thead><tr><th scope="col">${words.file}</th><th scope="col">${words.size}</th></tr></thead>
-<tbody>${files.map(
-          ({ fileName, fileSize, at, url }) =>
-            html`<tr><th scope="row" class="wide"><a href="${url}" target="_blank" rel="noopener">${fileName}</a><br>
-<span class="muted small">${instant(at, language)}</span></th><td>${BYTES[language].format(Math.ceil(fileSize / 1_000))} kB</td></tr>`,
-        )}</tbody></table></div><p class="muted small">${words.linksExpire}</p>`
-  }${isUnderWay ? html`<p class="muted">${words.uploadLead}</p><p><a href="/docs/operations/grantMedCaseEvidence">${words.uploadGuide}</a></p>` : null}</section>`;
-};
 
 const acceptance = (found: MedCase, path: string, reader: Reader): Markup => {
   const { texts, language, mayManage } = reader;
@@ -139,7 +116,7 @@ export const casePage = async (found: MedCase, reader: Reader, typed = '') => {
     title: `${texts.disputes.one}: ${formatAmount(amount, currency, language)}`,
     section: '/disputes',
     main: html`<p class="under">${caseBadge(found, reader)} <code>${MED_CASE.idPrefix}${caseId}</code></p>
-<div class="two"><div>${facts(found, now, reader)}${await evidence(found, reader)}${story(found, reader)}</div>
+<div class="two"><div>${facts(found, now, reader)}${await evidencePanel(found, reader)}${story(found, reader)}</div>
 <div>${actions(found, typed, reader)}</div></div>`,
   };
 };

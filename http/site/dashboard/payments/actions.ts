@@ -1,9 +1,9 @@
 // What a member does with a payment: refund, cancel, resend, and in test mode pay it. Each leads back to the payment.
-import { randomUUID } from 'node:crypto';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { SandboxPayment } from '../../../../application/sandbox/payInSandbox.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
-import { centavosOf } from '../../../../domain/presentation/amount.ts';
+import { perform } from '../../../api/payments/sandboxMethods.ts';
+import { DEFAULT_FAILURE, decideRefund, refundParam } from '../../../api/refunds/sandboxRefunds.ts';
 import { VISIBLE_MS } from '../../../api/sandbox/sandboxSchema.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import { assertFollowed } from '../../../kernel/upToDate.ts';
@@ -20,7 +20,7 @@ import {
   unlessReader,
 } from '../page.ts';
 import type { DoneAction } from '../texts/texts.ts';
-import { KEY } from './create.ts';
+import { CARD_ACTS, OPEN_ACTS } from './acts.ts';
 import { onePayment } from './one.ts';
 
 const acting = {
@@ -46,7 +46,7 @@ const acted = async (context: Acting, act: (reader: Reader) => Promise<Rejection
   return shownPage(422, context, reader, {
     title: texts.payment.actions,
     section: '/payments',
-    problem: done.message,
+    problem: done,
     main: html`<p><a href="${to(`/payments/${id}`)}">${texts.back}</a></p>`,
   });
 };
@@ -59,26 +59,6 @@ const cancelRoute = route('POST', '/dashboard/{mode}/payments/{id}/cancel', {
     acted(context, async ({ services, tenant, actor }) => {
       const done = await services.cancelPayment(tenant, context.params.id, actor);
       return isRejection(done) ? done : 'cancelled';
-    }),
-});
-
-const refundRoute = route('POST', '/dashboard/{mode}/payments/{id}/refund', {
-  ...acting,
-  operationId: 'refundFromPage',
-  summary: 'Refund a payment',
-  handle: (context) =>
-    acted(context, async ({ services, caller, mode, texts }) => {
-      const [amount, key] = [centavosOf(context.body.text('amount')), context.body.text('key')];
-      if (amount === null) return { rejected: true, code: 'invalid_amount', message: texts.create.badAmount };
-      const done = await services.requestRefund({
-        account: caller.account,
-        mode,
-        paymentId: context.params.id,
-        body: { amount, idempotencyKey: KEY.test(key) ? key : randomUUID() },
-        actor: caller.actor,
-        requestId: context.requestId,
-      });
-      return isRejection(done) ? done : 'refunded';
     }),
 });
 
@@ -125,4 +105,38 @@ const payRoute = route('POST', '/dashboard/{mode}/payments/{id}/pay', {
     }),
 });
 
-export const PAYMENT_ACTIONS = [cancelRoute, refundRoute, resendRoute, payRoute];
+const actRoute = route('POST', '/dashboard/{mode}/payments/{id}/act', {
+  ...acting,
+  operationId: 'actFromPage',
+  summary: 'Simulate an acquirer’s or card holder’s act, in test mode',
+  handle: (context) =>
+    acted(context, async ({ asCaller: caller, mode }) => {
+      const kind = [...OPEN_ACTS, ...CARD_ACTS].find((one) => one === context.body.text('as'));
+      if (mode !== 'test' || kind === undefined) return NO_PAYMENT;
+      const act =
+        kind === 'authorize'
+          ? ({ kind, method: null } as const)
+          : kind === 'refuse'
+            ? ({ kind, reason: null } as const)
+            : { kind };
+      const done = await perform({ ...context, caller }, act);
+      return isRejection(done) ? done : 'acted';
+    }),
+});
+
+const decideRefundRoute = route('POST', '/dashboard/{mode}/payments/{id}/refunds/{refund}/decide', {
+  ...acting,
+  params: { ...onePayment, refund: refundParam.id },
+  reads: ['payments', 'refunds'],
+  operationId: 'decideRefundFromPage',
+  summary: 'Simulate the bank’s decision on a refund, in test mode',
+  handle: (context) =>
+    acted(context, async ({ asCaller: caller, mode }) => {
+      if (mode !== 'test') return NO_PAYMENT;
+      const failure = context.body.text('as') === 'failed' ? DEFAULT_FAILURE : null;
+      const done = await decideRefund({ ...context, caller, params: { id: context.params.refund } }, failure);
+      return isRejection(done) ? done : 'decided';
+    }),
+});
+
+export const PAYMENT_ACTIONS = [cancelRoute, resendRoute, payRoute, actRoute, decideRefundRoute];

@@ -19,6 +19,7 @@ import {
   shownPage,
   unlessReader,
 } from '../page.ts';
+import { problemText, refusalText } from '../texts/refusals.ts';
 
 interface Fields {
   readonly amount: string;
@@ -58,7 +59,7 @@ ${input(optional(create.document), html`<input name="document" value="${fields.d
 /** Returns the body that the API would get, or what is wrong. */
 const bodyOf = (
   { amount, description, name, document }: Fields,
-  { texts: { create } }: Reader,
+  { texts: { create }, language }: Reader,
 ): ChargeBody | string => {
   const centavos = centavosOf(amount);
   if (centavos === null) return create.badAmount;
@@ -71,7 +72,7 @@ const bodyOf = (
     ...(Object.keys(customer).length > 0 && { customer }),
   };
   const [problem] = chargeProblems(body);
-  return problem === undefined ? body : `${problem.param}: ${problem.message}`;
+  return problem === undefined ? body : problemText(problem, language);
 };
 
 const ofForm = { ...ofMember, params: modeParam, refusalOf: unlessReader } as const;
@@ -116,7 +117,7 @@ export const createPaymentPageRoute = route('POST', '/dashboard/{mode}/payments/
       idempotencyKey: KEY.test(fields.key) ? fields.key : randomUUID(),
       requestId: context.requestId,
     });
-    if (isRejection(done)) return again(`${reader.texts.create.refused} ${done.message}`);
+    if (isRejection(done)) return again(`${reader.texts.create.refused} ${refusalText(done, reader.language)}`);
     return redirect(reader.to(`/payments/${done.payment.charge.terms.paymentId}`), 'created');
   },
 });

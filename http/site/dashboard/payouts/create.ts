@@ -1,7 +1,7 @@
 // /dashboard/{mode}/payouts/new: requests a payout, after a preview of its fee and of the remaining balance.
 import { randomUUID } from 'node:crypto';
 import { AMOUNT_MAX } from '../../../../domain/kernel/money.ts';
-import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { type PayoutBody, payoutProblems } from '../../../../domain/payout/request.ts';
 import { isPixKey } from '../../../../domain/pix/pixKey.ts';
 import { taxIdOf } from '../../../../domain/pix/taxId.ts';
@@ -25,6 +25,7 @@ import {
 } from '../page.ts';
 import { fact } from '../parts.ts';
 import { KEY } from '../payments/create.ts';
+import { problemText } from '../texts/refusals.ts';
 
 const CURRENCY = 'BRL';
 
@@ -61,7 +62,7 @@ const formPage = (fields: Fields, { texts, csrf, to }: Reader) => {
 const pixKeyOf = (typed: string): string => taxIdOf(typed) ?? typed.toLowerCase();
 
 /** Returns the body that the API would get, or what is wrong. */
-const bodyOf = ({ amount, destination, description }: Fields, { texts }: Reader): PayoutBody | string => {
+const bodyOf = ({ amount, destination, description }: Fields, { texts, language }: Reader): PayoutBody | string => {
   const centavos = centavosOf(amount);
   const key = pixKeyOf(destination);
   if (centavos === null || centavos > AMOUNT_MAX) return texts.create.badAmount;
@@ -73,7 +74,7 @@ const bodyOf = ({ amount, destination, description }: Fields, { texts }: Reader)
     ...(description !== '' && { description }),
   };
   const [problem] = payoutProblems(body);
-  return problem === undefined ? body : `${problem.param}: ${problem.message}`;
+  return problem === undefined ? body : problemText(problem, language);
 };
 
 const ofForm = {
@@ -104,9 +105,10 @@ type Asking = RouteContext<'member', typeof modeParam, typeof pageQuery, typeof 
 const preview = async (context: Asking, reader: Reader, fields: Fields, body: PayoutBody) => {
   const { texts, language, services, asCaller: caller, csrf, to } = reader;
   const { payouts: words } = texts;
-  const again = (problem: string) => shownPage(422, context, reader, { ...formPage(fields, reader), problem });
+  const again = (problem: string | Rejection) =>
+    shownPage(422, context, reader, { ...formPage(fields, reader), problem });
   const quote = await services.payoutRequests.quote({ account: caller.account, mode: reader.mode, body });
-  if (isRejection(quote)) return again(quote.message);
+  if (isRejection(quote)) return again(quote);
   const balances = await balancesOf({ caller, services });
   const available = balances.find(({ currency }) => currency === CURRENCY)?.available ?? 0;
   const rest = available - body.amount - quote.fee;
@@ -136,14 +138,15 @@ export const createPayoutRoute = route('POST', '/dashboard/{mode}/payouts/new', 
     const fields = fieldsOf(context.body);
     const step = context.body.text('step');
     if (step === 'change') return shownPage(200, context, reader, formPage(fields, reader));
-    const again = (problem: string) => shownPage(422, context, reader, { ...formPage(fields, reader), problem });
+    const again = (problem: string | Rejection) =>
+      shownPage(422, context, reader, { ...formPage(fields, reader), problem });
     const body = bodyOf(fields, reader);
     if (typeof body === 'string') return again(body);
     if (step !== 'confirm') return preview(context, reader, fields, body);
     const { account } = caller;
     const asked = { account, mode, body, idempotencyKey: fields.key, ...actor };
     const done = await services.payoutRequests.request(asked);
-    if (isRejection(done)) return again(done.message);
+    if (isRejection(done)) return again(done);
     return redirect(reader.to(`/payouts/${done.payout.terms.payoutId}`), 'requested');
   },
 });

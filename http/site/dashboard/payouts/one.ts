@@ -6,7 +6,8 @@ import { NO_PAYOUT } from '../../../../domain/payout/decisions.ts';
 import { formatAmount } from '../../../../domain/presentation/amount.ts';
 import type { PayoutView } from '../../../../domain/presentation/payout.ts';
 import { REASON_MAX } from '../../../api/payouts/payoutSchema.ts';
-import { findShown, payoutParam, reviewOf } from '../../../api/payouts/payouts.ts';
+import { findShown, payoutParam, receiptOf, reviewOf } from '../../../api/payouts/payouts.ts';
+import { DEFAULT_FAILURE, decidePayout } from '../../../api/payouts/sandboxPayouts.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
@@ -70,6 +71,30 @@ ${actionForm(`${path}/reject`, reader, html`<label>${words.rejectReason} (${text
   return panel(html`${review}${cancel}`);
 };
 
+const receipt = (payout: PayoutView, { texts, to }: Reader): Markup =>
+  html`<section class="panel"><h2>${texts.payment.receipt}</h2>${
+    payout.paid_at === null
+      ? html`<p class="muted">${texts.payouts.noReceipt}</p>`
+      : html`<p><a href="${to(`/payouts/${rawIdOf(payout)}/receipt.pdf`)}">${texts.payouts.receipt}</a></p>`
+  }</section>`;
+
+/** In test mode, the bank's decision. */
+const sandbox = (payout: PayoutView, reader: Reader): Markup | null => {
+  const { texts, mode, mayManage } = reader;
+  const { payouts: words, payment } = texts;
+  if (mode !== 'test' || !mayManage) return null;
+  const isUnderWay = !payout.awaiting_approval && (payout.status === 'pending' || payout.status === 'processing');
+  return html`<section class="panel"><h2>${payment.sandbox}</h2><p class="muted">${payment.sandboxLead}</p>${
+    isUnderWay
+      ? actionForm(
+          `/payouts/${rawIdOf(payout)}/decide`,
+          reader,
+          html`<p class="row"><button class="second" name="as" value="paid">${payment.bankPays}</button><button class="second" name="as" value="failed">${payment.bankFails}</button></p>`,
+        )
+      : html`<p class="muted">${payout.awaiting_approval ? words.waitsFirst : words.alreadyDecided}</p>`
+  }</section>`;
+};
+
 const payoutPage = (payout: PayoutView, reader: Reader, typed = '') => ({
   title: `${reader.texts.payouts.id}: ${formatAmount(payout.amount, payout.currency, reader.language)}`,
   section: '/payouts',
@@ -78,7 +103,7 @@ const payoutPage = (payout: PayoutView, reader: Reader, typed = '') => ({
       ? html`<a href="${reader.to(`/payouts/${rawIdOf(payout)}`)}">${reader.texts.payouts.refresh}</a>`
       : null
   }</p>
-<div class="two"><div>${facts(payout, reader)}</div><div>${payoutMoney(payout, reader)}${actions(payout, typed, reader)}</div></div>`,
+<div class="two"><div>${facts(payout, reader)}</div><div>${payoutMoney(payout, reader)}${actions(payout, typed, reader)}${receipt(payout, reader)}${sandbox(payout, reader)}</div></div>`,
 });
 
 const payoutPageRoute = route('GET', '/dashboard/{mode}/payouts/{id}', {
@@ -118,7 +143,7 @@ const acted = async (context: Acting, done: DoneAction, act: (reader: Reader) =>
   const outcome = await act(reader);
   if (!isRejection(outcome)) return redirect(to(`/payouts/${context.params.id}`), done);
   const page = payoutPage(payout, reader, context.body.text('reason'));
-  return shownPage(422, context, reader, { ...page, problem: outcome.message });
+  return shownPage(422, context, reader, { ...page, problem: outcome });
 };
 
 const cancelRoute = route('POST', '/dashboard/{mode}/payouts/{id}/cancel', {
@@ -149,4 +174,30 @@ const rejectRoute = route('POST', '/dashboard/{mode}/payouts/{id}/reject', {
     }),
 });
 
-export const PAYOUT_PAGES = [payoutPageRoute, cancelRoute, approveRoute, rejectRoute];
+const decideRoute = route('POST', '/dashboard/{mode}/payouts/{id}/decide', {
+  ...acting,
+  operationId: 'decidePayoutFromPage',
+  summary: 'Simulate the bank’s decision on a payout, in test mode',
+  handle: (context) =>
+    context.params.mode === 'test'
+      ? acted(context, 'decided', ({ asCaller: caller }) =>
+          decidePayout({ ...context, caller }, context.body.text('as') === 'failed' ? DEFAULT_FAILURE : null),
+        )
+      : Promise.resolve(NO_PAYOUT),
+});
+
+const receiptRoute = route('GET', '/dashboard/{mode}/payouts/{id}/receipt.pdf', {
+  ...ofMember,
+  operationId: 'downloadPayoutReceipt',
+  summary: 'Download the receipt of a payout',
+  params: onePayout,
+  reads: ['payouts'],
+  responses: { 200: { kind: 'bytes', description: 'The receipt.', contentTypes: ['application/pdf'] } },
+  handle: async (context) => {
+    const { asCaller: caller } = readerOf({ ...context, query: {} });
+    const pdf = await receiptOf({ ...context, caller });
+    return isRejection(pdf) ? pdf : { status: 200, contentType: 'application/pdf', bytes: pdf };
+  },
+});
+
+export const PAYOUT_PAGES = [receiptRoute, decideRoute, payoutPageRoute, cancelRoute, approveRoute, rejectRoute];

@@ -2,7 +2,7 @@
 import { ACCOUNT, type OpenAccount } from '../../../../domain/account/account.ts';
 import { isEmailAddress } from '../../../../domain/kernel/email.ts';
 import { type AccountId, PREFIX } from '../../../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import type { ApiKey } from '../../../../domain/keyring/keyring.ts';
 import { ACCOUNT_ROLES, type AccountRole, USER } from '../../../../domain/user/user.ts';
 import { keyParam } from '../../../api/access/apiKeys.ts';
@@ -16,11 +16,11 @@ import { fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
 import { settingChangeOf, settingsPanels, type TypedSetting } from './accountSettings.ts';
 import { ACCOUNTS, secretsPage } from './accounts.ts';
-import { acted, acting, showing, shown, shownAgain } from './acting.ts';
+import { acted, acting, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { choice, field, listOf, simpleForm } from './parts.ts';
 
-const USERS_LISTED = 100;
+const USERS_LISTED = 50;
 const placeOf = (id: AccountId): string => `${ACCOUNTS}/${ACCOUNT.idPrefix}${id}`;
 
 /** What was typed into one of the forms. */
@@ -168,7 +168,7 @@ const addUserRoute = route('POST', `${AT}/users`, {
     const role: AccountRole = ACCOUNT_ROLES.find((known) => known === body.text('role')) ?? 'VIEWER';
     const wish = { accountId: id, email, name: name === '' ? email : name, role };
     const again = (refusal: Rejection) => shownAgain(context, operator, onePage(id, { email, name }), refusal);
-    if (!isEmailAddress(email)) return again(reject('invalid_request', texts.platform.accounts.badEmail));
+    if (!isEmailAddress(email)) return again(said(texts.platform.accounts.badEmail));
     if (body.text('how') !== 'password') {
       const invited = await platform.inviteUser(wish, actor);
       return isRejection(invited) ? again(invited) : redirect(to(placeOf(id)), 'userInvited');

@@ -2,12 +2,13 @@
 import { type AccountSettings, agreedSettings, type OpenAccount } from '../../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../../domain/account/settings.ts';
 import type { AccountSetting } from '../../../../domain/kernel/accountSetting.ts';
-import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { html, type Markup } from '../../html.ts';
 import { fact } from '../parts.ts';
 import { agreedPanel } from '../settings/account.ts';
 import { fieldsOf } from '../settings/fields.ts';
 import { tableOf } from '../tables.ts';
+import { said } from './acting.ts';
 import type { Operator } from './page.ts';
 
 /** The settings that a text can change, by the names that the command line knows. */
@@ -91,9 +92,6 @@ export const settingChangeOf = (
   const label = texts.platform.accounts.options[option] ?? option;
   const read = rule?.read(value);
   if (rule === undefined || isRejection(read))
-    return reject(
-      'invalid_request',
-      `${texts.settings.badValue(label)} ${isRejection(read) ? read.message : ''}`.trim(),
-    );
+    return said(`${texts.settings.badValue(label)} ${isRejection(read) ? read.message : ''}`.trim());
   return { [rule.name]: rule.part === undefined ? read : { [rule.part]: read } } as SettingsChange;
 };

@@ -3,7 +3,7 @@ import type { ListedAccount } from '../../../../application/ports/readModels/vie
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { isEmailAddress } from '../../../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId } from '../../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
@@ -12,7 +12,7 @@ import { instant } from '../format.ts';
 import { type Content, PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../page.ts';
 import { copied } from '../secret.ts';
 import { tableOf } from '../tables.ts';
-import { answering, showing, shown, shownAgain } from './acting.ts';
+import { answering, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { field, finder } from './parts.ts';
 
@@ -133,7 +133,7 @@ const createRoute = route('POST', `${PLATFORM_PAGES}${ACCOUNTS}/new`, {
     const [name, email] = [context.body.text('name'), context.body.text('email')];
     const done = isEmailAddress(email)
       ? await platform.createAccount({ name, email, password: null }, actor)
-      : reject('invalid_request', words.badEmail);
+      : said(words.badEmail);
     if (isRejection(done)) return shownAgain(context, operator, newPage(name, email), done);
     const secrets = [
       [texts.signIn.email, email],

@@ -1,5 +1,5 @@
 // What operators' actions share: a form that acts leads to the page that shows the result, or shows its own page again.
-import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
 import type { PlatformCaller } from '../../../kernel/callers.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM } from '../../../kernel/route.ts';
@@ -31,11 +31,20 @@ interface Action {
   readonly page: (operator: Operator) => Promise<Content | Rejection>;
 }
 
+/** A problem in the words of the page. Other rejections are told in the reader's language. */
+interface Said extends Rejection {
+  readonly isSaid: true;
+}
+export const said = (message: string): Said => ({ ...reject('invalid_request', message), isSaid: true });
+
 /** Returns the page with a problem; what is absent stays absent. */
 export const shownAgain = async (context: Asking, operator: Operator, page: Action['page'], refusal: Rejection) => {
   const content = refusal.code === 'not_found' ? refusal : await page(operator);
   if (isRejection(content)) return content;
-  return shownToOperator(422, context, operator, { ...content, problem: refusal.message });
+  return shownToOperator(422, context, operator, {
+    ...content,
+    problem: 'isSaid' in refusal ? refusal.message : refusal,
+  });
 };
 
 /** Acts, and leads to where the result is shown. A rejection is shown on the page of the form. */

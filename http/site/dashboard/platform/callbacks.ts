@@ -9,11 +9,11 @@ import { pathParam, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { redirect } from '../page.ts';
-import { acting, shownAgain } from './acting.ts';
+import { acting, said, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
 import { listOf, resolveForm } from './parts.ts';
 
-const LISTED = 50;
+const LISTED = 20;
 const placeOf = (id: ConnectionId): string => `/connections/${PROVIDER_CONNECTION.idPrefix}${id}`;
 
 const row = (callback: ListedCallback, path: string, operator: Operator): Markup => {
@@ -50,7 +50,7 @@ const resolveRoute = route('POST', `${PLATFORM_PAGES}/connections/{id}/callbacks
     const reason = context.body.text('reason');
     const done =
       reason === ''
-        ? reject('invalid_request', texts.platform.badReason)
+        ? said(texts.platform.badReason)
         : await platform.resolveCallback(id, callback, actor.actor, reason);
     if (!isRejection(done)) return redirect(to(placeOf(id)), 'callbackResolved');
     const page = async () => ({

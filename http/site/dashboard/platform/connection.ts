@@ -12,7 +12,7 @@ import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
-import { acted, acting, answering, showing, shown, shownAgain } from './acting.ts';
+import { acted, acting, answering, said, showing, shown, shownAgain } from './acting.ts';
 import { callbacksPanel } from './callbacks.ts';
 import {
   type ConnectionFields,
@@ -128,7 +128,7 @@ const changeRoute = route('POST', AT, {
       const change = changeOf(fields);
       if ('misread' in change) {
         const message = texts.settings.badValue(texts.platform.connections.fields[change.misread]);
-        return { rejected: true, code: 'invalid_request', message };
+        return said(message);
       }
       return platform.changeProviderConnection(id, change, actor);
     };

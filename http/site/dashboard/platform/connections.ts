@@ -1,6 +1,6 @@
 // /dashboard/platform/connections: the connections to institutions, and a new one.
 
-import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
 import { COUNTED_IN } from '../../../api/providers/operatorConnections.ts';
@@ -10,7 +10,7 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { shownOnce } from '../secret.ts';
-import { answering, showing, shown, shownAgain } from './acting.ts';
+import { answering, said, showing, shown, shownAgain } from './acting.ts';
 import { type ConnectionFields, connectionInputs, typedOf, wishOf } from './connectionForms.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { accountLink, listOf } from './parts.ts';
@@ -98,11 +98,10 @@ const addRoute = route('POST', `${PLATFORM_PAGES}${CONNECTIONS}/new`, {
     const { connections: words } = texts.platform;
     const fields = typedOf(context.body);
     const wish = wishOf(fields);
-    const again = (message: string) =>
-      shownAgain(context, operator, newPage(fields), { rejected: true, code: 'invalid_request', message });
-    if ('misread' in wish) return again(texts.settings.badValue(words.fields[wish.misread]));
+    const again = (refusal: Rejection) => shownAgain(context, operator, newPage(fields), refusal);
+    if ('misread' in wish) return again(said(texts.settings.badValue(words.fields[wish.misread])));
     const done = await platform.addProviderConnection(wish.terms, wish.secrets, actor);
-    if (isRejection(done)) return again(done.message);
+    if (isRejection(done)) return again(done);
     const id = PROVIDER_CONNECTION.idPrefix + done.connectionId;
     return shownToOperator(200, context, operator, callbackUrlPage(id, done.callbackUrl, words.callbackLead, operator));
   },

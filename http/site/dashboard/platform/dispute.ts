@@ -5,7 +5,7 @@ import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCase, MedCaseState } from '../../../../domain/dispute/medCase.ts';
 import { type MedCaseId, PREFIX } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { caseParam } from '../../../api/disputes/cases.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
@@ -15,7 +15,7 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { fact } from '../parts.ts';
-import { acted, acting, showing, shown } from './acting.ts';
+import { acted, acting, said, showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
 import { accountLink, choice, field, reasonInput, simpleForm } from './parts.ts';
 
@@ -148,8 +148,6 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string) =>
     },
   });
 
-const problem = (message: string): Rejection => reject('invalid_request', message);
-
 const settleRoute = route('POST', `${AT}/settle`, {
   ...acting,
   ...one,
@@ -161,8 +159,8 @@ const settleRoute = route('POST', `${AT}/settle`, {
     const act = async ({ platform, actor, texts }: Operator) => {
       const verdict = SETTLINGS.find((way) => way === typed.verdict) ?? 'nothing';
       const amount = verdict === 'nothing' ? 0 : centavosOf(typed.amount);
-      if (amount === null) return problem(texts.create.badAmount);
-      if (typed.reason === '') return problem(texts.platform.badReason);
+      if (amount === null) return said(texts.create.badAmount);
+      if (typed.reason === '') return said(texts.platform.badReason);
       return platform.settleCase(id, { verdict, amount: toMinor(amount) }, typed.reason, actor);
     };
     return acted(context, { act, done: 'caseSettled', place: placeOf(id), page: onePage(id, typed) });
@@ -179,7 +177,7 @@ const dismissRoute = route('POST', `${AT}/dismiss`, {
     const typed = typedOf(context.body);
     const act = async ({ platform, actor, texts }: Operator) =>
       typed.reason === ''
-        ? problem(texts.platform.badReason)
+        ? said(texts.platform.badReason)
         : platform.dismissReport(MED_CASE.idPrefix + id, typed.reason, actor);
     return acted(context, { act, done: 'reportDismissed', place: placeOf(id), page: onePage(id, typed) });
   },
@@ -196,7 +194,7 @@ const ruleRoute = route('POST', `${AT}/rule`, {
     const act = async ({ platform, actor, texts }: Operator) => {
       const result = RULINGS.find((way) => way === typed.verdict) ?? 'disagreed';
       const amount = typed.amount === '0' ? 0 : centavosOf(typed.amount);
-      if (typed.amount !== '' && amount === null) return problem(texts.create.badAmount);
+      if (typed.amount !== '' && amount === null) return said(texts.create.badAmount);
       return platform.ruleCase(id, { result, returnedToPayer: amount === null ? null : toMinor(amount) }, actor);
     };
     return acted(context, { act, done: 'caseRuled', place: placeOf(id), page: onePage(id, typed) });

@@ -5,7 +5,7 @@ import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCase } from '../../../../domain/dispute/medCase.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
@@ -13,12 +13,12 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { type Content, redirect } from '../page.ts';
-import { acting, showing, shown, shownAgain } from './acting.ts';
+import { acting, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
 import { accountLink, field, listOf, reasonInput } from './parts.ts';
 
 const SECTION = '/disputes';
-const LISTED = 100;
+const LISTED = 50;
 /** Cases whose deadline comes sooner are near it. */
 export const NEAR_HOURS = 48;
 
@@ -83,8 +83,6 @@ const listRoute = route('GET', `${PLATFORM_PAGES}/disputes`, {
   handle: (context) => shown(context, listPage()),
 });
 
-const NO_SUCH_CHARGE = reject('invalid_request', 'There is no such charge.', { param: 'chargeId' });
-
 const openRoute = route('POST', `${PLATFORM_PAGES}/disputes`, {
   ...acting,
   operationId: 'openCaseFromPage',
@@ -93,15 +91,17 @@ const openRoute = route('POST', `${PLATFORM_PAGES}/disputes`, {
     const operator = operatorOf(context);
     const { body } = context;
     const typed: Typed = { chargeId: body.text('chargeId'), amount: body.text('amount'), reason: body.text('reason') };
-    const again = (message: string) => shownAgain(context, operator, listPage(typed), { ...NO_SUCH_CHARGE, message });
+    const again = (refusal: Rejection) => shownAgain(context, operator, listPage(typed), refusal);
     const { texts, platform, actor, to } = operator;
     const payment = parseId<PaymentId>(typed.chargeId, PREFIX.charge, PAYMENT.idPrefix);
     const amount = centavosOf(typed.amount);
-    if (payment === null) return again(texts.platform.disputes.badCharge);
-    if (amount === null) return again(texts.create.badAmount);
-    if (typed.reason === '') return again(texts.platform.badReason);
+    if (payment === null) return again(said(texts.platform.disputes.badCharge));
+    if (amount === null) return again(said(texts.create.badAmount));
+    if (typed.reason === '') return again(said(texts.platform.badReason));
     const done = await platform.openCase(payment, { amount: toMinor(amount), reason: typed.reason }, actor);
-    return isRejection(done) ? again(done.message) : redirect(to(`${SECTION}/${done.caseId}`), 'caseOpened');
+    return isRejection(done)
+      ? again(done.code === 'not_found' ? said(texts.platform.disputes.badCharge) : done)
+      : redirect(to(`${SECTION}/${done.caseId}`), 'caseOpened');
   },
 });
 

@@ -15,7 +15,7 @@ import type { Operator } from './page.ts';
 import { accountLink, choice, field, listOf, reasonInput, simpleForm } from './parts.ts';
 
 const SECTION = '/held';
-const LISTED = 100;
+const LISTED = 50;
 const oneOf = ({ paymentId }: HeldItem): string => `${SECTION}/${paymentId.slice(PAYMENT.idPrefix.length)}`;
 
 const reasonText = ({ reason }: HeldItem, { texts }: Operator): string => texts.platform.held.reasons[reason];

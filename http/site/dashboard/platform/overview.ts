@@ -13,7 +13,7 @@ interface Waiting {
   readonly note?: string;
 }
 
-/** Counts only: each list reads one item at most. */
+/** Counts only: each list reads one item at most, and nothing is read by account. */
 const waitingFor = async ({ platform, texts }: Operator): Promise<readonly Waiting[]> => {
   const { overview } = texts.platform;
   const [held, reviews, near, payouts, deadLetters, parked, connections, findings] = await Promise.all([
@@ -21,7 +21,7 @@ const waitingFor = async ({ platform, texts }: Operator): Promise<readonly Waiti
     platform.listCaseReviews(1),
     platform.countCasesNearDeadline(NEAR_HOURS),
     platform.listPayouts(null, 1),
-    platform.listDeadLetters(null, 1),
+    platform.tenantsWithDeadLetters(null),
     platform.listParked(null),
     platform.connectionProblems(),
     platform.listFindings({ connectionId: null, all: false }, 1),
@@ -33,7 +33,7 @@ const waitingFor = async ({ platform, texts }: Operator): Promise<readonly Waiti
     { path: '/payouts', label: overview.payouts, count: payouts.total },
     { path: '/connections', label: overview.connections, count: connections.length },
     { path: '/connections/findings', label: overview.findings, count: findings.total },
-    { path: '/dead-letters', label: overview.deadLetters, count: deadLetters.total },
+    { path: '/dead-letters', label: overview.deadLetters, count: deadLetters.length },
     { path: '/parked', label: overview.parked, count: parked.length },
   ];
 };

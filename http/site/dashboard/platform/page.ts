@@ -1,7 +1,7 @@
 // What all pages of operators share: who reads them, and the frame around their content.
 import type { Platform } from '../../../../application/capabilities.ts';
 import { PLATFORM_PAGES, type PlatformCaller } from '../../../kernel/callers.ts';
-import { type Content, PAGES, type Person, type PersonAsking, pageHeaders, personOf } from '../page.ts';
+import { type Content, PAGES, type Person, type PersonAsking, pageHeaders, personOf, saidOf } from '../page.ts';
 import { platformFrame } from './frame.ts';
 
 /** Of every page of an operator. */
@@ -28,6 +28,11 @@ export const shownToOperator = <Status extends 200 | 422>(
 ) => {
   const { language, texts } = operator;
   const done = context.query.done === undefined ? null : texts.done[context.query.done];
-  const page = platformFrame({ ...content, operator, notice: problem ?? done, isProblem: problem !== undefined });
+  const page = platformFrame({
+    ...content,
+    operator,
+    notice: problem === undefined ? done : saidOf(problem, language),
+    isProblem: problem !== undefined,
+  });
   return { status, headers: pageHeaders(context, language), page };
 };

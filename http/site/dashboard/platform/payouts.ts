@@ -22,7 +22,7 @@ import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { accountLink, finder, listOf, simpleForm } from './parts.ts';
 
 const SECTION = '/payouts';
-const LISTED = 100;
+const LISTED = 50;
 
 const accountOf = ({ tenant: { accountId, mode } }: ListedPayout, operator: Operator): Markup =>
   accountLink(ACCOUNT.idPrefix + accountId, mode, operator);

@@ -13,12 +13,12 @@ import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { type Content, PAGE, pageQuery, redirect, textQuery } from '../page.ts';
 import { fact } from '../parts.ts';
-import { acted, acting, showing, shown } from './acting.ts';
+import { acted, acting, said, showing, shown } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { listOf, resolveForm, simpleForm } from './parts.ts';
 
 const SECTION = '/connections';
-const LISTED = 100;
+const LISTED = 40;
 /** A page waits no longer for the comparison. */
 const WAIT_MS = 5_000;
 /** What institutions move. */
@@ -51,7 +51,7 @@ const compareRoute = route('POST', `${PLATFORM_PAGES}/connections/{id}/compare`,
     return shownToOperator(422, context, operator, {
       title: texts.platform.reconciliation.title,
       section: SECTION,
-      problem: done.message,
+      problem: done,
       main: html`<p><a href="${to(place)}">${texts.back}</a></p>`,
     });
   },
@@ -159,9 +159,7 @@ const resolveRoute = route('POST', `${PLATFORM_PAGES}/connections/findings/{find
   handle: (context) => {
     const reason = context.body.text('reason');
     const act = async ({ platform, actor, texts }: Operator) =>
-      reason === ''
-        ? reject('invalid_request', texts.platform.badReason)
-        : platform.resolveFinding(context.params.finding, reason, actor);
+      reason === '' ? said(texts.platform.badReason) : platform.resolveFinding(context.params.finding, reason, actor);
     return acted(context, { act, done: 'findingResolved', place: `${SECTION}/findings`, page: findingsPage(false) });
   },
 });

@@ -12,7 +12,9 @@ import { showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
 
 const SECTION = '/security';
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 40;
+/** A page stays below 60 kB. */
+const EVENTS = 40;
 
 /** Returns the names of those who made the requests. */
 const namesOf = async (requests: readonly LoggedRequest[], { platform }: Operator) => {
@@ -35,7 +37,7 @@ const row = (request: LoggedRequest, names: ReadonlyMap<UserId, string>, { langu
 /** The newest events of this process, on the first page only. */
 const eventsPanel = ({ texts, language, services }: Operator): Markup => {
   const { security: words } = texts.platform;
-  const lines = services.operations.securityLines();
+  const lines = services.operations.securityLines().slice(0, EVENTS);
   const rows = lines.map(
     ({ at, security, text, details }) =>
       html`<tr><th scope="row" class="wide">${words.events[security] ?? text}</th><td>${instant(at, language)}</td>

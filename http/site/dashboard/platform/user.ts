@@ -2,8 +2,7 @@
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { parsePrefixedId, type UserId } from '../../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
-import { ACCOUNT_ROLES, type KnownUser, USER } from '../../../../domain/user/user.ts';
-import { NO_USER } from '../../../api/access/operatorUsers.ts';
+import { ACCOUNT_ROLES, type KnownUser, NO_USER, USER } from '../../../../domain/user/user.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { pathParam, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';

@@ -1,4 +1,5 @@
 // /dashboard/{mode}/settings: the settings that belong to the merchant, and those that an operator agreed with it.
+import { LOGO_TYPES } from '../../../../application/ports/logos.ts';
 import { type AccountSettings, agreedSettings } from '../../../../domain/account/account.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../../../domain/charge/methods.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
@@ -27,7 +28,7 @@ import type { Field } from './fieldNames.ts';
 import { changeOf, type Fields, fieldsOf, typed } from './fields.ts';
 import { signInPanels } from './signIn.ts';
 
-const SECTION = '/settings';
+export const SECTION = '/settings';
 
 const input = (
   name: Exclude<Field, 'anyDestination'>,
@@ -84,9 +85,19 @@ ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.vel
 ${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
-const logo = ({ logo: hash }: AccountSettings, { texts: { settings } }: Reader): Markup =>
-  html`<section class="panel"><h2>${settings.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${settings.logo}" class="logo-image"></p>`}
-<p class="muted">${settings.logoLead} <code>PUT /v1/account/logo</code></p></section>`;
+/** The logo, and the forms that change it. The token stands before the file, so that it is checked first. */
+const logo = ({ logo: hash }: AccountSettings, { texts, mayManage, csrf, to }: Reader): Markup => {
+  const { settings: words, uploads } = texts;
+  const forms = html`<form method="post" enctype="multipart/form-data" class="action" action="${to('/settings/logo')}" data-upload>${csrf}
+<label class="drop">${uploads.image}<input type="file" name="logo" required accept="${LOGO_TYPES.join(',')}"><span class="muted small">${uploads.imageHint}</span></label>
+<progress max="1" value="0" aria-label="${uploads.progress}" hidden></progress><p data-cut="${uploads.cut}" class="notice bad" role="alert" hidden></p>
+<button>${uploads.send}</button></form>${hash === null ? null : html`<form method="post" action="${to('/settings/logo/remove')}">${csrf}<button class="danger">${uploads.removeImage}</button></form>`}`;
+  return html`<section class="panel"><h2>${words.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${words.logo}" class="logo-image"></p>`}
+<p class="muted">${words.logoLead}</p>${mayManage ? forms : html`<p class="muted">${texts.payment.mayNot}</p>`}</section>`;
+};
+
+const team = ({ texts, mayManage, to }: Reader): Markup =>
+  html`<section class="panel"><h2>${texts.team.title}</h2>${mayManage ? html`<p><a href="${to('/settings/team')}">${texts.team.see}</a></p>` : html`<p class="muted">${texts.team.onlyManagers}</p>`}</section>`;
 
 /** `fields`: as typed, where they were refused. */
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {
@@ -95,7 +106,7 @@ export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
   };
 };
 
@@ -143,7 +154,7 @@ const changeRoute = route('POST', '/dashboard/{mode}/settings', {
     const refused = await changed(sent, reader);
     if (refused === null) return redirect(reader.to(SECTION), 'settingsChanged');
     if (refused.code === 'role_required') return refused;
-    return shownPage(422, context, reader, { ...settingsContent(reader, sent), problem: refused.message });
+    return shownPage(422, context, reader, { ...settingsContent(reader, sent), problem: refused });
   },
 });
 

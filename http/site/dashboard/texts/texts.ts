@@ -14,7 +14,8 @@ import type { ConnectionView } from '../../../../domain/presentation/connection.
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
-import type { Role } from '../../../../domain/user/user.ts';
+import type { AccountRole, Role } from '../../../../domain/user/user.ts';
+import type { CARD_ACTS, OPEN_ACTS } from '../payments/acts.ts';
 import type { ConnectionField } from '../platform/connectionFields.ts';
 import type { PlatformSection, PlatformTab } from '../platform/sections.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
@@ -651,7 +652,6 @@ export interface Texts {
     readonly actions: string;
     readonly cancel: string;
     readonly cancelLead: string;
-    readonly cannotCancel: string;
     readonly refund: string;
     readonly refundLead: (rest: string) => string;
     readonly refundAmount: string;
@@ -665,6 +665,24 @@ export interface Texts {
     readonly payOther: string;
     readonly refunds: string;
     readonly requestedAt: string;
+    readonly movement: string;
+    readonly sum: string;
+    readonly ledger: string;
+    readonly inWallet: string;
+    readonly noReceipt: string;
+    readonly noCheckout: (status: string) => string;
+    readonly notOpen: string;
+    readonly notDisputable: string;
+    readonly acts: { readonly [A in (typeof OPEN_ACTS | typeof CARD_ACTS)[number]]: string };
+    readonly itsRequest: string;
+    readonly bankPays: string;
+    readonly bankFails: string;
+    readonly refundPreview: string;
+    readonly refundConfirm: string;
+    readonly stillRefundable: string;
+    readonly afterwards: string;
+    readonly feesStay: (fees: string) => string;
+    readonly goesBelowZero: string;
     readonly mayNot: string;
   };
   readonly done: { readonly [Done in DoneAction]: string };
@@ -681,6 +699,8 @@ export interface Texts {
     readonly byDay: string;
     readonly byDayNote: string;
     readonly noMovements: string;
+    readonly releases: string;
+    readonly noReleases: string;
     readonly statementsLead: string;
   };
   readonly webhooks: {
@@ -699,6 +719,7 @@ export interface Texts {
     readonly scheduledAt: string;
     readonly noEndpoints: string;
     readonly noDeliveries: string;
+    readonly noneOfPayment: string;
     readonly delivery: string;
     readonly request: string;
     readonly response: string;
@@ -762,6 +783,11 @@ export interface Texts {
     readonly request: string;
     readonly by: string;
     readonly requestId: string;
+    readonly events: string;
+    readonly noEvents: string;
+    readonly eventsUnknown: string;
+    readonly noBodies: string;
+    readonly show: string;
     readonly badStatus: string;
     readonly badKey: string;
     readonly reference: string;
@@ -846,8 +872,6 @@ export interface Texts {
     readonly linksExpire: string;
     readonly file: string;
     readonly size: string;
-    readonly uploadLead: string;
-    readonly uploadGuide: string;
     readonly appeal: string;
     readonly appealLead: string;
     readonly appealReason: string;
@@ -884,6 +908,10 @@ export interface Texts {
     readonly fee: string;
     readonly rest: string;
     readonly willWait: string;
+    readonly receipt: string;
+    readonly noReceipt: string;
+    readonly waitsFirst: string;
+    readonly alreadyDecided: string;
     readonly insufficient: string;
     readonly confirm: string;
     readonly change: string;
@@ -905,6 +933,63 @@ export interface Texts {
   };
   readonly platform: PlatformTexts;
   readonly operations: OperationsTexts;
+  /** The page behind a mailed link. */
+  readonly password: {
+    readonly title: string;
+    readonly lead: string;
+    readonly wanted: string;
+    readonly repeated: string;
+    readonly save: string;
+    readonly note: string;
+    readonly signIn: string;
+    readonly noScript: string;
+    readonly mismatch: string;
+    readonly wait: string;
+    readonly done: string;
+    readonly failed: string;
+    readonly offline: string;
+    readonly dead: string;
+    readonly rule: (length: { readonly min: number; readonly max: number }) => string;
+  };
+  readonly team: {
+    readonly title: string;
+    readonly see: string;
+    readonly onlyManagers: string;
+    readonly users: string;
+    readonly user: string;
+    readonly name: string;
+    readonly role: string;
+    readonly addedAt: string;
+    readonly change: string;
+    readonly disable: string;
+    readonly enable: string;
+    readonly invite: string;
+    readonly inviteLead: string;
+    readonly inviteButton: string;
+    readonly badEmail: string;
+    readonly badRole: string;
+    readonly first: string;
+    readonly next: string;
+    readonly roleOf: (name: string) => string;
+    readonly statuses: { readonly active: string; readonly disabled: string };
+    readonly roles: { readonly [R in AccountRole]: string };
+    readonly rights: { readonly [R in AccountRole]: string };
+  };
+  /** Files that forms send. */
+  readonly uploads: {
+    readonly files: string;
+    readonly filesHint: string;
+    readonly image: string;
+    readonly imageHint: string;
+    readonly removeImage: string;
+    readonly send: string;
+    readonly progress: string;
+    readonly cut: string;
+    readonly none: string;
+    readonly ended: string;
+    readonly full: (max: number) => string;
+    readonly refused: (count: number, all: number) => string;
+  };
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
   readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
@@ -971,10 +1056,15 @@ export const DONE_ACTIONS = [
   'accountSuspended',
   'accountReopened',
   'userInvited',
-  'userDisabled',
-  'userEnabled',
-  'roleChanged',
   'passwordLinkSent',
   'factorReset',
+  'invited',
+  'roleChanged',
+  'userDisabled',
+  'userEnabled',
+  'acted',
+  'evidenceSent',
+  'logoChanged',
+  'logoRemoved',
 ] as const;
 export type DoneAction = (typeof DONE_ACTIONS)[number];

@@ -82,7 +82,7 @@ const retryRoute = route('POST', '/dashboard/{mode}/webhooks/deliveries/{id}/ret
     if (!isRejection(done)) return redirect(to(`/webhooks/deliveries/${id}`), 'retried');
     if (done.code === 'not_found') return done;
     return shownPage(422, context, reader, {
-      ...{ title: texts.webhooks.delivery, section: '/webhooks', problem: done.message },
+      ...{ title: texts.webhooks.delivery, section: '/webhooks', problem: done },
       main: html`<p><a href="${to(`/webhooks/deliveries/${id}`)}">${texts.back}</a></p>`,
     });
   },

@@ -55,7 +55,7 @@ interface Extra {
   /** What was typed; default: what the endpoint has. */
   readonly fields?: EndpointFields;
   readonly above?: Markup | null;
-  readonly problem?: string;
+  readonly problem?: string | Rejection;
 }
 
 /** Returns the content of the endpoint's page. */
@@ -113,7 +113,7 @@ const acted = async (
   const refused = await act(reader, id);
   if (refused === null) return redirect(reader.to(done === 'endpointDeleted' ? '/webhooks' : endpointPath(id)), done);
   if (refused.code === 'not_found') return refused;
-  const extra = { problem: refused.message, ...(fields && { fields }) };
+  const extra = { problem: refused, ...(fields && { fields }) };
   return shownPage(422, context, reader, await contentOf(endpoint, reader, extra));
 };
 

@@ -1,5 +1,5 @@
 // /dashboard/{mode}/webhooks/endpoints/new: a new endpoint. Its secret is shown once.
-import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../../domain/presentation/catalogue.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
@@ -71,11 +71,12 @@ export const createEndpointRoute = route('POST', '/dashboard/{mode}/webhooks/end
     const reader = readerOf(context);
     const { tenant, services, actor, texts, to } = reader;
     const fields = endpointFieldsOf(context.body);
-    const again = (problem: string) => shownPage(422, context, reader, { ...formPage(reader, fields), problem });
+    const again = (problem: string | Rejection) =>
+      shownPage(422, context, reader, { ...formPage(reader, fields), problem });
     const problem = fieldsProblem(fields, reader);
     if (problem !== null) return again(problem);
     const done = await services.registerWebhookEndpoint(tenant, fields, actor);
-    if (isRejection(done)) return again(done.message);
+    if (isRejection(done)) return again(done);
     return shownPage(200, context, reader, {
       title: texts.webhooks.created,
       section: '/webhooks',

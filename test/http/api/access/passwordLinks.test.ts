@@ -273,7 +273,8 @@ describe('links by mail', () => {
 
   describe('lead to a page', () => {
     it('that is the same for all, under a strict policy', async () => {
-      const { status, headers, text } = await gateway.get('/account/password', { key: null });
+      const asked = { key: null, headers: { 'accept-language': 'pt-BR' } };
+      const { status, headers, text } = await gateway.get('/account/password', asked);
       expect([status, headers.get('content-type'), headers.get('cache-control')]).to.deep.equal([
         ...[200, 'text/html; charset=utf-8', 'no-store'],
       ]);
@@ -283,8 +284,9 @@ describe('links by mail', () => {
       expect(headers.get('referrer-policy')).to.equal('no-referrer');
       expect(text)
         .to.include('<html lang="pt-BR">')
+        .and.include('Defina a sua senha')
         .and.not.match(/ (style|on\w+)=/);
-      for (const [, url = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      for (const [, url = ''] of text.matchAll(/(?:src|href)="([^"]+assets[^"]+)"/g)) {
         const asset = await gateway.get(url, { key: null });
         expect([asset.status, asset.headers.get('cache-control')], url).to.deep.equal([
           ...[200, 'public, max-age=31536000, immutable'],

@@ -1,5 +1,6 @@
 // /dashboard/platform/erasure: finds a person's data, reports it, and erases it. Every step is a form, so that no address has a tax id.
-import { type ErasedView, erasedView, type HeldView, heldView } from '../../../../../application/privacy/heldView.ts';
+import type { Erased } from '../../../../../application/privacy/eraseData.ts';
+import { erasedView, type HeldView, heldView } from '../../../../../application/privacy/heldView.ts';
 import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../../../../application/privacy/namedSubject.ts';
 import { isRejection, type Rejection } from '../../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../../domain/presentation/amount.ts';
@@ -11,6 +12,7 @@ import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery } from '../../page.ts';
 import { tableOf } from '../../tables.ts';
+import { refusalText } from '../../texts/refusals.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { REASON_MAX, reasonInput } from '../parts.ts';
 import { accountCell, badge } from './parts.ts';
@@ -154,13 +156,14 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
   },
 });
 
-const outcomePanel = (erased: readonly ErasedView[], hasMore: boolean, { texts, to }: Operator): Markup => {
+const outcomePanel = (erased: readonly Erased[], hasMore: boolean, { texts, to, language }: Operator): Markup => {
   const { erasure } = texts.operations;
   const look = { erased: 'good', erased_before: 'plain', refused: 'bad' } as const;
-  const rows = erased.map(
-    ({ id, outcome, because }) =>
-      html`<tr><th scope="row"><code>${id}</code></th><td>${badge(erasure.outcomes[outcome], look[outcome])}</td><td class="broad" lang="en">${because ?? texts.none}</td></tr>`,
-  );
+  const rows = erased.map((one) => {
+    const { id, outcome } = erasedView(one);
+    const because = one.refused === null ? texts.none : refusalText(one.refused, language);
+    return html`<tr><th scope="row"><code>${id}</code></th><td>${badge(erasure.outcomes[outcome], look[outcome])}</td><td class="broad">${because}</td></tr>`;
+  });
   return html`<section class="panel"><h2>${erasure.outcome}</h2>${hasMore ? html`<p class="muted">${erasure.hasMore}</p>` : null}
 ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], rows)}<p class="row"><a href="${to(SECTION)}">${erasure.searchAgain}</a></p></section>`;
 };
@@ -168,11 +171,12 @@ ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], row
 type Acting = RouteContext<'platformMember', NonNullable<unknown>, typeof pageQuery, typeof FORM>;
 
 /** Returns what the page says about a rejected erasure. */
-const wordsOf = ({ code, param, message }: Rejection, { reason }: TypedOrder, { texts }: Operator): string => {
+const wordsOf = (rejection: Rejection, { reason }: TypedOrder, { texts, language }: Operator): string => {
+  const { param } = rejection;
   const { erasure } = texts.operations;
   if (param === 'reason' && reason === '') return texts.platform.badReason;
   if (param === 'reason' && reason.length <= REASON_MAX) return erasure.personalReason;
-  return code === 'not_found' ? erasure.none : message;
+  return rejection.code === 'not_found' ? erasure.none : refusalText(rejection, language);
 };
 
 const erase = async (context: Acting) => {
@@ -188,7 +192,7 @@ const erase = async (context: Acting) => {
   const wish = { reason: order.reason, despiteRetention: order.isDespite };
   const done = await operator.platform.erasePersonalData(of, wish, operator.actor);
   if (isRejection(done)) return again(wordsOf(done, order, operator));
-  const main = outcomePanel(done.erased.map(erasedView), done.hasMore, operator);
+  const main = outcomePanel(done.erased, done.hasMore, operator);
   return shownToOperator(200, context, operator, content(main, operator));
 };
 

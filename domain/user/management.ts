@@ -1,0 +1,20 @@
+// Who may manage whom among the users of an account (rule D5). Nobody changes the own role or access, and only an OWNER makes or unmakes an
+// OWNER. So an account never loses its last OWNER.
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import { type AccountRole, type KnownUser, mayManageKeys, type UserState } from './user.ts';
+
+export const NOT_A_MANAGER = reject('role_required', 'Only an OWNER or ADMIN of the account can manage its users.');
+const OWN = reject('role_required', 'Nobody can change the own role or access. Ask another OWNER or ADMIN.');
+const OWNERS_ONLY = reject('role_required', 'Only an OWNER can add, change or disable an OWNER.');
+
+/** Returns why `manager` may not change `member` (null: a new one), or give the role (null: keep it); null if it may. */
+export const managementRefusal = (
+  manager: Pick<KnownUser, 'userId' | 'role' | 'status'> | Extract<UserState, { status: 'absent' }>,
+  member: Pick<KnownUser, 'userId' | 'role'> | null,
+  role: AccountRole | null,
+): Rejection | null => {
+  if (manager.status !== 'active' || manager.role === 'OPERATOR' || !mayManageKeys(manager.role)) return NOT_A_MANAGER;
+  if (member !== null && member.userId === manager.userId) return OWN;
+  const isOfOwners = role === 'OWNER' || member?.role === 'OWNER';
+  return isOfOwners && manager.role !== 'OWNER' ? OWNERS_ONLY : null;
+};

@@ -1,0 +1,153 @@
+// The users of an account, managed by its own OWNERs and ADMINs: by the API and by the dashboard's pages.
+import { expect } from 'chai';
+import { MEMBERS_MAX } from '../../../application/accounts/members.ts';
+import type { AccountRole } from '../../../domain/user/user.ts';
+import { EN } from '../../../http/site/dashboard/texts/en.ts';
+import { cookieOf, ownForm } from '../../world/browser.ts';
+import type { TestGateway, TestTenant, TestUser } from '../../world/gateway.ts';
+import { openReady } from '../../world/http.ts';
+
+const HTML = { accept: 'text/html', 'accept-language': 'en' };
+const AT = '/dashboard/test/settings/team';
+interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly status: string;
+}
+
+describe('the team', () => {
+  let gateway: TestGateway;
+  let tenant: TestTenant;
+  let owner: TestUser;
+  before(async () => {
+    gateway = await openReady();
+  });
+  beforeEach(async () => {
+    tenant = await gateway.newTenant();
+    owner = await gateway.addUser('OWNER', { tenant });
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const add = (role: AccountRole) => gateway.addUser(role, { tenant });
+  const idOf = ({ userId }: TestUser) => `usr_${userId}`;
+  const as = async (user: TestUser) => {
+    const headers = await gateway.logIn('OWNER', user);
+    return {
+      api: <T = Member>(method: string, path: string, body?: unknown) =>
+        gateway.call<T>(method, path, { key: null, headers, ...(body !== undefined && { body }) }),
+      show: (path = AT) =>
+        gateway.call<unknown>('GET', path, { key: null, headers: { ...HTML, ...cookieOf(headers) } }),
+      send: (path: string, fields: Readonly<Record<string, string>> = {}) =>
+        gateway.call<unknown>('POST', AT + path, {
+          key: null,
+          ...ownForm(headers, fields),
+          headers: { ...HTML, ...cookieOf(headers) },
+        }),
+    };
+  };
+  const rolesOf = async () =>
+    Object.fromEntries(
+      (await (await as(owner)).api<{ data: readonly Member[] }>('GET', '/v1/users?limit=100')).body.data.map(
+        ({ id, role, status }) => [id, `${role} ${status}`],
+      ),
+    );
+
+  it('is listed in pages, for managers of the account alone', async () => {
+    const [admin, member] = [await add('ADMIN'), await add('MEMBER')];
+    const first = await (await as(admin)).api<{ data: Member[]; nextCursor: string }>('GET', '/v1/users?limit=2');
+    expect(first.body.data.map(({ id }) => id)).to.deep.equal([idOf(owner), idOf(admin)]);
+    const next = await (await as(admin)).api<{ data: Member[] }>(
+      'GET',
+      `/v1/users?startingAfter=${first.body.nextCursor}`,
+    );
+    expect(next.body.data.map(({ id }) => id)).to.deep.equal([idOf(member)]);
+    expect((await (await as(member)).api('GET', '/v1/users')).status).to.equal(403);
+    const stranger = await gateway.addUser('OWNER', { tenant: await gateway.newTenant() });
+    expect((await (await as(stranger)).api('GET', `/v1/users?startingAfter=${idOf(member)}`)).status).to.equal(400);
+    expect((await (await as(stranger)).api('POST', `/v1/users/${idOf(member)}/disable`)).status).to.equal(404);
+  });
+  it('invites a user once, and again as long as there is no password', async () => {
+    const { send, show, api } = await as(owner);
+    const wish = { email: 'bia@example.com', name: '<b>Bia</b>\u202e', role: 'ADMIN' };
+    for (let n = 0; n < 2; n++) expect((await send('', wish)).headers.get('location')).to.equal(`${AT}?done=invited`);
+    const { text } = await show();
+    expect(text).to.include('&lt;b&gt;Bia').and.not.include('<b>Bia');
+    expect(Object.values(await rolesOf())).to.deep.equal(['OWNER active', 'ADMIN active']);
+    const other = await send('', { ...wish, role: 'VIEWER' });
+    expect([other.status, other.text.includes('already exists')]).to.deep.equal([422, true]);
+    expect(other.text).to.include('value="bia@example.com"');
+    const nonsense = await send('', { ...wish, email: 'no address' });
+    expect([nonsense.status, nonsense.text.includes(EN.team.badEmail)]).to.deep.equal([422, true]);
+    expect((await api('POST', '/v1/users/invite', { email: 'x', role: 'KING' })).status).to.equal(400);
+  });
+  it('changes roles, at once for sessions that are open', async () => {
+    const member = await add('MEMBER');
+    const theirs = await as(member);
+    const { send } = await as(owner);
+    expect((await send(`/${idOf(member)}/role`, { role: 'ADMIN' })).headers.get('location')).to.equal(
+      `${AT}?done=roleChanged`,
+    );
+    expect((await theirs.show()).status).to.equal(200);
+    await send(`/${idOf(member)}/role`, { role: 'VIEWER' });
+    expect((await theirs.show()).status).to.equal(403);
+    const wrong = await send(`/${idOf(member)}/role`, { role: 'OPERATOR' });
+    expect([wrong.status, wrong.text.includes(EN.team.badRole)]).to.deep.equal([422, true]);
+  });
+  it('disables a user, whose sessions end, and enables it again', async () => {
+    const member = await add('ADMIN');
+    const theirs = await as(member);
+    const { send, show } = await as(owner);
+    expect((await send(`/${idOf(member)}/disable`)).headers.get('location')).to.equal(`${AT}?done=userDisabled`);
+    expect((await theirs.show()).status).to.equal(303);
+    expect((await show()).text).to.include(EN.team.enable);
+    expect((await send(`/${idOf(member)}/enable`)).headers.get('location')).to.equal(`${AT}?done=userEnabled`);
+    expect((await (await as(member)).show()).status).to.equal(200);
+  });
+  it('lets nobody change the own role or access, and no ADMIN touch or make an OWNER', async () => {
+    const admin = await add('ADMIN');
+    const member = await add('MEMBER');
+    const before = await rolesOf();
+    const { send, show } = await as(admin);
+    const refused = [
+      await send(`/${idOf(admin)}/role`, { role: 'OWNER' }),
+      await send(`/${idOf(admin)}/disable`),
+      await send(`/${idOf(owner)}/role`, { role: 'VIEWER' }),
+      await send(`/${idOf(owner)}/disable`),
+      await send(`/${idOf(member)}/role`, { role: 'OWNER' }),
+      await send('', { email: 'another-owner@example.com', role: 'OWNER' }),
+    ];
+    expect(refused.map(({ status }) => status)).to.deep.equal(Array(6).fill(422));
+    expect(refused.every(({ text }) => /role="alert">(?:Nobody can change|Only an OWNER can)/.test(text))).to.equal(
+      true,
+    );
+    expect(await rolesOf()).to.deep.equal(before);
+    expect((await show()).text).to.not.include('value="OWNER"');
+    const own = await (await as(owner)).api('POST', `/v1/users/${idOf(owner)}/disable`);
+    expect([own.status, own.text.includes('role_required')]).to.deep.equal([403, true]);
+  });
+  it('keeps an OWNER when two disable or demote each other at once', async () => {
+    for (const way of ['disable', 'role'] as const) {
+      const pair = [await add('OWNER'), await add('OWNER')] as const;
+      const [one, other] = [await as(pair[0]), await as(pair[1])];
+      await (await as(owner)).api('GET', '/v1/users');
+      const body = way === 'role' ? { role: 'VIEWER' } : undefined;
+      const replies = await Promise.all([
+        one.api('POST', `/v1/users/${idOf(pair[1])}/${way}`, body),
+        other.api('POST', `/v1/users/${idOf(pair[0])}/${way}`, body),
+      ]);
+      expect(replies.map(({ status }) => status).toSorted()[0]).to.equal(200);
+      expect(replies.filter(({ status }) => status === 200)).to.have.lengthOf(1);
+      const roles = await rolesOf();
+      expect(pair.filter((user) => roles[idOf(user)] === 'OWNER active')).to.have.lengthOf(1);
+    }
+  });
+  it('has at most its maximum of users', async () => {
+    for (let n = 1; n < MEMBERS_MAX; n++) await gateway.addUser('VIEWER', { tenant, password: null });
+    const wish = { email: 'one-more@example.com', role: 'VIEWER' };
+    const full = await (await as(owner)).api('POST', '/v1/users/invite', wish);
+    expect([full.status, full.text.includes('change_limit_reached')]).to.deep.equal([400, true]);
+  }).timeout(20_000);
+});
