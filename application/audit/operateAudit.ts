@@ -2,12 +2,13 @@
 import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKeys } from '../ports/auditKeys.ts';
-import type { AuditTree } from '../ports/auditTree.ts';
+import type { AuditTree, LastCosigned, SignedCheckpoint } from '../ports/auditTree.ts';
 import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';
 import { type KeyPeriod, keyPeriods, originOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
+import { noteKeyOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
 import { entriesAfter } from './treeReader.ts';
 
 export interface OperateAuditNeeds extends AuditorNeeds {
@@ -15,7 +16,7 @@ export interface OperateAuditNeeds extends AuditorNeeds {
   readonly auditTree: AuditTree;
   readonly auditKeys: AuditKeys;
   readonly auditAnchors: AuditAnchors;
-  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+  readonly auditSettings: Pick<AuditSettings, 'anchors' | 'witnesses'>;
   readonly auditClock: Clock;
   readonly auditOrigin: string;
 }
@@ -30,15 +31,25 @@ export interface AuditStatus {
   /** Age of the oldest event that is not sealed, in seconds; 0 if all are; null if the log can't be read from there. */
   readonly lagSeconds: number | null;
   /** The latest signed checkpoint; null before the first one. */
-  readonly checkpoint: { readonly size: number; readonly signedAt: Timestamp } | null;
+  readonly checkpoint: {
+    readonly size: number;
+    readonly signedAt: Timestamp;
+    /** The vkey of our key that signed it; null if its signature is not of a listed key. */
+    readonly signedBy: string | null;
+  } | null;
   readonly keys: readonly KeyPeriod[];
   readonly anchors: readonly AnchorState[];
+  /** What each known witness cosigned last. */
+  readonly witnesses: readonly LastCosigned[];
 }
 
 type LagNeeds = Pick<OperateAuditNeeds, 'store' | 'auditTree' | 'auditClock'>;
 
 /** Returns the age in seconds of the first entry after a position; 0 if no entry follows, null if the log doesn't have the position. */
-const ageOfNext = async ({ store, auditClock }: LagNeeds, position: Position | null): Promise<number | null> => {
+export const ageOfNext = async (
+  { store, auditClock }: Pick<LagNeeds, 'store' | 'auditClock'>,
+  position: Position | null,
+): Promise<number | null> => {
   try {
     const [next] = await entriesAfter(store, position, 1);
     return next === undefined ? 0 : secondsBetween(next.recordedAt as Timestamp, fromMillis(auditClock.now()));
@@ -52,7 +63,22 @@ const ageOfNext = async ({ store, auditClock }: LagNeeds, position: Position | n
 export const sealingLag = async (needs: LagNeeds): Promise<number | null> =>
   await ageOfNext(needs, (await needs.auditTree.find())?.position ?? null);
 
-const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<AuditStatus> => {
+/** Returns the vkey of the key that signed a checkpoint, or null if it is not one of ours. */
+const signerOf = async (
+  { auditKeys }: Pick<OperateAuditNeeds, 'auditKeys'>,
+  { note }: SignedCheckpoint,
+  origin: string,
+) => {
+  const signed = readNote(note);
+  const keys = (await auditKeys.list()).map(({ publicKey }) => noteKeyOf(origin, publicKey));
+  const [signer] = (signed && signersOf(signed, keys)) ?? [];
+  return signer === undefined ? null : vkeyOf(signer);
+};
+
+const witnessesOf = ({ auditSettings }: Pick<OperateAuditNeeds, 'auditSettings'>): readonly string[] =>
+  auditSettings.witnesses.map((vkey) => readVkey(vkey)?.name ?? vkey);
+
+export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<AuditStatus> => {
   const { auditTree, auditAnchors, auditSettings } = needs;
   const tree = await auditTree.find();
   const latest = await auditTree.latest();
@@ -63,9 +89,14 @@ const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<AuditStatus>
     root: (tree?.root ?? EMPTY_ROOT).toString('base64'),
     stopped: tree?.stopped ?? null,
     lagSeconds: await ageOfNext(needs, tree?.position ?? null),
-    checkpoint: latest && { size: latest.size, signedAt: latest.signedAt },
+    checkpoint: latest && {
+      size: latest.size,
+      signedAt: latest.signedAt,
+      signedBy: await signerOf(needs, latest, origin),
+    },
     keys: await keyPeriods(needs, origin),
     anchors: await auditAnchors.states(auditSettings.anchors),
+    witnesses: await auditTree.lastCosigned(witnessesOf(needs)),
   };
 };
 

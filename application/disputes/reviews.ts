@@ -6,6 +6,7 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
+import { type CaseWaitsBecause, waitsOf } from '../../domain/dispute/waiting.ts';
 import { type MedCaseId, type Mode, type PaymentId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -16,7 +17,7 @@ import { type Changer, metadataForChange, metadataForProcess, type UseCaseNeeds 
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import type { CaseReads, CaseWaitsBecause, WaitingCase } from '../ports/readModels/cases.ts';
+import type { CaseReads, WaitingCase } from '../ports/readModels/cases.ts';
 import { answerCase } from './answerCase.ts';
 import { openCaseByHand, ruleCaseByHand } from './casesByHand.ts';
 import { tellPaymentOf } from './tellPayment.ts';
@@ -84,7 +85,7 @@ export const dismissCaseReport =
 export interface ReviewNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
-  readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'waitingReports'>;
+  readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'countNearDeadline' | 'nearDeadline' | 'waitingReports'>;
 }
 
 /** A case, or a report without a case, that needs an operator. There is one item per reason. */
@@ -164,6 +165,16 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     waiting: (await needs.cases.waiting(limit)).flatMap(caseReviewItems),
     total: await needs.cases.countWaiting(),
   }),
+  /** Returns the number of open cases of all accounts whose deadline comes within `hours`, or has passed. */
+  countCasesNearDeadline: (hours: number): Promise<number> => needs.cases.countNearDeadline(hours),
+  /** Returns up to `limit` of them, the nearest deadline first. */
+  listCasesNearDeadline: (hours: number, limit: number) => needs.cases.nearDeadline(hours, limit),
+  /** Returns a case, or a report without a case, from its stream, and why it needs an operator. Rejects with `not_found`. */
+  showCaseReview: async (id: MedCaseId) => {
+    const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));
+    if (state.status === 'absent' && state.notTaken === undefined) return NO_CASE;
+    return { state, waiting: caseReviewItems({ id, state, waits: waitsOf(state) }) };
+  },
   /** Accepts or rejects the outcome under review. Rejects with `not_found`, or with `case_not_open` if there isn't one. */
   reviewCase: async (id: MedCaseId, approve: boolean, by: Changer): Promise<Reviewed | Rejection> => {
     const { state } = await needs.commands.load(MED_CASE, MED_CASE.stream(id));

@@ -1,10 +1,11 @@
 // Operators' use cases for the platform (rule O1): the log and its consumers, read models, parked streams, the ledger and jobs.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
+import { ageOfNext } from '../audit/operateAudit.ts';
 import { capability } from '../core/capability.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { Consumers } from '../ports/consumers.ts';
-import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
+import type { ConsumerStanding, Consumers } from '../ports/consumers.ts';
+import type { EventStore, Position, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';
 import type { OldRows } from '../ports/oldRows.ts';
 import { paced } from '../ports/paced.ts';
@@ -12,10 +13,12 @@ import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { WalletViews } from '../ports/readModels/views.ts';
 import type { ReadModelWork } from '../ports/readModelWork.ts';
 import type { Stopwatch } from '../ports/system.ts';
+import { type CheckSystemNeeds, checkSystem } from './checkSystem.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
+import { type ReadModelRunsNeeds, startReadModelRun } from './readModelRuns.ts';
 
-interface OperationsNeeds extends UseCaseNeeds {
+interface OperationsNeeds extends UseCaseNeeds, CheckSystemNeeds {
   readonly store: EventStore;
   readonly consumers: Consumers;
   readonly readModelWork: ReadModelWork;
@@ -32,16 +35,26 @@ interface OldRowsNeeds {
 /** How long a run that deletes old rows may take. */
 const DELETING_MS = 10_000;
 
-/** Returns the head of the log, and the position of each read model and process. */
+interface ConsumerItem extends ConsumerStanding {
+  readonly name: string;
+  readonly isCaughtUp: boolean;
+  /** Age of the first event after its position; null if the log can't be read from there. */
+  readonly lagSeconds: number | null;
+}
+
+/** Returns the head of the log, and how far each read model and process has come. */
 const listConsumers =
-  ({ store, consumers }: Pick<OperationsNeeds, 'store' | 'consumers'>) =>
-  async () => {
+  (needs: Pick<OperationsNeeds, 'store' | 'consumers' | 'auditClock'>) =>
+  async (): Promise<{ readonly head: Position | null; readonly consumers: readonly ConsumerItem[] }> => {
+    const { store, consumers } = needs;
     const head = await store.head();
-    const positions = await consumers.positions();
-    return {
-      head,
-      consumers: [...positions].map(([name, position]) => ({ name, position, isCaughtUp: position === head })),
-    };
+    const found: ConsumerItem[] = [];
+    for (const [name, { position, version }] of await consumers.standings()) {
+      const isCaughtUp = position === head;
+      const lagSeconds = isCaughtUp ? 0 : await ageOfNext(needs, position);
+      found.push({ name, position, version, isCaughtUp, lagSeconds });
+    }
+    return { head, consumers: found };
   };
 
 /** Yields the log in pages, from its beginning or its end. With `isLive` it continues until the signal, otherwise to the current head. */
@@ -93,7 +106,7 @@ const listFailedJobs =
 
 export const operations = capability({
   name: 'operations',
-  parts: (needs: OperationsNeeds & OldRowsNeeds) => needs,
+  parts: (needs: OldRowsNeeds & ReadModelRunsNeeds) => needs,
   upkeep: [
     {
       failure: 'old operational rows could not be deleted',
@@ -108,6 +121,12 @@ export const operations = capability({
       run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
     },
   ],
+  // For operators, but only in a running program.
+  useCases: (parts: ReadModelRunsNeeds) => ({
+    startReadModelRun: startReadModelRun(parts),
+    /** Returns the rebuilds and verifications since this process started, of all processes, newest first. */
+    readModelRuns: parts.readModelRuns.list,
+  }),
   operators: (needs: OperationsNeeds) => ({
     readModels: needs.readModelWork.names,
     rebuild: needs.readModelWork.rebuild,
@@ -125,5 +144,12 @@ export const operations = capability({
     showLedger: showLedger(needs),
     listFailedJobs: listFailedJobs(needs),
     redriveJobs: needs.failedJobs.redrive,
+    listQueues: needs.failedJobs.queues,
+    /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
+    maySkip: needs.consumers.maySkip,
+    checkSystem: checkSystem(needs),
+    listLeaders: needs.systemChecks.leaders,
+    /** Returns the version of this process, and when it started. */
+    showProcess: () => ({ version: needs.systemChecks.version, startedAt: needs.systemChecks.startedAt }),
   }),
 });

@@ -7,7 +7,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
-import { heldMoney } from '../../domain/payment/heldMoney.ts';
+import { type HeldReason, heldMoney } from '../../domain/payment/heldMoney.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { SettlementTerms } from '../../domain/payment/settle.ts';
 import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts';
@@ -119,7 +119,7 @@ export interface HeldItem {
   readonly providerPaymentId: string;
   readonly payerName: string | null;
   readonly expectedPayerTaxId: string | null;
-  readonly reason: string;
+  readonly reason: HeldReason;
   /** Why the provider refused to return it; null if no return was attempted. */
   readonly returnRefused: string | null;
   readonly heldSince: string;
@@ -150,6 +150,11 @@ export const heldPayments = (needs: HeldNeeds) => ({
   ): Promise<{ readonly held: readonly HeldItem[]; readonly total: number; readonly rest: number }> => {
     const { held, total } = await needs.held.list(limit);
     return { held: held.flatMap(heldItems), total, rest: total - held.length };
+  },
+  /** Returns the held money of one payment, from its stream. Rejects with `not_found`. */
+  showHeld: async (id: PaymentId): Promise<readonly HeldItem[] | Rejection> => {
+    const { state } = await needs.commands.load(PAYMENT, PAYMENT.stream(id));
+    return exists(state) ? heldItems(state) : NO_PAYMENT;
   },
   /** Applies an operator's decision. Rejects as `reviewHeld` does. */
   reviewHeld: async (

@@ -33,6 +33,13 @@ export interface SignedCheckpoint {
   readonly signedAt: Timestamp;
 }
 
+/** The newest checkpoint that a witness cosigned; null: none yet. */
+export interface LastCosigned {
+  readonly witness: string;
+  readonly size: number | null;
+  readonly receivedAt: Timestamp | null;
+}
+
 export interface AuditTree {
   /** Returns the tree, or null before the first leaf. */
   find(): Promise<StoredTree | null>;
@@ -65,4 +72,6 @@ export interface AuditTree {
   cosign(size: number, witness: string, line: string): Promise<void>;
   /** Returns the kept signature lines of a checkpoint, by witness. */
   cosignatures(size: number): Promise<readonly string[]>;
+  /** Returns what each of these witnesses cosigned last, in their order. */
+  lastCosigned(witnesses: readonly string[]): Promise<readonly LastCosigned[]>;
 }

@@ -55,16 +55,23 @@ export interface WhichParked {
   readonly consumer: string | null;
 }
 
+/** How far a consumer has come. */
+export interface ConsumerStanding {
+  readonly position: Position | null;
+  /** Version of a read model's tables; null: the consumer has not started. */
+  readonly version: number | null;
+}
+
 export interface Consumers {
   /** The names of all consumers, which are also the names of their checkpoints. */
   readonly names: readonly string[];
   /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
   maySkip(name: string): boolean;
   /**
-   * Returns each consumer's position in the log; null: it has not started. A copy of a read model that is built beside the live one has
-   * the name `<read model>/next`.
+   * Returns how far each consumer has come in the log. A copy of a read model that is built beside the live one has the name
+   * `<read model>/next`.
    */
-  positions(): Promise<ReadonlyMap<string, Position | null>>;
+  standings(): Promise<ReadonlyMap<string, ConsumerStanding>>;
   /** Returns the parked streams, oldest first. */
   parked(which: WhichParked): Promise<readonly ParkedRow[]>;
   /** Asks the leader to retry the streams and waits for the results, until 30 s pass without one. */

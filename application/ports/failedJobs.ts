@@ -1,4 +1,4 @@
-// Lists failed jobs for operators and retries them.
+// The queues for operators: counts, and failed jobs, which they can retry.
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload } from './jobs.ts';
 
@@ -15,7 +15,22 @@ export interface FailedJob {
   readonly nextAttemptAt: string | null;
 }
 
+/** Jobs of a queue. Each count stops at 10,000. */
+export interface QueueState {
+  readonly queue: string;
+  readonly ready: number;
+  readonly running: number;
+  /** Wait for their next attempt. */
+  readonly retry: number;
+  /** Failed permanently. */
+  readonly failed: number;
+  /** Since when the oldest of the counted ready jobs waits; null: none is ready. */
+  readonly oldestAt: string | null;
+}
+
 export interface FailedJobs {
+  /** Returns the state of each queue; empty if no worker has run on this database yet. */
+  queues(): Promise<readonly QueueState[]>;
   /** Returns failed jobs of one queue, or of all (null): permanent failures first, then by newest failure. `total` ignores `limit`. */
   list(queue: string | null, limit: number): Promise<{ readonly jobs: readonly FailedJob[]; readonly total: number }>;
   /** Retries permanently failed jobs, by id, by queue, or all of them. Returns the jobs that it restarts. */

@@ -55,6 +55,8 @@ export interface Redrives {
   end(id: RedriveId): Promise<void>;
   /** Yields all redrives without progress for `ageMs` of real time, in pages of `page`. */
   stalled(ageMs: number, page: number): AsyncIterable<readonly Pick<Redrive, 'id' | 'tenant'>[]>;
+  /** Returns the running redrives, oldest first, at most `limit`. */
+  running(limit: number): Promise<readonly (Redrive & RedriveProgress)[]>;
   /** Returns the number of deliveries that all redrives have yet to send. */
   outstanding(): Promise<number>;
 }

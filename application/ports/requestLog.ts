@@ -31,18 +31,20 @@ interface RequestLogFilter {
   /** null: any. */
   readonly statuses: readonly number[] | null;
   readonly keyFingerprint: string | null;
+  /** Requests that ask for a change, which are not GET or HEAD. */
+  readonly onlyChanges?: boolean;
 }
 
 export interface RequestLogReads {
-  /** Returns the account's requests in both modes, newest first, starting after `after`. */
+  /** Returns the requests of the account in both modes, or of operators (null), newest first, starting after `after`. */
   list(
-    accountId: AccountId,
+    accountId: AccountId | null,
     filter: RequestLogFilter,
     after: Pick<LoggedRequest, 'id' | 'createdAt'> | null,
     limit: number,
   ): Promise<readonly LoggedRequest[]>;
-  /** Returns the request, or null if the account has no such request. */
-  find(accountId: AccountId, id: RequestLogId): Promise<LoggedRequest | null>;
+  /** Returns the request, or null if the account, or operators (null), made no such request. */
+  find(accountId: AccountId | null, id: RequestLogId): Promise<LoggedRequest | null>;
   /** Returns requests with this id, of one account or by default of all, newest first. */
   withRequestId(requestId: string, limit: number, accountId?: AccountId): Promise<readonly LoggedRequest[]>;
 }

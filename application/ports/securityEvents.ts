@@ -1,6 +1,7 @@
 // Security events for operators' monitoring, without secrets and personal data. A key appears as its fingerprint, a client's address as its
 // network (/24 or /48).
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 
 export type SecurityEvent =
   | {
@@ -57,6 +58,16 @@ export interface OperatorRequest {
   readonly [id: string]: unknown;
   readonly status: number;
   readonly requestId: string;
+}
+
+/** A line of the security log. */
+export interface SecurityLine {
+  readonly at: Timestamp;
+  /** The kind of event. */
+  readonly security: string;
+  /** A stable phrase. */
+  readonly text: string;
+  readonly details: { readonly [name: string]: unknown };
 }
 
 export type ReportSecurityEvent = (event: SecurityEvent) => void;

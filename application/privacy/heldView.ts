@@ -32,3 +32,4 @@ export const erasedView = ({ owner, outcome, refused }: Erased) => ({
   outcome: outcome === 'erasedBefore' ? ('erased_before' as const) : outcome,
   because: refused === null ? null : refused.message,
 });
+export type ErasedView = ReturnType<typeof erasedView>;

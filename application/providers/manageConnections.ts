@@ -34,7 +34,7 @@ export interface ManageConnectionsNeeds extends UseCaseNeeds {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
   readonly store: Pick<EventStore, 'head'>;
-  readonly consumers: Pick<Consumers, 'positions'>;
+  readonly consumers: Pick<Consumers, 'standings'>;
   readonly connections: ConnectionReads;
   readonly connectionVault: ConnectionVault;
   readonly connectionRules: ConnectionRules;
@@ -113,8 +113,8 @@ const isProcessed = async (
   const head = await store.head();
   const started = stopwatch.elapsedMs();
   for (;;) {
-    const positions = await consumers.positions();
-    if (head === null || names.every((name) => (positions.get(name) ?? '') >= head)) return true;
+    const standings = await consumers.standings();
+    if (head === null || names.every((name) => (standings.get(name)?.position ?? '') >= head)) return true;
     if (stopwatch.elapsedMs() - started > timeoutMs) return false;
     await stopwatch.pause(LOOK_MS);
   }

@@ -146,6 +146,8 @@ export const webhooks = capability({
     resendWebhook: resendWebhook(parts),
     retryDelivery: retryDelivery(parts),
     askRedrive: askRedrive(parts),
+    /** Returns the running redrives of all accounts, oldest first. */
+    runningRedrives: parts.redrives.running,
     /** Returns the ids of deliveries in running jobs, of any tenant. */
     deliveriesRunning: deliveriesRunning(parts),
     /** Returns the attempts of a delivery, in order. */

@@ -42,6 +42,10 @@ export const GENERAL_ERRORS = {
   }),
   ...codes(404, { not_found: 'The resource or the route does not exist, or belongs to another account or mode.' }),
   ...codes(405, { method_not_allowed: 'The route does not support the method. `Allow` lists the supported methods.' }),
+  ...codes(409, {
+    work_in_progress:
+      'A rebuild or verification of read models is running, and only one may run at a time. Wait until it has ended.',
+  }),
   ...codes(413, { payload_too_large: 'The body is larger than 64 kB.' }),
   ...codes(415, { unsupported_media_type: 'The body is not `application/json` in UTF-8.' }),
   ...codes(422, { unprocessable_entity: 'No provider is configured for the payment method. Do not retry.' }),

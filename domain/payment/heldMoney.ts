@@ -5,14 +5,17 @@ import { type IncomingPaymentRecord, leftOf } from '../transaction/incomingPayme
 import type { PaymentState } from './payment.ts';
 import { lateConfirmations } from './settleHeld.ts';
 
+/** Only `no_payer_document` may still be credited. */
+export type HeldReason = 'no_payer_document' | 'confirmed_late' | NonNullable<IncomingPaymentRecord['reason']>;
+
 interface HeldMoney {
   /** For late confirmations: the id of the return, the Pix-out or the refund. */
   readonly providerPaymentId: string;
   readonly amount: Minor;
   /** null if the payer is unknown, or if the payment must not be credited anyway. */
   readonly payerName: string | null;
-  /** Why it was not credited. Only `no_payer_document` may still be credited. */
-  readonly reason: 'no_payer_document' | 'confirmed_late' | NonNullable<IncomingPaymentRecord['reason']>;
+  /** Why it was not credited. */
+  readonly reason: HeldReason;
   /** The provider's reason for refusing the return; null if no return was attempted. */
   readonly returnRefused: string | null;
   /** Time of the Pix or of the refusal. */

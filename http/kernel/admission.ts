@@ -19,6 +19,8 @@ import {
   type AuditorCaller,
   type Caller,
   type Callers,
+  isOfBrowser,
+  isOfOperators,
   isOfSession,
   type KnownCaller,
   type Principal,
@@ -173,12 +175,18 @@ const admitKey = async (
   return route.principal === 'testKey' && caller.tenant.mode !== 'test' ? LIVE_KEY : caller;
 };
 
-const OPERATORS_ONLY = reject('role_required', 'Only operators of the platform may do this.');
+const OPERATORS_ONLY: Refusal = {
+  ...reject('role_required', 'Only operators of the platform may do this.'),
+  isFor: 'operators',
+};
 const ENROL_FIRST = reject(
   'second_factor_enrolment_required',
   'Enrol a second factor first: POST /v1/auth/totp/enroll.',
 );
-const MEMBERS_ONLY = reject('role_required', 'Only members of an account may do this.');
+const MEMBERS_ONLY: Refusal = {
+  ...reject('role_required', 'Only members of an account may do this.'),
+  isFor: 'members',
+};
 
 /** As for keys, failed attempts count against the address and valid tokens against the user. */
 const admitSession = async (
@@ -188,10 +196,10 @@ const admitSession = async (
   passage: Passage,
   options: Admission,
 ): Promise<Callers['anySession'] | Refusal> => {
-  const isOfBrowser = route.principal === 'member';
-  const caller = await (isOfBrowser ? authenticateMember : authenticateSession)(req, options.services);
+  const isPage = isOfBrowser(route.principal);
+  const caller = await (isPage ? authenticateMember : authenticateSession)(req, options.services);
   // A browser without a session is led to the page where it signs in: no guess, and no failure.
-  if (isOfBrowser && isRejection(caller)) return (await beyondAddressLimit('pages', req, res, options)) ?? caller;
+  if (isPage && isRejection(caller)) return (await beyondAddressLimit('pages', req, res, options)) ?? caller;
   if (isRejection(caller)) {
     reportFailure(tokenFailureOf(req), req, options);
     return (await beyondAddressLimit('keys', req, res, options)) ?? caller;
@@ -202,10 +210,11 @@ const admitSession = async (
   const isOperator = caller.role === 'OPERATOR';
   const { operatorsNeedSecondFactor } = options.services;
   if (!passage.place.claim(isOperator ? 'operators' : caller.tenant.accountId)) return OVERLOADED;
-  if (route.principal === 'operator' && !isOperator) return OPERATORS_ONLY;
-  if (route.principal === 'operator' && isOperator && operatorsNeedSecondFactor && !caller.hasSecondFactor)
-    return ENROL_FIRST;
-  return (route.principal === 'session' || isOfBrowser) && isOperator ? MEMBERS_ONLY : caller;
+  const isForOperators = isOfOperators(route.principal);
+  if (isForOperators && !isOperator) return OPERATORS_ONLY;
+  const needsSecondFactor = isForOperators && operatorsNeedSecondFactor && !route.isBeforeSecondFactor;
+  if (needsSecondFactor && isOperator && !caller.hasSecondFactor) return ENROL_FIRST;
+  return (route.principal === 'session' || route.principal === 'member') && isOperator ? MEMBERS_ONLY : caller;
 };
 
 // --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key

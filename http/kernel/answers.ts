@@ -4,6 +4,8 @@ import type { Rejection } from '../../domain/kernel/rejection.ts';
 /** An error response with additional headers. */
 export interface Refusal extends Rejection {
   readonly headers?: { readonly [name: string]: string };
+  /** Who may use the route, if the caller is on the other side. */
+  readonly isFor?: 'members' | 'operators';
 }
 
 /** Server-sent events to one client. */

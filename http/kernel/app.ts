@@ -28,7 +28,7 @@ import {
 } from './admission.ts';
 import type { Refusal } from './answers.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import { type Caller, type KnownCaller, SIGN_IN } from './callers.ts';
+import { type Caller, ENROLMENT, isOfBrowser, isOfOperators, type KnownCaller, SIGN_IN } from './callers.ts';
 import { cookieIn } from './cookies.ts';
 import { BodyMalformed, MALFORMED_FORM } from './fileForm.ts';
 import { type Form, forgeryOf } from './forms.ts';
@@ -51,6 +51,8 @@ import { idempotencyKeyOf, readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
+  /** Paths of another listener. They don't exist here, even where a route's parameter would match them (rule S7). */
+  readonly absentPaths?: readonly string[];
   readonly trustProxy: string | number | boolean;
   readonly newRequestId: () => string;
   /** The page that browsers get instead of an error body, outside the API; null if absent. */
@@ -63,6 +65,8 @@ export interface AppOptions extends Admission {
   /** The request log. */
   readonly beginRequest: BeginRequest;
 }
+
+const NO_ROUTE = { code: 'not_found', message: 'There is no such route.' } as const;
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
@@ -80,6 +84,7 @@ export const createApp = (options: AppOptions): Express => {
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   else app.use(boundInFlight(IN_FLIGHT_MAX));
   const refuse = refusing(options);
+  for (const path of options.absentPaths ?? []) app.all(expressPath(path), (req, res) => refuse(req, res, NO_ROUTE));
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
     for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
@@ -89,7 +94,7 @@ export const createApp = (options: AppOptions): Express => {
       return refuse(req, res, { code: 'method_not_allowed', message: `${req.method} is not allowed here.` });
     });
   }
-  app.use((req: Request, res: Response) => refuse(req, res, { code: 'not_found', message: 'There is no such route.' }));
+  app.use((req: Request, res: Response) => refuse(req, res, NO_ROUTE));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => fault(error, req, res, options));
   return app;
 };
@@ -112,7 +117,7 @@ const refusing = (options: AppOptions) => {
 
 const serve = (route: Route, options: AppOptions) => {
   const readBody = bodyReader(route.body);
-  const isOfPages = route.limit === 'pages' || route.principal === 'member';
+  const isOfPages = route.limit === 'pages' || isOfBrowser(route.principal);
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
     if (isOfPages) protect(req, res, () => undefined);
@@ -133,7 +138,7 @@ const serve = (route: Route, options: AppOptions) => {
     const durationMs = performance.now() - started;
     options.onAnswer?.(route.operationId, res.statusCode, durationMs / 1000);
     if (passage.caller !== null) record(answeredRequest(req, res, passage.caller, durationMs));
-    if (passage.caller !== null && route.principal === 'operator' && route.method !== 'GET')
+    if (passage.caller !== null && isOfOperators(route.principal) && route.method !== 'GET')
       options.onOperatorRequest({
         by: passage.caller.actor,
         operation: route.operationId,
@@ -144,12 +149,17 @@ const serve = (route: Route, options: AppOptions) => {
   };
 };
 
-/** Leads browsers without a session to the page where they sign in, and from there back to the page that they asked for. */
+/** Returns where a browser can get what a page asks for: a session, and from there the page itself, or a second factor. */
+const placeToGetIn = ({ originalUrl }: Request, { code }: Refusal): string | null => {
+  if (code === 'unauthorized') return `${SIGN_IN}?next=${encodeURIComponent(originalUrl)}`;
+  return code === 'second_factor_enrolment_required' ? ENROLMENT : null;
+};
+
 const refuseOrSignIn = (route: Route, req: Request, res: Response, refusal: Refusal): void => {
-  const isSignedOut = route.principal === 'member' && refusal.code === 'unauthorized';
-  if (isSignedOut && isForBrowser(req) && route.method === 'GET')
-    res.setHeader('Cache-Control', 'no-store').redirect(303, `${SIGN_IN}?next=${encodeURIComponent(req.originalUrl)}`);
-  else sendError(req, res, refusal);
+  const isPage = isOfBrowser(route.principal) && route.method === 'GET' && isForBrowser(req);
+  const place = isPage ? placeToGetIn(req, refusal) : null;
+  if (place === null) sendError(req, res, refusal);
+  else res.setHeader('Cache-Control', 'no-store').redirect(303, place);
 };
 
 const resultOf = async (

@@ -6,7 +6,7 @@ import { shownFingerprint } from '../../application/accounts/manageKeys.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './answers.ts';
-import type { Caller, MemberCaller, OperatorCaller, SessionCaller } from './callers.ts';
+import type { Caller, Callers, OperatorCaller, SessionCaller } from './callers.ts';
 import { cookieIn, sessionCookieName } from './cookies.ts';
 import { csrfTokenOf } from './forms.ts';
 import type { GatewayServices } from './serverContext.ts';
@@ -111,11 +111,10 @@ const NO_COOKIE = reject('unauthorized', 'Sign in first: the session has ended, 
 export const authenticateMember = async (
   req: Request,
   services: GatewayServices,
-): Promise<MemberCaller | OperatorCaller | Refusal> => {
+): Promise<Callers['anyMember'] | Refusal> => {
   const token = cookieIn(req, sessionCookieName(services.baseUrl));
   const caller = await callerOf(token, services);
-  if (caller === null || token === null) return NO_COOKIE;
-  return caller.role === 'OPERATOR' ? caller : { ...caller, csrf: csrfTokenOf(token) };
+  return caller === null || token === null ? NO_COOKIE : { ...caller, csrf: csrfTokenOf(token) };
 };
 
 const AUDIT_BEARER = /^Bearer (audit_[\w-]{43})$/i;

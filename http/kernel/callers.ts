@@ -37,6 +37,10 @@ export interface MemberCaller extends SessionCaller {
   /** The token that every form of the session's pages sends (http/kernel/forms.ts). */
   readonly csrf: string;
 }
+/** An operator of the platform in its browser, by the same cookie. */
+export interface PlatformCaller extends OperatorCaller {
+  readonly csrf: string;
+}
 
 /** An institution that calls back, by its connection. */
 export interface ProviderCaller {
@@ -59,6 +63,9 @@ export interface Callers {
   operator: OperatorCaller;
   /** A page of the dashboard. Browsers without a session are led to SIGN_IN. */
   member: MemberCaller;
+  /** A page for operators. `member` and `platformMember` answer each other's users with 403 `role_required`; `anyMember` accepts both. */
+  platformMember: PlatformCaller;
+  anyMember: MemberCaller | PlatformCaller;
   /** A reader of the metrics (http/kernel/health.ts). */
   monitor: null;
   provider: ProviderCaller;
@@ -70,9 +77,22 @@ export type KnownCaller = Caller | Callers['anySession'];
 
 export const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
 
-/** Returns whether the principal requires a session: a dashboard token, or for `member` the cookie that holds one. */
-export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' | 'member' =>
-  principal === 'anySession' || principal === 'session' || principal === 'operator' || principal === 'member';
+type OfBrowser = 'member' | 'platformMember' | 'anyMember';
+/** Returns whether the principal requires the cookie that holds a session. */
+export const isOfBrowser = (principal: Principal): principal is OfBrowser =>
+  principal === 'member' || principal === 'platformMember' || principal === 'anyMember';
+
+/** Returns whether the principal requires a session: a dashboard token, or the cookie that holds one. */
+export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' | OfBrowser =>
+  principal === 'anySession' || principal === 'session' || principal === 'operator' || isOfBrowser(principal);
+
+/** Returns whether only operators of the platform are admitted. */
+export const isOfOperators = (principal: Principal): boolean =>
+  principal === 'operator' || principal === 'platformMember';
 
 /** Where browsers sign in. */
 export const SIGN_IN = '/dashboard/sign-in';
+/** Where the pages of operators begin. */
+export const PLATFORM_PAGES = '/dashboard/platform';
+/** Where an operator enrols a second factor in a browser. */
+export const ENROLMENT = `${PLATFORM_PAGES}/settings`;

@@ -43,6 +43,7 @@ export const idempotencyKey = Type.String({
   description: 'Identifies this request. A repeat with the same key and body returns the first response again.',
 });
 export const anyInteger = Type.Integer();
+export const anyNumber = Type.Number();
 export const boolean = Type.Boolean();
 export const timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' });
 export const anyObject = Type.Unsafe<{ readonly [key: string]: Json }>({ type: 'object' });

@@ -6,7 +6,15 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { EventSink, Refusal, SentChunks } from './answers.ts';
-import { type Caller, type Callers, isKeyed, isOfSession, type Principal } from './callers.ts';
+import {
+  type Caller,
+  type Callers,
+  isKeyed,
+  isOfBrowser,
+  isOfOperators,
+  isOfSession,
+  type Principal,
+} from './callers.ts';
 import type { FileForm } from './fileForm.ts';
 import type { Form } from './forms.ts';
 import { closed, type JsonSchema } from './jsonSchema.ts';
@@ -255,6 +263,8 @@ interface Declaration<
   readonly principal: Who;
   /** Returns a rejection if the caller's role may not use the route, or null. Runs before validation. By default every role may. */
   readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
+  /** Whether operators get in who have not enrolled a second factor yet: it is the page where they do. */
+  readonly isBeforeSecondFactor?: true;
   /** Default: `key` for API keys, `user` for sessions, otherwise `pages`. */
   readonly limit?: LimitClass;
   /** One rule for each `{name}` of the path. */
@@ -285,6 +295,7 @@ export interface HeaderRule {
 export interface Route extends Named {
   readonly principal: Principal;
   readonly refusalOf: (caller: Callers[Principal]) => Rejection | null;
+  readonly isBeforeSecondFactor: boolean;
   readonly limit: LimitClass;
   readonly params: ParamRules;
   readonly query: QueryRules;
@@ -322,10 +333,10 @@ const impliedErrors = ({
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
   ...(isKeyed(principal) || isOfSession(principal) || principal === 'auditor' ? (['unauthorized'] as const) : []),
-  ...(principal === 'session' || principal === 'operator' || principal === 'member'
+  ...(principal === 'session' || principal === 'member' || isOfOperators(principal)
     ? (['role_required'] as const)
     : []),
-  ...(principal === 'operator' ? (['second_factor_enrolment_required'] as const) : []),
+  ...(isOfOperators(principal) ? (['second_factor_enrolment_required'] as const) : []),
   ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
   ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
   'internal_error',
@@ -351,6 +362,8 @@ const LIMITS: { readonly [Who in Principal]?: LimitClass } = {
   anySession: 'user',
   session: 'user',
   member: 'user',
+  platformMember: 'user',
+  anyMember: 'user',
   operator: 'user',
   auditor: 'auditors',
 };
@@ -374,13 +387,14 @@ export const routeCalling =
   ): Route => {
     const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors = [], ...others } = declared;
     const { needsIdempotencyKey = false, ...named } = others;
-    const isPage = principal === 'member' && method === 'GET';
+    const isPage = isOfBrowser(principal) && method === 'GET';
     const responses: ResponseRules = isPage ? { ...SIGN_IN_FIRST, ...declared.responses } : declared.responses;
     const limit = declared.limit ?? LIMITS[principal] ?? 'pages';
     const body: BodyRule = declared.body ?? { kind: 'none' };
     return {
       method,
       path,
+      isBeforeSecondFactor: false,
       refusesUnknownQuery: false,
       reads: [],
       ...named,

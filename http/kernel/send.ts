@@ -153,6 +153,7 @@ export interface ShownError {
   readonly path: string;
   readonly status: number;
   readonly code: ErrorCode;
+  readonly isFor: Refusal['isFor'] | undefined;
   readonly requestId: string;
   readonly prefers: Preferences;
 }
@@ -179,13 +180,18 @@ export const sendError = (req: Request, res: Response, rejection: Omit<Refusal, 
   if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
   res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), code));
   const errorPage = req.app.get(ERROR_PAGE) as ErrorPage | null;
-  if (errorPage !== null && isForBrowser(req)) sendErrorPage(errorPage, req, res, code);
+  if (errorPage !== null && isForBrowser(req)) sendErrorPage(errorPage, req, res, rejection);
   else sendJson(res, ERRORS[code].status, errorBody(rejection, requestIdOf(req)));
 };
 
-const sendErrorPage = (errorPage: ErrorPage, req: Request, res: Response, code: ErrorCode): void => {
+const sendErrorPage = (
+  errorPage: ErrorPage,
+  req: Request,
+  res: Response,
+  { code, isFor }: Pick<Refusal, 'code' | 'isFor'>,
+): void => {
   const { status } = ERRORS[code];
-  const error = { path: req.path, status, code, requestId: requestIdOf(req), prefers: preferencesOf(req) };
+  const error = { path: req.path, status, code, isFor, requestId: requestIdOf(req), prefers: preferencesOf(req) };
   const { page, headers } = errorPage(error);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Vary', 'Accept, Accept-Language');

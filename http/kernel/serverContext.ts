@@ -4,7 +4,7 @@ import type { Needs, Platform, Services } from '../../application/capabilities.t
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
-import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
+import type { ReportSecurityEvent, SecurityLine } from '../../application/ports/securityEvents.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { EventSink, Refusal } from './answers.ts';
 
@@ -28,6 +28,8 @@ export interface Operations {
   readonly parkedStreams: () => number;
   /** Returns why the audit log no longer follows the event log; null if it does, or if that is unknown. */
   readonly auditStopped: () => Promise<string | null>;
+  /** Returns the newest lines of the security log that this process wrote, newest first. */
+  readonly securityLines: () => readonly SecurityLine[];
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** The bearer token for /metrics, or null if none is set. */
   readonly metricsToken: string | null;
@@ -50,6 +52,8 @@ export interface PageVersion {
 export interface ServerContext extends GatewayContext {
   /** Whether operators log in on this listener. */
   readonly operatorsLogIn: boolean;
+  /** Whether members of accounts have their pages on this listener. */
+  readonly hasMembersPages: boolean;
   /** Whether operators' routes reject operators without a second factor. */
   readonly operatorsNeedSecondFactor: boolean;
   readonly operations: Operations;

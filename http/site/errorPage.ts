@@ -22,6 +22,8 @@ interface Texts {
   readonly signedOut: Text;
   readonly stale: Text;
   readonly forbidden: Text;
+  readonly forMembers: Text;
+  readonly forOperators: Text;
 }
 
 const TEXTS: { readonly [L in Language]: Texts } = {
@@ -53,6 +55,14 @@ const TEXTS: { readonly [L in Language]: Texts } = {
       title: 'Sem permissão',
       text: html`<p>O seu papel na conta não permite isso. <a href="/dashboard">Volte ao painel.</a></p>`,
     },
+    forMembers: {
+      title: 'Esta página é dos lojistas',
+      text: html`<p>Você entrou como operador da plataforma. <a href="/dashboard">Vá para as páginas de operadores.</a></p>`,
+    },
+    forOperators: {
+      title: 'Esta página é dos operadores da plataforma',
+      text: html`<p>Você entrou como usuário de uma conta. <a href="/dashboard">Vá para o painel da sua conta.</a></p>`,
+    },
   },
   en: {
     skip: 'Skip to content',
@@ -82,10 +92,19 @@ const TEXTS: { readonly [L in Language]: Texts } = {
       title: 'Not allowed',
       text: html`<p>Your role in the account does not allow this. <a href="/dashboard">Return to the dashboard.</a></p>`,
     },
+    forMembers: {
+      title: 'This page is for merchants',
+      text: html`<p>You signed in as an operator of the platform. <a href="/dashboard">Go to the operators’ pages.</a></p>`,
+    },
+    forOperators: {
+      title: 'This page is for operators of the platform',
+      text: html`<p>You signed in as a user of an account. <a href="/dashboard">Go to your account’s dashboard.</a></p>`,
+    },
   },
 };
 
-const textOf = ({ code, status }: ShownError, texts: Texts): Text => {
+const textOf = ({ code, status, isFor }: ShownError, texts: Texts): Text => {
+  if (isFor !== undefined) return isFor === 'members' ? texts.forMembers : texts.forOperators;
   if (code === 'csrf_rejected') return texts.stale;
   if (code === 'unauthorized') return texts.signedOut;
   if (code === 'role_required') return texts.forbidden;
@@ -95,11 +114,16 @@ const textOf = ({ code, status }: ShownError, texts: Texts): Text => {
   return status >= 500 ? texts.fault : texts.other;
 };
 
-/** Returns the page of an error. It contains nothing of the request. */
-export const errorPage: ErrorPage = (error) => {
+/** Returns the language, title, text and request id that the page of an error shows. */
+export const errorWords = (error: ShownError) => {
   const { language } = chooseLanguage(undefined, error.prefers);
   const texts = TEXTS[language];
-  const { title, text } = textOf(error, texts);
+  return { language, texts, ...textOf(error, texts) };
+};
+
+/** Returns the page of an error. It contains nothing of the request. */
+export const errorPage: ErrorPage = (error) => {
+  const { language, texts, title, text } = errorWords(error);
   const page = layout({
     lang: LANGUAGE_TAG[language],
     title: `${title} · Quita`,

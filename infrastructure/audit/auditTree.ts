@@ -1,5 +1,11 @@
 // The Merkle tree of the audit log and its checkpoints in PostgreSQL.
-import type { AuditTree, SignedCheckpoint, StoredTile, StoredTree } from '../../application/ports/auditTree.ts';
+import type {
+  AuditTree,
+  LastCosigned,
+  SignedCheckpoint,
+  StoredTile,
+  StoredTree,
+} from '../../application/ports/auditTree.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { asTimestamp, type Sql, type SqlPool } from '../../application/ports/sql.ts';
 
@@ -54,7 +60,10 @@ const tiles = (db: Sql): Pick<AuditTree, 'tile' | 'roots'> => ({
 
 const checkpoints = (
   db: Sql,
-): Pick<AuditTree, 'latest' | 'checkpoint' | 'checkpoints' | 'thinOut' | 'cosign' | 'cosignatures'> => ({
+): Pick<
+  AuditTree,
+  'latest' | 'checkpoint' | 'checkpoints' | 'thinOut' | 'cosign' | 'cosignatures' | 'lastCosigned'
+> => ({
   latest: async () => {
     const { rows } = await db.query<SignedCheckpoint>(`${CHECKPOINT} ORDER BY size DESC LIMIT 1`);
     return rows[0] ?? null;
@@ -86,6 +95,13 @@ const checkpoints = (
   cosignatures: async (size) => {
     const text = 'SELECT line FROM audit.cosignatures WHERE size = $1 ORDER BY witness';
     return (await db.query<{ line: string }>(text, [size])).rows.map(({ line }) => line);
+  },
+  lastCosigned: async (witnesses) => {
+    const text = `SELECT wanted.witness, last.size, ${asTimestamp('last.received_at')} AS "receivedAt"
+      FROM unnest($1::text[]) WITH ORDINALITY wanted(witness, number) LEFT JOIN LATERAL (
+        SELECT c.size, c.received_at FROM audit.cosignatures c WHERE c.witness = wanted.witness ORDER BY c.size DESC LIMIT 1) last ON true
+      ORDER BY wanted.number`;
+    return (await db.query<LastCosigned>(text, [witnesses])).rows;
   },
 });
 

@@ -17,13 +17,16 @@ import {
   rateLimit,
 } from '../../http/kernel/admission.ts';
 import { type AppOptions, createApp } from '../../http/kernel/app.ts';
+import { PLATFORM_PAGES } from '../../http/kernel/callers.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { newRequestId } from '../../http/kernel/send.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { operatorsErrorPage } from '../../http/site/dashboard/errorPage.ts';
 import { openPageStreams } from '../../http/site/dashboard/live.ts';
+import { isForSigningIn } from '../../http/site/dashboard/routes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { errorPage } from '../../http/site/errorPage.ts';
 import { type Log, warnings } from '../log/log.ts';
@@ -39,6 +42,7 @@ type SetHere =
   | 'onOperatorRequest'
   | 'overload'
   | 'routes'
+  | 'absentPaths'
   | 'newRequestId'
   | 'errorPage'
   | 'rateLimit'
@@ -89,8 +93,12 @@ export const allRoutes = (
   return [...all, ...docsRoutes(api, site)];
 };
 
-const isForOperators = ({ path }: Route): boolean => path.startsWith('/ops/') || path === '/metrics';
-const isOnEach = ({ path }: Route): boolean => path.startsWith('/health/') || path.startsWith('/v1/auth/');
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+const isForOperators = ({ path }: Route): boolean =>
+  path.startsWith('/ops/') || path === '/metrics' || isWithin(PLATFORM_PAGES, path);
+/** Health, and what signing in needs. */
+const isOnEach = (route: Route): boolean =>
+  route.path.startsWith('/health/') || route.path.startsWith('/v1/auth/') || isForSigningIn(route);
 
 /** Returns the routes of the main listener and of the operators' listener (null if they share one, rule S7). */
 export const routesByListener = (
@@ -151,18 +159,20 @@ export const openApp = (
     closing: closing.signal,
     operatorsNeedSecondFactor: options.operatorsNeedSecondFactor,
     operatorsLogIn: true,
+    hasMembersPages: true,
   });
   const overloads: Overload[] = [];
   // Each listener has its own limits, so that a flood of the main one doesn't lock operators out.
-  const appOf = (routes: readonly Route[], appServices: typeof all): Express => {
+  const appOf = (routes: readonly Route[], others: readonly Route[], appServices: typeof all): Express => {
     const overload = new Overload({ ...OVERLOAD, ...bounds });
     overloads.push(overload);
     return createApp({
       ...options,
       routes,
+      absentPaths: [...new Set(others.filter((one) => !routes.includes(one)).map(({ path }) => path))],
       overload,
       // The error page needs the documentation's style sheet, which not every listener serves.
-      errorPage: routes.some(({ path }) => path.startsWith('/docs/')) ? errorPage : null,
+      errorPage: routes.some(({ path }) => path.startsWith('/docs/')) ? errorPage : operatorsErrorPage,
       rateLimit: rateLimit(ofKeys, limits.perMinute),
       addressLimit: addressLimit(ofAddresses, limits.ofAddress),
       connectionLimit: ofConnections,
@@ -177,9 +187,10 @@ export const openApp = (
       services: appServices,
     });
   };
-  const opsApp = opsRoutes === null ? null : appOf(opsRoutes, all);
+  const opsServices = Object.create(all, { hasMembersPages: { value: false } });
+  const opsApp = opsRoutes === null ? null : appOf(opsRoutes, [], opsServices);
   const mainServices = opsApp === null ? all : Object.create(all, { operatorsLogIn: { value: false } });
-  const app = appOf(options.routes, mainServices);
+  const app = appOf(options.routes, opsRoutes ?? [], mainServices);
   const close = () => {
     closing.abort();
     statusStreams.close();

@@ -10,7 +10,7 @@ import type { Config, Listener } from '../config/config.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import { assertReadable } from '../eventStore/readableLog.ts';
 import { evidenceOf } from '../evidence/evidence.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, securityLines } from '../log/log.ts';
 import { mailOf } from '../mail/mail.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { auditStopped, unreadiness } from '../monitoring/readiness.ts';
@@ -179,6 +179,7 @@ const serve = (
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,
     auditStopped: () => auditStopped(gateway.services.auditLog),
+    securityLines: () => securityLines(log),
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     metricsToken: config.metricsToken,
     metricsOnLoopback: isLocal,

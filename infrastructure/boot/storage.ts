@@ -22,6 +22,8 @@ const JOBS_MAX = 3;
 export interface Storage extends EventLog {
   readonly dataKeys: DataKeys;
   readonly store: EventStore & DeletesDeliveries;
+  /** Where the log is; null: in the same Postgres. */
+  readonly eventStoreUrl: string | null;
   /** Read models. */
   readonly reads: PgPool;
   /** Durable operational tables. */
@@ -69,6 +71,7 @@ export const openStorage = async (
   store.onRestored(() => dataKeys.forgetAll());
   return {
     store,
+    eventStoreUrl,
     codec: new JsonEventCodec(dataKeys),
     dataKeys,
     reads,

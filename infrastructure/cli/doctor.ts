@@ -1,134 +1,11 @@
 // `doctor`: checks the deployment and reports problems.
-
-import { type EventStore, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
-import { readParked } from '../../projections/engine/parkedStreams.ts';
-import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
+import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import type { Finding } from '../../application/ports/systemChecks.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
-import { JOBS_SCHEMA } from '../jobs/schema.ts';
-import { countSealed } from '../secrets/resealing.ts';
-import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import { afterRestore } from './afterRestore.ts';
-import { type CliCommand, type CliResult, type CliWorld, CONSUMERS } from './command.ts';
+import type { CliCommand, CliResult } from './command.ts';
 import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
-
-type Check = (world: CliWorld) => Promise<Finding>;
-
-const finding = (check: string, isGood: boolean, good: string, bad: string): Finding => ({
-  check,
-  isGood,
-  says: isGood ? good : bad,
-});
-
-/** The first version with all features that Quita uses. */
-const POSTGRES_MIN = 14;
-/** The most connections that one process opens (architecture §9). */
-const CONNECTIONS_A_PROCESS = 20;
-/** Signatures tolerate 300 s and event store deadlines 10 s, so one second is harmless. */
-const CLOCK_SKEW_MS_MAX = 1_000;
-
-const postgresVersion: Check = async ({ storage: { reads } }) => {
-  const { rows } = await reads.query<{ version: string }>("SELECT current_setting('server_version') AS version");
-  const version = rows[0]?.version ?? '';
-  return finding(
-    'database version',
-    Number.parseInt(version, 10) >= POSTGRES_MIN,
-    `PostgreSQL ${version}`,
-    `PostgreSQL ${version} is older than ${POSTGRES_MIN}: upgrade it`,
-  );
-};
-
-const durability: Check = async ({ storage: { reads } }) => {
-  const { rows } = await reads.query<{ name: string; setting: string }>(
-    "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')",
-  );
-  const off = rows.filter(({ setting }) => setting === 'off').map(({ name }) => name);
-  return finding(
-    'durability',
-    off.length === 0,
-    'fsync, full_page_writes and synchronous_commit are on',
-    `${off.join(', ')} off: a power failure can lose acknowledged payments; turn it on`,
-  );
-};
-
-const connections: Check = async ({ storage: { reads } }) => {
-  const { rows } = await reads.query<{ max: number; used: number }>(
-    `SELECT current_setting('max_connections')::int AS max, count(*)::int AS used FROM pg_stat_activity`,
-  );
-  const { max = 0, used = 0 } = rows[0] ?? {};
-  const room = Math.floor((max - used) / CONNECTIONS_A_PROCESS);
-  return finding(
-    'connections',
-    room >= 1,
-    `${used} of ${max} in use, room for ${room} more ${room === 1 ? 'process' : 'processes'}`,
-    `${used} of ${max} in use: a process takes up to ${CONNECTIONS_A_PROCESS}; raise max_connections`,
-  );
-};
-
-const clocks: Check = async ({ storage: { reads } }) => {
-  const before = Date.now();
-  const { rows } = await reads.query<{ now: number }>(
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
-  );
-  const skew = Math.round((rows[0]?.now ?? 0) - (before + Date.now()) / 2);
-  return finding(
-    'clocks',
-    Math.abs(skew) <= CLOCK_SKEW_MS_MAX,
-    `the database's clock differs from this machine's by ${skew} ms`,
-    `the database's clock differs from this machine's by ${skew} ms: run NTP on both`,
-  );
-};
-
-const eventStore: Check = async ({ storage: { store } }) => {
-  const head = await store.head();
-  return finding('event store', true, `${store.storeId}, head ${head ?? 'none yet'}`, '');
-};
-
-const consumers: Check = async ({ storage: { store, reads } }) => {
-  const [head, known] = [await store.head(), await readCheckpoints(reads, CONSUMERS)];
-  const mismatch = await mismatchWith(store, [...known.values()]);
-  if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
-  const behind = CONSUMERS.filter((name) => (known.get(name)?.position ?? null) !== head);
-  return finding(
-    'read models and processes',
-    behind.length === 0,
-    'all caught up with the log',
-    `behind the log: ${behind.join(', ')}; run doctor again, and if they make no progress check the logs of projector and worker`,
-  );
-};
-
-const parkedStreams: Check = async ({ storage: { reads } }) => {
-  const parked = await readParked(reads, null);
-  const streams = new Set(parked.map(({ stream }) => stream)).size;
-  const byConsumer = [...Map.groupBy(parked, ({ consumer }) => consumer)].map(
-    ([name, { length }]) => `${name} ${length}`,
-  );
-  return finding(
-    'parked streams',
-    streams === 0,
-    'none',
-    `${streams} parked at an event that failed (${byConsumer.join(', ')}): npm run cli -- parked list`,
-  );
-};
-
-const failedJobs: Check = async ({ storage: { reads } }) => {
-  const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [
-    `${JOBS_SCHEMA}.job`,
-  ]);
-  if (tables[0]?.jobs == null) return finding('jobs', true, 'none: no worker has run on this database yet', '');
-  const { rows } = await reads.query<{ name: string; failed: number }>(
-    `SELECT name, count(*)::int AS failed FROM ${JOBS_SCHEMA}.job WHERE state = 'failed' GROUP BY name ORDER BY name`,
-  );
-  return finding(
-    'jobs',
-    rows.length === 0,
-    'no job has failed permanently',
-    `failed permanently: ${rows.map(({ name, failed }) => `${failed} in ${name}`).join(', ')}: npm run cli -- jobs list`,
-  );
-};
 
 const resultOf = (findings: readonly Finding[]): CliResult => {
   const text = ({ colours }: Screen) =>
@@ -141,110 +18,7 @@ const resultOf = (findings: readonly Finding[]): CliResult => {
   return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
 };
 
-const secretsKey: Check = async ({ config, storage: { operations } }) => {
-  const keyring = await knownKeyring(config);
-  if (keyring === null) return finding('secrets key', true, 'not checked: SECRETS_KEY is not set here', '');
-  const isRight = await opensWhatIsSealed(operations, keyring);
-  const counts = [...(await countSealed(operations))];
-  const sum = (entries: typeof counts) => entries.reduce((total, [, count]) => total + count, 0);
-  const unopened = sum(counts.filter(([keyId]) => !keyring.has(keyId)));
-  const old = sum(counts.filter(([keyId]) => keyring.has(keyId) && keyId !== keyring.sealingId));
-  if (isRight === null) return finding('secrets key', true, 'nothing is sealed yet', '');
-  if (isRight && unopened > 0)
-    return finding(
-      'secrets key',
-      false,
-      '',
-      `${unopened} secrets are sealed with a missing key: their webhooks can’t be signed; npm run cli -- secrets status`,
-    );
-  return finding(
-    'secrets key',
-    isRight,
-    old === 0
-      ? 'it opens the secrets in the database'
-      : `${old} secrets are still sealed with an old key: npm run cli -- secrets rotate`,
-    'SECRETS_KEY is not the key that sealed this database’s secrets: webhooks can’t be signed, and personal data can’t be read; restore the right key',
-  );
-};
-
-/** Number of payments whose data keys are looked up. Finds a loss of one percent with a probability of 99.99 %. */
-const SAMPLED_PAYMENTS = 1_000;
-const SEALED_FIELD = /"sealed":"[^"]/;
-
-const isSealed = async (store: EventStore, stream: StreamName): Promise<boolean> => {
-  for await (const { data } of store.readStream(stream)) if (SEALED_FIELD.test(data)) return true;
-  return false;
-};
-
-/** Payments without personal data have no key. */
-const dataKeys: Check = async ({ storage: { reads, store } }) => {
-  const { rows: known } = await reads.query<{ percent: number }>(
-    `SELECT least(100, 100.0 * $1 / greatest(reltuples, 1))::float8 AS percent FROM pg_class
-     WHERE oid = to_regclass('rm_payments.payments')`,
-    [SAMPLED_PAYMENTS],
-  );
-  if (known[0] === undefined) return finding('data keys', true, 'none: no projector has run on this database yet', '');
-  const { rows } = await reads.query<{ id: PaymentId; hasKey: boolean }>(
-    `SELECT id, EXISTS (SELECT FROM privacy.data_keys WHERE owner = id) AS "hasKey"
-     FROM rm_payments.payments TABLESAMPLE SYSTEM ($1) LIMIT $2`,
-    [known[0].percent, SAMPLED_PAYMENTS],
-  );
-  let lost = 0;
-  for (const { id, hasKey } of rows) if (!hasKey && (await isSealed(store, PAYMENT.stream(id)))) lost++;
-  return finding(
-    'data keys',
-    lost === 0,
-    `none is missing (${rows.length} payments sampled)`,
-    `${lost} of ${rows.length} sampled payments have lost their data keys, so their personal data reads as erased: restore the table privacy.data_keys`,
-  );
-};
-
-/** The read models that know connections and what waits for them. */
-const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_payouts.requested'];
-
-const providerConnections: Check = async ({ platform, storage: { reads } }) => {
-  const { rows } = await reads.query<{ missing: number }>(
-    'SELECT count(*)::int AS missing FROM unnest($1::text[]) name WHERE to_regclass(name) IS NULL',
-    [COUNTED_IN],
-  );
-  if (rows[0]?.missing !== 0)
-    return finding('provider connections', true, 'none: no projector has run on this database yet', '');
-  const problems = await platform.connectionProblems();
-  return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
-};
-
-/** A lag that shows that no worker seals. */
-const SEALING_SECONDS_MAX = 60;
-
-const auditLog: Check = async ({ platform }) => {
-  const { size, stopped, lagSeconds, anchors } = await platform.auditStatus();
-  if (stopped !== null)
-    return finding('audit log', false, '', `sealing stopped: ${stopped}. See docs/runbook.md, "The audit log stopped"`);
-  if (lagSeconds === null || lagSeconds > SEALING_SECONDS_MAX)
-    return finding('audit log', false, '', 'it doesn’t follow the event log: is a worker running?');
-  const failing = anchors.filter(({ failures }) => failures > 0).map(({ anchor, error }) => `${anchor} (${error})`);
-  return finding(
-    'audit log',
-    failing.length === 0,
-    `${size} entries sealed`,
-    `anchors don’t receive checkpoints: ${failing.join(', ')}`,
-  );
-};
-
-const CHECKS: readonly Check[] = [
-  postgresVersion,
-  durability,
-  connections,
-  clocks,
-  secretsKey,
-  dataKeys,
-  eventStore,
-  consumers,
-  parkedStreams,
-  failedJobs,
-  providerConnections,
-  auditLog,
-];
+const bad = (check: string, says: string): Finding => ({ check, isGood: false, says });
 
 const doctor: CliCommand = {
   name: 'doctor',
@@ -258,16 +32,14 @@ const doctor: CliCommand = {
   },
   changes: 'withOptions',
   run: async (world, { options }) => {
-    const { eventStoreUrl } = world.config;
-    const findings: Finding[] = options['after-restore'] === true ? [...(await afterRestore(world))] : [];
-    for (const check of CHECKS) findings.push(await check(world));
-    return resultOf([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+    const restored = options['after-restore'] === true ? await afterRestore(world) : [];
+    return resultOf([...restored, ...(await world.platform.checkSystem())]);
   },
   whenUnopened: async ({ eventStoreUrl }, error) => {
     const says = explained(error);
     if (says === null) return null;
-    if (!(error instanceof EventStoreUnavailable)) return resultOf([finding('database', false, '', says)]);
-    const first = finding('event store', false, '', `can't be opened: ${error.message}`);
+    if (!(error instanceof EventStoreUnavailable)) return resultOf([bad('database', says)]);
+    const first = bad('event store', `can't be opened: ${error.message}`);
     return resultOf([first, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },
 };

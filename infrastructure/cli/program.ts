@@ -1,6 +1,6 @@
 // Parses the command line and prints help, with commander. A wrong command or option fails with one line.
-import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { VERSION } from '../system/version.ts';
 import { type CliInput, type CommandWords, UsageError } from './command.ts';
 import type { Screen } from './output.ts';
 
@@ -11,11 +11,6 @@ const FOOTER =
 /** Longer words are cut when an error message quotes them. */
 const LONG_WORD = /(\S{100})\S+/g;
 const HELP_WIDTH = 100;
-
-const MANIFEST = new URL('../../package.json', import.meta.url);
-/** `quita 0.1.0`. */
-const versionText = (): string =>
-  `quita ${(JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version}`;
 
 /** A command to run with what was typed, or a text to print. */
 export type Asked<Words extends CommandWords> =
@@ -37,7 +32,7 @@ const nodeOf = (name: string, { width, colours }: Screen): Command =>
     });
 
 const withCommon = (node: Command): Command =>
-  node.option('--json', 'machine-readable output').version(versionText(), '--version', 'show the version');
+  node.option('--json', 'machine-readable output').version(`quita ${VERSION}`, '--version', 'show the version');
 
 /** Otherwise `--name --email x` would be read as a name of "--email". */
 const givenValue = (text: string): string => {

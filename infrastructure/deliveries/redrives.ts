@@ -13,13 +13,11 @@ interface Row extends Omit<Redrive, 'tenant' | 'filter'>, Tenant, RedriveFilter 
   readonly afterId: DeliveryId | null;
 }
 
-const FIND = {
-  name: 'find_redrive',
-  text: `SELECT id, account_id AS "accountId", mode, endpoint_id AS "endpointId", event_type AS "eventType",
+const SELECT = `SELECT id, account_id AS "accountId", mode, endpoint_id AS "endpointId", event_type AS "eventType",
       ${asTimestamp('created_from')} AS "createdFrom", ${asTimestamp('created_to')} AS "createdTo", ${asTimestamp('asked_at')} AS "askedAt",
       actor, request_id AS "requestId", queued, requested, ${asTimestamp('after_at')} AS "afterAt", after_id AS "afterId"
-    FROM operations.redrives WHERE id = $1`,
-};
+    FROM operations.redrives`;
+const FIND = { name: 'find_redrive', text: `${SELECT} WHERE id = $1` };
 
 const fromRow = ({
   accountId,
@@ -102,6 +100,8 @@ export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> |
         ),
       (rows) => rows.map(({ id, account_id: accountId, mode }) => ({ id, tenant: { accountId, mode } })),
     ),
+
+  running: async (limit) => (await db.query<Row>(`${SELECT} ORDER BY id LIMIT $1`, [limit])).rows.map(fromRow),
 
   outstanding: async () => {
     const { rows } = await db.query<{ outstanding: number }>(

@@ -1,11 +1,11 @@
 // Lists failed jobs and retries them, for an operator beside the running program. Jobs are idempotent.
-import type { FailedJobs, FailedJob as ListedJob } from '../../application/ports/failedJobs.ts';
+import type { FailedJobs, FailedJob as ListedJob, QueueState } from '../../application/ports/failedJobs.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PayloadFailure } from './claims.ts';
 import { hasTables } from './installation.ts';
 import { JOBS_CHANNEL, noticeOf, tenantOf } from './lanes.ts';
-import { LIST_FAILED, REOPEN } from './statements.ts';
+import { LIST_FAILED, QUEUE_STATES, REOPEN } from './statements.ts';
 
 export interface FailedJob extends ListedJob {
   /** '' for none. */
@@ -55,6 +55,7 @@ export const redriveJobs = async (
 
 /** `reads` is the connection for lists. */
 export const failedJobs = (reads: Sql, operations: Sql): FailedJobs => ({
+  queues: async () => ((await hasTables(reads)) ? (await reads.query<QueueState>(QUEUE_STATES)).rows : []),
   list: (queue, limit) => listFailedJobs(reads, queue, limit),
   redrive: (which) => redriveJobs(operations, which),
 });

@@ -282,6 +282,25 @@ export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_
   FROM ${JOB} WHERE (state = 'failed' OR state < 'active' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
   ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on, created_on) DESC, id LIMIT $2`;
 
+/** Jobs of each queue by state, each counted up to the limit, and since when the oldest one is ready. By the index of each state. */
+export const QUEUE_STATES = `SELECT q.name AS queue, created.jobs AS ready, retry.jobs AS retry, active.jobs AS running, failed.jobs AS failed,
+    ${asTimestamp('oldest.since')} AS "oldestAt"
+  FROM ${JOBS_SCHEMA}.queue q
+  ${[
+    ['created', `j.state = 'created' AND j.priority = 0`],
+    ['retry', `j.state = 'retry'`],
+    ['active', ACTIVE],
+    ['failed', `j.state = 'failed'`],
+  ]
+    .map(
+      ([name, state]) => `CROSS JOIN LATERAL (SELECT count(*)::int AS jobs FROM (
+    SELECT FROM ${JOB} j WHERE j.name = q.name AND ${state} LIMIT ${COUNTED_MAX}) counted) ${name}`,
+    )
+    .join('\n  ')}
+  CROSS JOIN LATERAL (SELECT min(j.start_after) AS since FROM (
+    SELECT j.start_after FROM ${JOB} j WHERE j.name = q.name AND j.state = 'created' AND j.priority = 0 LIMIT ${COUNTED_MAX}) j) oldest
+  ORDER BY q.name`;
+
 export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed,
   to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AND to_regclass('${JOBS_SCHEMA}.quita_lines') IS NULL AS indexed`;
 export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;

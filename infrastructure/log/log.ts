@@ -1,6 +1,7 @@
 // Structured logs on standard error, without personal data, secrets and stacks.
 import { join, relative } from 'node:path';
 import pino from 'pino';
+import type { SecurityLine } from '../../application/ports/securityEvents.ts';
 import type { LogLevel } from '../config/config.ts';
 
 export type Log = pino.Logger;
@@ -30,9 +31,33 @@ const errorWithoutData = (error: unknown): object => {
   return { name, message, ...(typeof code === 'string' && { code }), where: placeOf(error) };
 };
 
+/** Lines of the security log that a process keeps for operators. */
+const SECURITY_LINES = 100;
+const kept = new WeakMap<Log, readonly SecurityLine[]>();
+
+/** Returns the newest lines of the security log that this process wrote, newest first. */
+export const securityLines = (log: Log): readonly SecurityLine[] => (kept.get(log) ?? []).toReversed();
+
 /** Opens a log that writes to `to`; by default to standard error, synchronously. */
-export const openLog = (level: LogLevel, to: pino.DestinationStream = pino.destination({ fd: 2, sync: true })): Log =>
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } }, to);
+export const openLog = (level: LogLevel, to: pino.DestinationStream = pino.destination({ fd: 2, sync: true })): Log => {
+  const lines: SecurityLine[] = [];
+  const write = (line: string): void => {
+    to.write(line);
+    // Values are escaped, so only the name of a field looks like this.
+    if (!line.includes('"security":')) return;
+    const { time: at, msg: text, level: _, security, ...details } = JSON.parse(line);
+    if (lines.push({ at, text, security, details }) > SECURITY_LINES) lines.shift();
+  };
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: errorWithoutData },
+  };
+  const log = pino(options, { write });
+  kept.set(log, lines);
+  return log;
+};
 
 /** Returns an error handler that logs a warning, for work that continues by itself after an error. */
 export const warnings =

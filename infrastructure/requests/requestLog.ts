@@ -194,11 +194,12 @@ const COLUMNS = `id, request_id AS "requestId", nullif(account_id, '') AS "accou
 export const requestLogReads = (db: Sql): RequestLogReads => {
   const rowsOf = async (text: string, values: readonly unknown[]) => (await db.query<LoggedRequest>(text, values)).rows;
   return {
-    list: (accountId, { statuses, keyFingerprint }, after, limit) => {
-      const values: unknown[] = [accountId, limit];
+    list: (accountId, { statuses, keyFingerprint, onlyChanges = false }, after, limit) => {
+      const values: unknown[] = [accountId ?? '', limit];
       const bound = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ['account_id = $1'];
       if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
+      if (onlyChanges) conditions.push(`method NOT IN ('GET', 'HEAD')`);
       if (after !== null) {
         const at = bound(after.createdAt);
         // The first condition is redundant but lets the planner choose partitions.
@@ -218,7 +219,7 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
     find: async (accountId, id) => {
       const text = `SELECT ${COLUMNS} FROM operations.request_log
         WHERE account_id = $1 AND created_at = to_timestamp($2 / 1000.0)::timestamptz(3) AND id = $3`;
-      return (await rowsOf(text, [accountId, timeOfId(id), id]))[0] ?? null;
+      return (await rowsOf(text, [accountId ?? '', timeOfId(id), id]))[0] ?? null;
     },
     withRequestId: (requestId, limit, accountId) =>
       rowsOf(

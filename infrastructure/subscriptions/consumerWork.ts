@@ -1,5 +1,11 @@
 // The consumers of the log for operators: their checkpoints and their parked streams.
-import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../../application/ports/consumers.ts';
+import type {
+  ConsumerStanding,
+  Consumers,
+  ParkedRow,
+  TakenUp,
+  WhichParked,
+} from '../../application/ports/consumers.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { isCopy, readAllCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { askRetry, readParked } from '../../projections/engine/parkedStreams.ts';
@@ -32,16 +38,19 @@ const takenUp = async (db: Sql, rows: readonly ParkedRow[], signal: AbortSignal)
   });
 };
 
+const NOT_STARTED: ConsumerStanding = { position: null, version: null };
+
 export const consumerWork = (
   { reads, operations }: { readonly reads: Sql; readonly operations: Sql },
   { names, maySkip }: Pick<Consumers, 'names' | 'maySkip'>,
 ): Consumers => ({
   names,
   maySkip,
-  positions: async () => {
-    const known = new Map((await readAllCheckpoints(reads)).map(({ name, position }) => [name, position]));
+  standings: async () => {
+    const checkpoints = await readAllCheckpoints(reads);
+    const known = new Map(checkpoints.map(({ name, position, version }) => [name, { position, version }]));
     const copies = [...known].filter(([name]) => isCopy(name));
-    return new Map([...names.map((name) => [name, known.get(name) ?? null] as const), ...copies]);
+    return new Map([...names.map((name) => [name, known.get(name) ?? NOT_STARTED] as const), ...copies]);
   },
   parked: async ({ stream, consumer }: WhichParked) =>
     (await readParked(reads, null)).filter(

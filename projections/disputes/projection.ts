@@ -1,7 +1,7 @@
 // Read model of dispute cases: the data of GET /v1/med/cases and its filters, and cases that await operators or reminders.
-import type { CaseWaitsBecause } from '../../application/ports/readModels/cases.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { type CaseTerms, type MedCaseState, reminderAt } from '../../domain/dispute/medCase.ts';
+import { waitsOf } from '../../domain/dispute/waiting.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { aggregateTable } from '../engine/aggregateTable.ts';
 
@@ -14,22 +14,6 @@ const reported =
   (name: 'paymentId' | 'providerCaseId') =>
   (state: MedCaseState): string | null =>
     (state.status === 'absent' ? state.notTaken : state.terms)?.[name] ?? null;
-
-type Waits = readonly (readonly [CaseWaitsBecause, Timestamp])[];
-
-/** Returns why and since when operators must look at the case. */
-export const waitsOf = (state: MedCaseState): Waits => {
-  if (state.status === 'absent') {
-    const { notTaken, isDismissed } = state;
-    return notTaken?.isFinal && !isDismissed ? [['report_not_taken', notTaken.at]] : [];
-  }
-  const { review, settling, contradiction, createdAt } = state;
-  return [
-    ...(review === null ? [] : [['review', review.since] as const]),
-    ...(settling === 'awaited' ? [['amount_mismatch', createdAt] as const] : []),
-    ...(contradiction === null ? [] : [['report_contradicts', contradiction.at] as const]),
-  ];
-};
 
 const waitsBecause = (state: MedCaseState): string | null =>
   waitsOf(state)

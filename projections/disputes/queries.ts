@@ -3,9 +3,9 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { MedCase, MedCaseState } from '../../domain/dispute/medCase.ts';
+import { waitsOf } from '../../domain/dispute/waiting.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { waitsOf } from './projection.ts';
 
 interface Row {
   readonly state: string;
@@ -78,6 +78,9 @@ const count = async (db: Sql, rest: string): Promise<number> => {
   return (rows[0] as { count: number }).count;
 };
 
+const dueWithin = (hours: number): string =>
+  `${CLOCK} WHERE status = 'open' AND response_deadline < now() + ${OFFSET} + interval '${hours} hours'`;
+
 export const caseReads = (db: Sql): CaseReads => ({
   waiting: async (limit) => {
     const { rows } = await db.query<Row & { readonly id: MedCaseId }>(
@@ -90,7 +93,15 @@ export const caseReads = (db: Sql): CaseReads => ({
     });
   },
   countUnderWay: () => count(db, `WHERE status IN ('open', 'appealed')`),
-  countPastDeadline: () => count(db, `${CLOCK} WHERE status = 'open' AND response_deadline < now() + ${OFFSET}`),
+  countPastDeadline: () => count(db, dueWithin(0)),
+  countNearDeadline: (hours) => count(db, dueWithin(hours)),
+  nearDeadline: async (hours, limit) => {
+    const { rows } = await db.query<Row>(
+      `SELECT t.state FROM rm_disputes.cases t ${dueWithin(hours)} ORDER BY t.response_deadline, t.id LIMIT $1`,
+      [limit],
+    );
+    return rows.map(caseOf);
+  },
   countWaiting: (because) =>
     because === undefined
       ? count(db, 'WHERE waits_since IS NOT NULL')

@@ -8,6 +8,8 @@ import { openedCase } from '../http/examples/caseExamples.ts';
 import { makePayouts } from '../http/examples/payoutExamples.ts';
 import { findings, LOOKS, openBrowser, openPage, overflow } from '../support/browser.ts';
 import { TestGateway, type TestUser } from '../world/gateway.ts';
+import { operatorsScene } from '../world/operatorsScene.ts';
+import { refusedReturn } from '../world/refusedReturn.ts';
 
 const LONG = 'Associação dos Comerciantes de Santo Antônio do Descoberto e Região Metropolitana '.repeat(2).trim();
 
@@ -170,4 +172,74 @@ describe('the dashboard in a browser', () => {
       expect(complaints).to.deep.equal([]);
       await context.close();
     });
+});
+
+describe('the operators’ pages in a browser', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let user: TestUser;
+  before(async () => {
+    gateway = await TestGateway.open();
+    browser = await openBrowser();
+    user = await gateway.addUser('OPERATOR');
+  });
+  after(async () => {
+    await browser.close();
+    await gateway.close();
+  });
+
+  const signIn = async (page: Page): Promise<void> => {
+    await page.goto(`${gateway.baseUrl}/dashboard`);
+    const form = page.locator('form').first();
+    await form.locator('[name=email]').fill(user.email);
+    await form.locator('[name=password]').fill(user.password);
+    await form.locator('button').click();
+    await page.locator('.platform nav.sections').waitFor();
+  };
+
+  for (const scripts of [true, false])
+    it(`let an operator settle held money and suspend an account, ${scripts ? 'with' : 'without'} scripts`, async () => {
+      await refusedReturn(gateway);
+      const tenant = await gateway.newTenant();
+      await gateway.untilProjected();
+      const context = await browser.newContext({ locale: 'en-US', javaScriptEnabled: scripts });
+      const { page, complaints } = await openPage(context);
+      await signIn(page);
+      const { overview, held, accounts } = EN.platform;
+      await page.locator('a.tile', { hasText: overview.held }).click();
+      await page.locator('tbody a').first().click();
+      await page.getByLabel(held.how).selectOption('writtenOff');
+      await page.getByLabel(EN.platform.reason).fill('The account is closed.');
+      await page.getByRole('button', { name: held.settle }).click();
+      await page.getByText(EN.done.heldSettled).waitFor();
+      await page.goto(`${gateway.baseUrl}/dashboard/platform/accounts?q=acct_${tenant.accountId}`);
+      await page.locator('summary', { hasText: accounts.suspend }).click();
+      await page.getByRole('button', { name: accounts.suspend }).click();
+      await page.getByText(EN.done.accountSuspended).waitFor();
+      await page.getByRole('button', { name: EN.signOut }).click();
+      await page.getByText(EN.signIn.signedOut).waitFor();
+      expect(complaints).to.deep.equal([]);
+      await context.close();
+    });
+
+  it('have nothing for axe to find, empty or not, on a phone in light and on a desktop in dark', async () => {
+    const empty = ['', '/held', '/disputes', '/payouts', '/connections', '/connections/findings', '/security'];
+    const check = async (options: object, locale: string, paths: readonly string[]): Promise<void> => {
+      const context = await browser.newContext({ ...options, locale });
+      const { page, complaints } = await openPage(context);
+      await signIn(page);
+      for (const path of paths) {
+        await page.goto(`${gateway.baseUrl}/dashboard/platform${path}`);
+        expect(await findings(page), path).to.deep.equal([]);
+        expect(await overflow(page), path).to.equal(0);
+      }
+      expect(complaints).to.deep.equal([]);
+      await context.close();
+    };
+    const [phone, desktop] = [LOOKS[0]?.[1] ?? {}, LOOKS[3]?.[1] ?? {}];
+    await check(phone, 'pt-BR', empty);
+    const all = await operatorsScene(gateway, LONG);
+    await check(phone, 'pt-BR', all);
+    await check(desktop, 'en-US', all);
+  });
 });

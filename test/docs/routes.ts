@@ -13,6 +13,8 @@ const WHO: { readonly [P in Principal]: string } = {
   anySession: 'any user',
   session: 'a member of an account',
   member: 'a member of an account, by cookie',
+  platformMember: 'an operator, by cookie',
+  anyMember: 'any user, by cookie',
   operator: 'an operator',
   monitor: 'the monitoring',
   provider: 'a provider',

@@ -26,7 +26,7 @@ import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/
 import { openGateway } from '../../infrastructure/boot/composition.ts';
 import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
-import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import { type Log, openLog, securityLines } from '../../infrastructure/log/log.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
 import type { OpenAdapter } from '../../infrastructure/providers/connectionKinds.ts';
 import type { RequestLog } from '../../infrastructure/requests/requestLog.ts';
@@ -67,6 +67,7 @@ const OPERATIONS: Operations = {
   unreadiness: async () => null,
   parkedStreams: () => 0,
   auditStopped: async () => null,
+  securityLines: () => [],
   metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
   metricsToken: null,
   metricsOnLoopback: true,
@@ -225,20 +226,21 @@ export class TestGateway {
     await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
     const securityEvents: SecurityEvent[] = [];
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
+    const log = options.log ?? openLog('silent');
     const {
       app,
       opsApp,
       close: closeApp,
       requestLog,
     } = openApp(gateway, {
-      operations: OPERATIONS,
+      operations: { ...OPERATIONS, securityLines: () => securityLines(log) },
       ...routesByListener(
         [...allRoutes(site, gateway.accounts.declared), ...(options.moreRoutes ?? [])],
         options.hasOpsListener ?? false,
       ),
       operatorsNeedSecondFactor: options.operatorsNeedSecondFactor ?? false,
       storage,
-      log: options.log ?? openLog('silent'),
+      log,
       limits: {
         perMinute: options.perMinute ?? 0,
         ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },

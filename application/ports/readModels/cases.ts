@@ -1,5 +1,6 @@
 // Queries on the read model of dispute cases, restricted to one account and mode unless stated otherwise.
 import type { CaseStatus, CaseType, MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
+import type { CaseWaitsBecause, Waits } from '../../../domain/dispute/waiting.ts';
 import type { MedCaseId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 
@@ -25,15 +26,11 @@ export interface CaseViews {
   toAnswer(tenant: Tenant, limit: number): Promise<readonly MedCase[]>;
 }
 
-/** Why a case, or a report without a case, needs an operator (Q1, Q3, Q10, Q11). */
-export const CASE_WAITS_BECAUSE = ['review', 'amount_mismatch', 'report_not_taken', 'report_contradicts'] as const;
-export type CaseWaitsBecause = (typeof CASE_WAITS_BECAUSE)[number];
-
 /** A case of any tenant that waits for an operator, with the reasons. */
 export interface WaitingCase {
   readonly id: MedCaseId;
   readonly state: MedCaseState;
-  readonly waits: readonly (readonly [because: CaseWaitsBecause, since: Timestamp])[];
+  readonly waits: Waits;
 }
 
 /** Queries of operators and the watchdog, across all tenants. */
@@ -43,6 +40,10 @@ export interface CaseReads {
   countUnderWay(): Promise<number>;
   /** Returns the number of open cases whose deadline has passed, by each account's clock. */
   countPastDeadline(): Promise<number>;
+  /** Returns the number of open cases whose deadline comes within `hours`, or has passed. */
+  countNearDeadline(hours: number): Promise<number>;
+  /** Returns up to `limit` of them, the nearest deadline first. */
+  nearDeadline(hours: number, limit: number): Promise<readonly MedCase[]>;
   /** Returns the number of cases and reports that need an operator; `because`: only those with this reason. */
   countWaiting(because?: CaseWaitsBecause): Promise<number>;
   /** Returns the cases of all tenants that have a waiting report with this bank's id. */

@@ -15,7 +15,7 @@ const statusRoute = route('GET', '/ops/v1/audit', {
   operationId: 'getAuditStatus',
   summary: 'Retrieve the status of the audit log',
   description:
-    'Returns the size of the tree, how far sealing is behind the event log, the latest checkpoint, keys and anchors.',
+    'Returns the size of the tree, how far sealing is behind the event log, the latest checkpoint, keys, anchors and witnesses.',
   responses: {
     200: json(
       'The status.',
@@ -30,7 +30,13 @@ const statusRoute = route('GET', '/ops/v1/audit', {
         ),
         checkpoint: s.described(
           'The latest checkpoint.',
-          s.orNull(s.exactly({ size: s.anyInteger, signedAt: s.timestamp })),
+          s.orNull(
+            s.exactly({
+              size: s.anyInteger,
+              signedAt: s.timestamp,
+              signedBy: s.described('The public key that signed it; null if it is not listed.', s.orNull(s.string())),
+            }),
+          ),
         ),
         keys: keyPeriods,
         anchors: s.listOf(
@@ -42,6 +48,10 @@ const statusRoute = route('GET', '/ops/v1/audit', {
             retryAt: s.orNull(s.timestamp),
             error: s.orNull(s.string()),
           }),
+        ),
+        witnesses: s.described(
+          'The last checkpoint that each known witness cosigned.',
+          s.listOf(s.exactly({ witness: s.string(), size: s.orNull(s.anyInteger), receivedAt: s.orNull(s.timestamp) })),
         ),
       }),
     ),
@@ -93,16 +103,18 @@ const issueRoute = route('POST', '/ops/v1/audit/tokens', {
 });
 
 const ID = /^[0-9a-f]{16}$/;
-const idParam = pathParam('The id of the token.', (text) =>
-  ID.test(text) ? text : reject('not_found', 'There is no such token.'),
-);
+export const auditTokenParam = {
+  id: pathParam('The id of the token.', (text) =>
+    ID.test(text) ? text : reject('not_found', 'There is no such token.'),
+  ),
+};
 
 const revokeRoute = route('DELETE', '/ops/v1/audit/tokens/{id}', {
   ...FOR_OPERATORS,
   operationId: 'revokeAuditToken',
   summary: 'Revoke an auditor’s token',
   description: 'Ends the token’s access at once. A repeat changes nothing.',
-  params: { id: idParam },
+  params: auditTokenParam,
   responses: { 200: json('The token.', s.exactly(TOKEN)) },
   handle: async ({ params, services: { platform } }) => {
     return ok(await platform.revokeAuditToken(params.id), viewOf);

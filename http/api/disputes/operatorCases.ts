@@ -1,11 +1,11 @@
 // Routes for the dispute cases of all accounts that wait for an operator of the platform (rules Q3, O1).
 
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
-import { CASE_WAITS_BECAUSE } from '../../../application/ports/readModels/cases.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import { CASE_STATUSES, MONEY_OUTCOMES, NEVER_BECAUSE } from '../../../domain/dispute/medCase.ts';
+import { CASE_WAITS_BECAUSE } from '../../../domain/dispute/waiting.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN, toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';

@@ -40,6 +40,35 @@ const listFailedJobsRoute = route('GET', '/ops/v1/jobs', {
   },
 });
 
+const listQueuesRoute = route('GET', '/ops/v1/jobs/queues', {
+  operationId: 'listQueues',
+  summary: 'List the job queues',
+  description:
+    'Returns the number of jobs in each queue, each counted up to 10,000. The list is empty until a worker has run.',
+  ...FOR_OPERATORS,
+  responses: {
+    200: json(
+      'The queues.',
+      s.exactly({
+        data: s.listOf(
+          s.exactly({
+            queue: s.string(),
+            ready: s.described('Jobs that a worker may start now.', s.anyInteger),
+            running: s.anyInteger,
+            retry: s.described('Jobs that wait for their next attempt.', s.anyInteger),
+            failed: s.described('Jobs that failed permanently.', s.anyInteger),
+            oldestAt: s.described(
+              'Since when the oldest of the counted jobs that are ready waits; null if none is.',
+              s.orNull(s.timestamp),
+            ),
+          }),
+        ),
+      }),
+    ),
+  },
+  handle: async ({ services: { platform } }) => ({ status: 200, body: { data: await platform.listQueues() } }),
+});
+
 const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const WHICH = reject('invalid_request', 'Send exactly one of id, queue, and all: true.', { param: 'id' });
 
@@ -73,4 +102,4 @@ const redriveJobsRoute = route('POST', '/ops/v1/jobs/redrive', {
   },
 });
 
-export const OPS_JOB_ROUTES: readonly Route[] = [listFailedJobsRoute, redriveJobsRoute];
+export const OPS_JOB_ROUTES: readonly Route[] = [listFailedJobsRoute, listQueuesRoute, redriveJobsRoute];

@@ -19,14 +19,25 @@ const position = s.described('A position in the event log; null until there is o
 const listProjectionsRoute = route('GET', '/ops/v1/projections', {
   operationId: 'listProjections',
   summary: 'List the positions of read models and processes',
-  description: 'Returns the position of each read model and process in the event log.',
+  description: 'Returns how far each read model and process has come in the event log, and the version of its tables.',
   ...FOR_OPERATORS,
   responses: {
     200: json(
       'The newest position in the log, and the position of each consumer.',
       s.exactly({
         head: position,
-        data: s.listOf(s.exactly({ name: s.string(), position, isCaughtUp: s.boolean })),
+        data: s.listOf(
+          s.exactly({
+            name: s.string(),
+            position,
+            version: s.described('The version of its tables; null: it has not started.', s.orNull(s.anyInteger)),
+            isCaughtUp: s.boolean,
+            lagSeconds: s.described(
+              'Age of the first event that it has not processed; null if the log can’t be read from there.',
+              s.orNull(s.anyInteger),
+            ),
+          }),
+        ),
       }),
     ),
   },

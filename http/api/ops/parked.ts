@@ -45,7 +45,7 @@ const listParkedRoute = route('GET', '/ops/v1/parked', {
   }),
 });
 
-const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
+export const notParked = (stream: StreamName) => reject('not_found', `${stream} is not parked.`);
 
 const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
   operationId: 'showParked',
@@ -70,7 +70,7 @@ const showParkedRoute = route('GET', '/ops/v1/parked/{stream}', {
 
 /** The longest wait of a request for the leading projector and worker. The retry or skip stays requested. */
 const WAITING_MS_MAX = 20_000;
-const waitLimit = (closing: AbortSignal): AbortSignal =>
+export const waitLimit = (closing: AbortSignal): AbortSignal =>
   AbortSignal.any([closing, AbortSignal.timeout(WAITING_MS_MAX)]);
 
 const RESUMED = {
@@ -120,7 +120,8 @@ const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
   },
 });
 
-const REASON_LENGTH_MAX = 500;
+/** Longest reason of a skip, in characters. */
+export const SKIP_REASON_MAX = 500;
 /** More than the number of existing read models and processes. */
 const CONSUMERS_MAX = 64;
 
@@ -135,7 +136,7 @@ const skipParkedRoute = route('POST', '/ops/v1/parked/{stream}/skip', {
     schema: s.accepting({
       reason: s.described(
         'The reason, which is recorded in the log. Don’t include personal data.',
-        s.string(REASON_LENGTH_MAX),
+        s.string(SKIP_REASON_MAX),
       ),
       consumer,
       force: s.optional(

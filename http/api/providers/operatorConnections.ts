@@ -36,7 +36,7 @@ type Body<Schema extends Parameters<typeof jsonBody>[0]['schema']> = Frozen<Stat
 
 const accountOf = (text: string): AccountId => parseId<AccountId>(text, ACCOUNT.idPrefix) as AccountId;
 
-const wantedOf = (body: Body<typeof addConnectionBody>) => {
+export const wantedOf = (body: Body<typeof addConnectionBody>) => {
   const { clientSecret: _, privateKey: _key, accountId, certificate = null, ca = null, ...settings } = body;
   return {
     kind: 'pix' as const,

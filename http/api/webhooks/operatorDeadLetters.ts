@@ -1,14 +1,18 @@
 // Routes for the failed webhook deliveries of all accounts, for operators of the platform (rule O1).
 
 import type { Static } from 'typebox';
+import type { Actor } from '../../../application/core/useCase.ts';
+import type { Redrive, RedriveProgress } from '../../../application/ports/redrives.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
 import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS, ofAccount, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
@@ -51,7 +55,65 @@ const redriveAllBody = s.accepting({
     s.described('Only deliveries of this account. Default: deliveries of all accounts.', s.id(ACCOUNT.idPrefix)),
   ),
 });
-type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
+export type RedriveAll = Frozen<Static<typeof redriveAllBody>>;
+
+const problemsOf = (body: RedriveAll): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' });
+/** Returns whether the filters other than the account are valid. */
+export const isWebhookFilter = (body: RedriveAll): boolean => problemsOf(body).length === 0;
+
+/** Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account. */
+export const redriveAll = async (
+  services: AppServices,
+  body: RedriveAll,
+  actor: Actor,
+): Promise<{ readonly matched: number; readonly queued: number } | Rejection> => {
+  const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, ACCOUNT.idPrefix);
+  if (of !== null && (await services.platform.findAccount(of)) === null) return NO_ACCOUNT;
+  let [matched, queued] = [0, 0];
+  for (const tenant of await services.platform.tenantsWithDeadLetters(of)) {
+    const wanted = { tenant, filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true };
+    const asked = await services.askRedrive({ ...wanted, ...actor });
+    matched += asked.matched;
+    queued += asked.queued;
+  }
+  return { matched, queued };
+};
+
+const redriveView = ({ tenant, askedAt, actor, queued, requested }: Redrive & RedriveProgress) => ({
+  accountId: ACCOUNT.idPrefix + tenant.accountId,
+  mode: tenant.mode,
+  ...{ askedAt, queued, by: actor, sent: requested },
+});
+
+const listRedrivesRoute = route('GET', '/ops/v1/dlq/redrives', {
+  operationId: 'listRedrives',
+  summary: 'List running redrives',
+  description: 'Returns the redrives that still queue retries, oldest first, with their progress.',
+  ...FOR_OPERATORS,
+  query: { limit: upToThousand },
+  refusesUnknownQuery: true,
+  responses: {
+    200: json(
+      'The redrives.',
+      s.exactly({
+        data: s.listOf(
+          s.exactly({
+            accountId: s.id(ACCOUNT.idPrefix),
+            mode: s.mode,
+            askedAt: s.described('When it was requested, in account time.', s.timestamp),
+            by: s.described('Who requested it.', s.string()),
+            queued: s.described('Deliveries to send when it was requested.', s.anyInteger),
+            sent: s.described('Deliveries queued for a retry so far.', s.anyInteger),
+          }),
+        ),
+      }),
+    ),
+  },
+  handle: async ({ query, services }) => {
+    const running = await services.runningRedrives(query.limit);
+    return { status: 200, body: { data: running.map(redriveView) } };
+  },
+});
 
 const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   operationId: 'redriveDeadLetters',
@@ -62,7 +124,7 @@ const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   body: jsonBody({
     schema: redriveAllBody,
     codes: FILTER_CODES,
-    refine: (body): readonly CodedProblem[] => filterProblems({ ...body, status: 'FAILED' }),
+    refine: problemsOf,
   }),
   responses: {
     202: json(
@@ -72,19 +134,13 @@ const redriveDeadLettersRoute = route('POST', '/ops/v1/dlq/redrive', {
   },
   errors: ['not_found'],
   handle: async (context) => {
-    const { services } = context;
-    const body: RedriveAll = context.body;
-    const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, ACCOUNT.idPrefix);
-    if (of !== null && (await services.platform.findAccount(of)) === null) return NO_ACCOUNT;
-    let [matched, queued] = [0, 0];
-    for (const tenant of await services.platform.tenantsWithDeadLetters(of)) {
-      const wanted = { tenant, filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true };
-      const asked = await services.askRedrive({ ...wanted, ...actorOf(context) });
-      matched += asked.matched;
-      queued += asked.queued;
-    }
-    return { status: 202, body: { matched, queued } };
+    const done = await redriveAll(context.services, context.body, actorOf(context));
+    return isRejection(done) ? done : { status: 202, body: done };
   },
 });
 
-export const OPERATOR_DEAD_LETTER_ROUTES: readonly Route[] = [listDeadLettersRoute, redriveDeadLettersRoute];
+export const OPERATOR_DEAD_LETTER_ROUTES: readonly Route[] = [
+  listDeadLettersRoute,
+  listRedrivesRoute,
+  redriveDeadLettersRoute,
+];

@@ -57,7 +57,21 @@ export const languages = (current: Language, label: string, path: string): Marku
       : html`<a href="${path}?lang=${each}" hreflang="${LANGUAGE_TAG[each]}" lang="${LANGUAGE_TAG[each]}">${each.toUpperCase()}</a>`,
   )}</nav>`;
 
-export const notice = (text: string | null, isProblem: boolean): Markup | null =>
+/** Returns a page outside the navigation. */
+export const pageAlone = (
+  language: Language,
+  title: string,
+  home: string,
+  aside: Markup | null,
+  main: Markup,
+): string =>
+  documentOf({
+    ...{ language, title, kind: 'alone' },
+    body: html`<header><div class="bar"><a class="brand" href="${home}">${LOGO}<span>Quita</span></a>${aside}</div></header>
+<main id="content">${main}</main>`,
+  });
+
+export const notice = (text: Markup | string | null, isProblem: boolean): Markup | null =>
   text === null
     ? null
     : html`<p class="notice ${isProblem ? 'bad' : 'good'}" role="${isProblem ? 'alert' : 'status'}">${text}</p>`;

@@ -3,7 +3,7 @@ import type { Mode } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import { type AccountRole, mayChangePayments, mayManageKeys } from '../../../domain/user/user.ts';
-import type { MemberCaller } from '../../kernel/callers.ts';
+import type { Callers, MemberCaller } from '../../kernel/callers.ts';
 import { setCookie } from '../../kernel/cookies.ts';
 import { CSRF_FIELD } from '../../kernel/forms.ts';
 import { matching } from '../../kernel/query.ts';
@@ -11,20 +11,20 @@ import { pathParam, type RouteContext, type Tag } from '../../kernel/route.ts';
 import { html, type Markup } from '../html.ts';
 import { chooseLanguage, languageHeaders, languageQuery } from '../language.ts';
 import { frame } from './layout.ts';
-import type { Reader } from './reader.ts';
+import type { Person, Reader } from './reader.ts';
 import { EN } from './texts/en.ts';
 import { PT } from './texts/pt.ts';
 import { refusalText } from './texts/refusals.ts';
 import { DONE_ACTIONS, type DoneAction, type Texts } from './texts/texts.ts';
 
-export type { Reader } from './reader.ts';
+export type { Person, Reader } from './reader.ts';
 
 export const TEXTS: { readonly [L in Language]: Texts } = { pt: PT, en: EN };
 
 export const PAGES: Tag = { name: 'Dashboard pages', description: 'The pages for people. They need a browser.' };
 
 /** Own files only, nothing inline; forms go to this server; no framing. */
-const CONTENT_SECURITY_POLICY = [
+export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -80,32 +80,42 @@ export const pageHeaders = (context: Asking, language: Language): Readonly<Recor
   }),
 });
 
-type MemberAsking = Asking & {
-  readonly caller: MemberCaller;
-  readonly params: { readonly mode: Mode };
+/** The context of a page that a member or an operator asks for. */
+export type PersonAsking<Caller extends Callers['anyMember']> = Asking & {
+  readonly caller: Caller;
   readonly query: { readonly lang?: string | undefined; readonly done?: DoneAction | undefined };
   readonly requestId: string;
 };
+type MemberAsking = PersonAsking<MemberCaller> & { readonly params: { readonly mode: Mode } };
+
+/** Returns the reader of a page. `folder`: where the reader's pages begin. */
+export const personOf = (context: PersonAsking<Callers['anyMember']>, folder: string): Person => {
+  const { caller, services, requestId } = context;
+  const language = languageOf(context);
+  return {
+    ...{ language, texts: TEXTS[language], caller, services },
+    actor: { actor: caller.actor, requestId },
+    to: (path = '') => folder + path,
+    csrf: html`<input type="hidden" name="${CSRF_FIELD}" value="${caller.csrf}">`,
+  };
+};
 
 export const readerOf = (context: MemberAsking): Reader => {
-  const { caller, params, services, requestId } = context;
-  const language = languageOf(context);
+  const { caller, params } = context;
   const { mode } = params;
   const tenant = { accountId: caller.tenant.accountId, mode };
   return {
-    ...{ language, texts: TEXTS[language], mode, tenant, caller, services },
+    ...personOf(context, `/dashboard/${mode}`),
+    ...{ caller, mode, tenant },
     asCaller: { account: caller.account, tenant, actor: caller.actor },
-    actor: { actor: caller.actor, requestId },
-    to: (path = '') => `/dashboard/${mode}${path}`,
-    csrf: html`<input type="hidden" name="${CSRF_FIELD}" value="${caller.csrf}">`,
     mayChange: mayChangePayments(caller.role),
     mayManage: mayManageKeys(caller.role),
   };
 };
 
-interface Content {
+export interface Content {
   readonly title: string;
-  /** Path of the page's entry in the navigation, below the mode. */
+  /** Path of the page's entry in the navigation, below the mode or the platform. */
   readonly section: string;
   readonly main: Markup;
   /** A problem with what was sent, shown above the page. */
@@ -113,6 +123,10 @@ interface Content {
   /** Whether the page itself has the search for payments. */
   readonly hasSearch?: boolean;
 }
+
+/** Returns what a page says about a problem. */
+export const saidOf = (problem: string | Rejection, language: Language): string =>
+  typeof problem === 'string' ? problem : refusalText(problem, language);
 
 /** Returns the result of a page in its frame. */
 export const shownPage = <Status extends 200 | 422>(
@@ -125,7 +139,7 @@ export const shownPage = <Status extends 200 | 422>(
   const done = context.query.done === undefined ? null : texts.done[context.query.done];
   const page = frame({
     ...{ title, section, main, language, texts, reader, hasSearch },
-    notice: problem === undefined ? done : typeof problem === 'string' ? problem : refusalText(problem, language),
+    notice: problem === undefined ? done : saidOf(problem, language),
     isProblem: problem !== undefined,
   });
   return { status, headers: pageHeaders(context, language), page };

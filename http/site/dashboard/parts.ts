@@ -1,20 +1,20 @@
 // Parts that several pages have.
 import { html, type Markup } from '../html.ts';
-import type { Reader } from './page.ts';
+import type { Person } from './page.ts';
 
 /** A part of a page that follows changes while the page is open. */
 export const livePart = (name: string, content: Markup): Markup => html`<div data-part="${name}">${content}</div>`;
 
 /** Makes the page's live parts follow the stream. `version`: of the payments that the page shows. */
-export const liveFrom = (path: string, version: string, { to }: Reader): Markup =>
+export const liveFrom = (path: string, version: string, { to }: Pick<Person, 'to'>): Markup =>
   html`<span hidden data-live="${to(path)}" data-part="live" data-version="${version}"></span>`;
 
 /** A line of a list of facts; none without a value. */
 export const fact = (label: string, value: Markup | string | null): Markup | null =>
   value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 
-/** A form that acts. `path` is below the mode. */
-export const actionForm = (path: string, { csrf, to }: Reader, content: Markup): Markup =>
+/** A form that acts. `path` is below the mode or the platform. */
+export const actionForm = (path: string, { csrf, to }: Pick<Person, 'csrf' | 'to'>, content: Markup): Markup =>
   html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
 
 /** The choices of a filter; the first one is all. */
@@ -22,7 +22,7 @@ export const statusOptions = <Status extends string>(
   all: readonly Status[],
   chosen: Status | undefined,
   labels: { readonly [S in Status]: string },
-  { texts }: Reader,
+  { texts }: Pick<Person, 'texts'>,
 ): Markup =>
   html`<option value="">${texts.all}</option>${all.map((one) =>
     one === chosen

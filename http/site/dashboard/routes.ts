@@ -1,7 +1,10 @@
 // The pages of the dashboard under /dashboard.
 import { reject } from '../../../domain/kernel/rejection.ts';
+import type { Role } from '../../../domain/user/user.ts';
+import { PLATFORM_PAGES, SIGN_IN } from '../../kernel/callers.ts';
 import { pathParam, type Route, route } from '../../kernel/route.ts';
 import { NOT_MODIFIED } from '../../kernel/send.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
 import { sentAsset } from '../assets.ts';
 import { KEY_PAGES } from './developers/keys.ts';
 import { requestRoute } from './developers/request.ts';
@@ -13,7 +16,7 @@ import { disputeRoute } from './disputes/one.ts';
 import { DASHBOARD_ASSETS } from './layout.ts';
 import { LIVE_STREAMS } from './live.ts';
 import { overviewRoute } from './overview.ts';
-import { ofMember, PAGES, REDIRECT } from './page.ts';
+import { PAGES, REDIRECT } from './page.ts';
 import { PAYMENT_ACTIONS } from './payments/actions.ts';
 import { createPaymentPageRoute, newPaymentRoute } from './payments/create.ts';
 import { exportPaymentsRoute, paymentsRoute } from './payments/list.ts';
@@ -22,6 +25,7 @@ import { refundRoute } from './payments/refund.ts';
 import { createPayoutRoute, newPayoutRoute } from './payouts/create.ts';
 import { payoutsRoute } from './payouts/list.ts';
 import { PAYOUT_PAGES } from './payouts/one.ts';
+import { PLATFORM_ROUTES } from './platform/routes.ts';
 import { SANDBOX_PAGES } from './sandbox.ts';
 import { ACCOUNT_PAGES } from './settings/account.ts';
 import { LOGO_PAGES } from './settings/logo.ts';
@@ -58,12 +62,19 @@ const assetRoute = route('GET', '/dashboard/assets/{name}', {
   handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
+/** Returns where the user's own pages begin; the page to sign in if they are on another listener. */
+const startOf = (role: Role, { operatorsLogIn, hasMembersPages }: AppServices): string => {
+  if (role === 'OPERATOR') return operatorsLogIn ? PLATFORM_PAGES : SIGN_IN;
+  return hasMembersPages ? '/dashboard/test' : SIGN_IN;
+};
+
 const startRoute = route('GET', '/dashboard', {
-  ...ofMember,
+  tag: PAGES,
+  principal: 'anyMember',
   operationId: 'showDashboard',
-  summary: 'Lead to the overview, in test mode',
+  summary: 'Lead to the overview: of an account in test mode, or of the platform',
   responses: { 303: REDIRECT },
-  handle: async () => ({ status: 303, headers: { Location: '/dashboard/test' } }),
+  handle: async ({ caller, services }) => ({ status: 303, headers: { Location: startOf(caller.role, services) } }),
 });
 
 const loginRoute = route('GET', '/login', {
@@ -75,11 +86,13 @@ const loginRoute = route('GET', '/login', {
   handle: async () => ({ status: 303, headers: { Location: '/dashboard' } }),
 });
 
+const SIGNING_IN: readonly Route[] = [assetRoute, startRoute, loginRoute, ...SIGN_IN_ROUTES];
+/** Returns whether everybody needs the route to sign in and out, members of accounts and operators. */
+export const isForSigningIn = (one: Route): boolean => SIGNING_IN.includes(one);
+
 export const DASHBOARD_ROUTES: readonly Route[] = [
-  assetRoute,
-  startRoute,
-  loginRoute,
-  ...SIGN_IN_ROUTES,
+  ...SIGNING_IN,
+  ...PLATFORM_ROUTES,
   overviewRoute,
   paymentsRoute,
   exportPaymentsRoute,

@@ -2,20 +2,25 @@
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import { networkOf } from '../../kernel/address.ts';
-import { SIGN_IN } from '../../kernel/callers.ts';
+import { PLATFORM_PAGES, SIGN_IN } from '../../kernel/callers.ts';
 import { sessionCookieName, setCookie } from '../../kernel/cookies.ts';
 import { matching } from '../../kernel/query.ts';
-import { FORM, route } from '../../kernel/route.ts';
+import { FORM, type FormBody, type RouteContext, route } from '../../kernel/route.ts';
+import type { AppServices } from '../../kernel/serverContext.ts';
 import { html, type Markup } from '../html.ts';
-import { LOGO } from '../icons.ts';
 import { languageQuery } from '../language.ts';
-import { documentOf, languages, notice } from './layout.ts';
-import { languageOf, ofMember, PAGE, PAGES, pageHeaders, REDIRECT, redirect, TEXTS } from './page.ts';
+import { languages, notice, pageAlone } from './layout.ts';
+import { languageOf, PAGE, PAGES, pageHeaders, REDIRECT, redirect, TEXTS } from './page.ts';
 
 /** Only pages of the dashboard: the address could lead anywhere otherwise. */
 const OWN_PAGE = /^\/dashboard(?:[/?][\w\-./?=&%]*)?$/;
+const OPERATORS_PAGE = new RegExp(`^${PLATFORM_PAGES}(?:[/?]|$)`);
 const START = '/dashboard';
 const nextOf = (text: string | undefined): string => (text !== undefined && OWN_PAGE.test(text) ? text : START);
+
+/** Returns the page that was asked for, or `/dashboard` if it is not for the user. */
+const nextFor = (next: string, isOperator: boolean): string =>
+  OPERATORS_PAGE.test(next) === isOperator ? next : START;
 
 const query = {
   ...languageQuery,
@@ -26,27 +31,24 @@ const query = {
 
 interface Shown {
   readonly language: Language;
+  /** Whether only operators sign in here. */
+  readonly isOfOperators: boolean;
   readonly next: string;
   readonly email?: string;
-  readonly problem?: string;
+  readonly problem?: Markup | string;
   readonly said?: string | null;
 }
 
-const alone = (language: Language, title: string, main: Markup): string =>
-  documentOf({
-    ...{ language, title, kind: 'alone' },
-    body: html`<header><div class="bar"><a class="brand" href="/">${LOGO}<span>Quita</span></a>${languages(language, TEXTS[language].language, SIGN_IN)}</div></header>
-<main id="content">${main}</main>`,
-  });
-
-const signInPage = ({ language, next, email = '', problem, said = null }: Shown): string => {
+const signInPage = ({ language, isOfOperators, next, email = '', problem, said = null }: Shown): string => {
   const { signIn: texts } = TEXTS[language];
-  return alone(
+  return pageAlone(
     language,
     texts.title,
+    isOfOperators ? START : '/',
+    languages(language, TEXTS[language].language, SIGN_IN),
     html`<div class="card"><h1>${texts.title}</h1>
 ${notice(problem ?? said, problem !== undefined)}
-<p class="muted">${texts.lead}</p>
+<p class="muted">${isOfOperators ? texts.operatorsLead : texts.lead}</p>
 <form method="post" action="${SIGN_IN}" class="stack">
 <input type="hidden" name="next" value="${next}">
 <label>${texts.email}<input name="email" type="email" value="${email}" autocomplete="username" required></label>
@@ -77,7 +79,7 @@ const showSignIn = route('GET', SIGN_IN, {
     return {
       status: 200,
       headers: pageHeaders(context, language),
-      page: signInPage({ language, next: next ?? START, said }),
+      page: signInPage({ language, isOfOperators: !context.services.hasMembersPages, next: next ?? START, said }),
     };
   },
 });
@@ -85,6 +87,25 @@ const showSignIn = route('GET', SIGN_IN, {
 /** Returns what the page says about a failed login. */
 const problemOf = (code: string, { signIn: texts }: (typeof TEXTS)[Language]): string =>
   code === 'second_factor_required' ? texts.needsCode : code === 'role_required' ? texts.elsewhere : texts.wrong;
+
+/** Starts a session, unless the user's pages are on another listener. Returns the problem that the page shows. */
+const logInHere = async (
+  { services, body }: Pick<RouteContext<'public', never, never, FormBody>, 'services' | 'body'>,
+  waits: Parameters<AppServices['logIn']>[2],
+  language: Language,
+) => {
+  const [email, password, code] = [body.text('email'), body.all('password')[0] ?? '', body.text('code')];
+  const credentials = { email, password, ...(code !== '' && { code }) };
+  const done = await services.logIn(credentials, services.operatorsLogIn, waits);
+  if (isRejection(done)) return { problem: problemOf(done.code, TEXTS[language]) };
+  if (services.hasMembersPages || done.user.role === 'OPERATOR') return done;
+  const session = await services.findSession(done.token);
+  if (session !== null) await services.logOut(session.sessionId);
+  const { signIn: texts } = TEXTS[language];
+  return {
+    problem: html`${texts.membersElsewhere} <a href="${services.baseUrl}${START}">${services.baseUrl}${START}</a>`,
+  };
+};
 
 const signIn = route('POST', SIGN_IN, {
   ...ofVisitor,
@@ -98,20 +119,15 @@ const signIn = route('POST', SIGN_IN, {
     const { body, services, address, requestId } = context;
     const { baseUrl: publicUrl } = services;
     const next = nextOf(body.text('next'));
-    const [email, password, code] = [body.text('email'), body.all('password')[0] ?? '', body.text('code')];
-    const done = await services.logIn(
-      { email, password, ...(code !== '' && { code }) },
-      services.operatorsLogIn,
-      context,
-    );
-    if (isRejection(done)) {
+    const language = languageOf(context);
+    const done = await logInHere(context, context, language);
+    if ('problem' in done) {
       services.reportSecurityEvent({ security: 'login_failed', network: networkOf(address), requestId });
-      const language = languageOf(context);
-      const problem = problemOf(done.code, TEXTS[language]);
+      const shown = { language, isOfOperators: !services.hasMembersPages, next, email: body.text('email') };
       return {
         status: 401,
         headers: pageHeaders(context, language),
-        page: signInPage({ language, next, email, problem }),
+        page: signInPage({ ...shown, problem: done.problem }),
       };
     }
     // The session that this browser had before ends.
@@ -122,12 +138,14 @@ const signIn = route('POST', SIGN_IN, {
       maxAgeSeconds: done.expiresInSeconds,
       publicUrl,
     });
-    return { status: 303, headers: { ...redirect(next).headers, 'Set-Cookie': cookie } };
+    const page = nextFor(next, done.user.role === 'OPERATOR');
+    return { status: 303, headers: { ...redirect(page).headers, 'Set-Cookie': cookie } };
   },
 });
 
 const signOut = route('POST', '/dashboard/sign-out', {
-  ...ofMember,
+  tag: PAGES,
+  principal: 'anyMember',
   operationId: 'signOut',
   summary: 'Sign out of the dashboard',
   limit: 'logOut',

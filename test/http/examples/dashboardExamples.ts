@@ -4,7 +4,9 @@ import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
 import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+import { OPERATIONS_PAGE_EXAMPLES } from './operationsPageExamples.ts';
 import { waitingPayout } from './payoutExamples.ts';
+import { PLATFORM_PAGE_EXAMPLES } from './platformPageExamples.ts';
 
 const CHANGERS = ['OWNER', 'ADMIN', 'MEMBER'] as const;
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
@@ -75,6 +77,8 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 200,
   },
   showDashboard: page('/dashboard'),
+  ...PLATFORM_PAGE_EXAMPLES,
+  ...OPERATIONS_PAGE_EXAMPLES,
   leadToDashboard: { live: 303 },
   showSignIn: { live: 200 },
   signIn: { body: { email: 'nobody@example.com', password: 'a wrong password' }, live: 401 },

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { paymentStream, poison } from '../../world/poison.ts';
+import { pollUntil } from '../../world/pollUntil.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { type Example, LOGO, NO_ID, type Owned, USER } from './exampleParts.ts';
@@ -76,13 +77,21 @@ const makeHeld = async (gateway: TestGateway): Promise<string> => {
 };
 
 /** A payment that nobody can read, of a merchant of its own; parked by whoever follows payments. */
-const makeParked = async (gateway: TestGateway): Promise<{ readonly parkedId: string }> => {
+export const makeParked = async (gateway: TestGateway): Promise<{ readonly parkedId: string }> => {
   const tenant = await gateway.newTenant();
   const { id } = (await gateway.charge<{ id: string }>({}, { key: tenant.testKey })).body;
   await poison(gateway, tenant, paymentStream(id));
   for (const following of [gateway.gateway.projected, gateway.gateway.reacted])
     if (!(await following.caughtUp(10_000))) throw new Error('nobody follows the log');
   return { parkedId: id };
+};
+
+/** Waits until nothing is rebuilt or verified, because only one run is allowed at a time. */
+export const untilNoRun = async ({ gateway }: TestGateway): Promise<Partial<Owned>> => {
+  const isRunning = () => gateway.services.readModelRuns().some(({ state }) => state === 'running');
+  if ((await pollUntil(gateway.projected, 30_000, async () => (isRunning() ? null : true))) === null)
+    throw new Error('a run of read models does not end');
+  return {};
 };
 
 const ofParked = (rest: string): Example => ({
@@ -174,10 +183,15 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   returnHeld: { ...ofHeld('return', ({ heldIds }) => heldIds[1]), body: {} },
   listDeadLetters: { live: 401 },
   redriveDeadLetters: { body: { dryRun: true }, live: 401 },
+  listRedrives: { live: 401 },
   listFailedJobs: { live: 401 },
+  listQueues: { live: 401 },
   redriveJobs: { body: { all: true }, live: 401 },
   listProjections: { live: 401 },
   verifyProjections: { live: 401 },
+  checkSystem: { live: 401 },
+  listProjectionRuns: { live: 401 },
+  startProjectionRun: { body: { work: 'rebuild', readModel: 'users' }, live: 401, fresh: untilNoRun },
   rebuildProjection: {
     path: () => '/ops/v1/projections/users/rebuild',
     absent: `/ops/v1/projections/${NO_ID}/rebuild`,

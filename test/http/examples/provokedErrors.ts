@@ -30,6 +30,7 @@ import { PayoutDesk } from '../../world/payoutDesk.ts';
 import { freePort } from '../../world/program.ts';
 import { RefundDesk } from '../../world/refundDesk.ts';
 import { refusedReturn } from '../../world/refusedReturn.ts';
+import { untilNoRun } from './opsExamples.ts';
 
 export type Provoke = (gateway: TestGateway) => Promise<Reply<unknown>>;
 const CPF = '12345678909';
@@ -471,6 +472,17 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   internal_error: [
     500,
     (gateway) => whileServiceThrows(gateway, new TypeError('secret detail'), () => gateway.get('/v1/wallets')),
+  ],
+  work_in_progress: [
+    409,
+    async (gateway) => {
+      const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+      const verify = () =>
+        gateway.call('POST', '/ops/v1/projections/runs', { key: null, headers, body: { work: 'verify' } });
+      const [, second] = [await verify(), await verify()];
+      await untilNoRun(gateway);
+      return second as Reply<unknown>;
+    },
   ],
   service_unavailable: [503, charge({ metadata: { sandbox_provider: 'unavailable' } })],
 };

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isOfBrowser } from '../../../http/kernel/callers.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../../http/kernel/route.ts';
 import { logos } from '../../../infrastructure/logos/logos.ts';
@@ -336,7 +337,7 @@ export const sentTo = (
 ): Pick<CallOptions, 'body' | 'raw' | 'form' | 'headers'> => {
   const { body, upload, files } = exampleOf(route);
   const { authorization = '', ...others } = headers;
-  const isOfMember = route.principal === 'member';
+  const isOfMember = isOfBrowser(route.principal);
   const session = isOfMember && authorization.startsWith('Bearer ') ? { authorization } : null;
   const form = files && (session ? ownFiles(session, files) : filesForm({}, files));
   return {

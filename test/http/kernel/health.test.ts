@@ -35,6 +35,7 @@ describe('GET /health/ready', () => {
       unreadiness: async () => reason,
       parkedStreams: () => parkedStreams,
       auditStopped: async () => stopped,
+      securityLines: () => [],
       metrics: async () => ({ contentType: 'text/plain', text: '' }),
       metricsToken: null,
       metricsOnLoopback: true,
@@ -92,6 +93,7 @@ describe('GET /metrics', () => {
       unreadiness: async () => null,
       parkedStreams: () => 0,
       auditStopped: async () => null,
+      securityLines: () => [],
       metrics,
       ...rule,
     });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { ROUTES } from '../../../http/api/routes.ts';
-import { isOfSession } from '../../../http/kernel/callers.ts';
+import { isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
 import type { Route } from '../../../http/kernel/route.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
@@ -35,7 +35,7 @@ describe('a GET route while a read model has another version', () => {
     const owner = await gateway.logIn('OWNER', owned.user);
     const operator = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
     const answer = async (route: Route) => {
-      const headers = isOfSession(route.principal) ? (route.principal === 'operator' ? operator : owner) : {};
+      const headers = isOfSession(route.principal) ? (isOfOperators(route.principal) ? operator : owner) : {};
       return [
         route,
         await gateway.call('GET', exampleOf(route).path?.(owned) ?? route.path, sentTo(route, headers)),

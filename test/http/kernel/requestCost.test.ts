@@ -2,7 +2,7 @@
 // the event loop more than 20 ms. Bodies of every kind: validationCost.test.ts; expressions: regularExpressions.test.ts.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
-import { isOfSession } from '../../../http/kernel/callers.ts';
+import { isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
 import { cpuMsHere, longestTurnOf } from '../../support/longestTurn.ts';
 import { newKey, type Reply, type TestGateway } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
@@ -154,7 +154,7 @@ describe('the cost of a request', () => {
     const owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id, keyId: await makeKey(gateway) };
     for (const route of ROUTES.filter(({ operationId }) => operationId !== 'logOut' && operationId !== 'signOut')) {
       const { path } = exampleOf(route);
-      const session = isOfSession(route.principal) ? (route.principal === 'operator' ? operator : owner) : {};
+      const session = isOfSession(route.principal) ? (isOfOperators(route.principal) ? operator : owner) : {};
       const ask: Ask = () =>
         gateway.call<unknown>(route.method, path?.(owned) ?? route.path, {
           ...sentTo(route, session),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { ACCOUNT_ROLES, ROLES, type Role } from '../../../domain/user/user.ts';
 import { ROUTES } from '../../../http/api/routes.ts';
-import { isOfSession } from '../../../http/kernel/callers.ts';
+import { isOfBrowser, isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
 import type { Route } from '../../../http/kernel/route.ts';
 import {
   type CallOptions,
@@ -125,7 +125,7 @@ describe('every route of the table', () => {
     const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
     const ofSession = isOfSession(route.principal);
     const { fresh } = exampleOf(route);
-    const ofOperators = route.principal === 'operator';
+    const ofOperators = isOfOperators(route.principal);
     /** Whom the route is for. */
     const logIn = () => (ofOperators ? tokenOf(route, personOf('OPERATOR'), 'OPERATOR') : tokenOf(route, owned.user));
     describe(`${route.method} ${route.path}`, () => {
@@ -214,7 +214,7 @@ describe('every route of the table', () => {
           for (const sent of wrong) {
             const reply = await call(route, pathOf(route), { headers: sent === '' ? {} : { authorization: sent } });
             expectError(reply, 401, 'unauthorized');
-            expect(reply.headers.get('www-authenticate')).to.equal(route.principal === 'member' ? null : 'Bearer');
+            expect(reply.headers.get('www-authenticate')).to.equal(isOfBrowser(route.principal) ? null : 'Bearer');
           }
         });
 

@@ -1,7 +1,7 @@
 // Unknown fields of bodies, on every route of the table (rule I12): ignored where a charge or payment is created, refused elsewhere.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
-import { isOfSession } from '../../../http/kernel/callers.ts';
+import { isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
 import type { Route } from '../../../http/kernel/route.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
@@ -42,7 +42,7 @@ describe('unknown fields of a body', () => {
     gateway.call(route.method, EXAMPLES[route.operationId]?.absent ?? route.path, {
       body,
       idempotencyKey: newKey(),
-      ...(isOfSession(route.principal) && { key: null, headers: route.principal === 'operator' ? operator : owner }),
+      ...(isOfSession(route.principal) && { key: null, headers: isOfOperators(route.principal) ? operator : owner }),
     });
 
   it('are ignored by three routes only', () => {
@@ -87,7 +87,7 @@ describe('unknown fields of a body', () => {
   for (const route of ROUTES.filter(({ body, method }) => body.kind === 'none' && method !== 'GET'))
     it(`${route.method} ${route.path} takes no body, and ignores what is sent`, async () => {
       const path = EXAMPLES[route.operationId]?.absent ?? route.path;
-      const headers = isOfSession(route.principal) ? (route.principal === 'operator' ? operator : owner) : {};
+      const headers = isOfSession(route.principal) ? (isOfOperators(route.principal) ? operator : owner) : {};
       const ask = async (raw?: string) => {
         const more = raw === undefined ? {} : { raw };
         const { status } = await gateway.call(route.method, path, {

@@ -1,6 +1,7 @@
 // Query parameters that a route does not know (rule I12): a mistyped filter must not return everything.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
+import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
 import { cookieOf } from '../../world/browser.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, paramsOf } from '../../world/http.ts';
@@ -19,6 +20,7 @@ const LISTS = {
   '/ops/v1/med/review': 'limit=100',
   '/ops/v1/payouts': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
+  '/ops/v1/dlq/redrives': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
   '/ops/v1/reconciliation/findings': 'limit=100',
 } as const;
@@ -53,6 +55,7 @@ describe('unknown query parameters', () => {
   /** As whoever may. */
   const headersFor = (path: string) => {
     if (path.startsWith('/ops/')) return operator;
+    if (path.startsWith(PLATFORM_PAGES)) return cookieOf(operator);
     return path.startsWith('/dashboard') ? cookieOf(headers) : headers;
   };
   const look = (path: string) => gateway.get(path, { headers: headersFor(path) });

@@ -49,11 +49,20 @@ export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Rec
       vkey.includes('+') ? `pay.example.com/audit/log+${stable(vkey, vkeyEndOf)}` : 'pay.example.com/audit/log',
     )
     .replaceAll(
-      /"(signedAt|from|until|createdAt|revokedAt)":"[^"]{24}"(?=,"until|,"revokedAt|\}|,"token)/g,
+      /"(signedAt|from|until|createdAt|revokedAt)":"[^"]{24}"(?=,"until|,"revokedAt|\}|,"token|,"signedBy)/g,
       '"$1":"2026-11-02T12:00:00.000Z"',
     )
     .replaceAll(/audit_[\w-]{43}/g, (token) => stable(token, (digest) => `audit_${digest.slice(0, 43)}`))
     .replaceAll(/"id":"([0-9a-f]{16})"/g, (_, id) => `"id":"${stable(id, (digest) => digest.slice(0, 16))}"`)
+    .replaceAll(/"id":"([0-9a-f-]{36})"/g, (_, id) => `"id":"${stable(id, uuidOf)}"`)
+    .replaceAll(/"(startedAt|endedAt|since|oldestAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')
+    .replaceAll(/"seconds":[\d.]+/g, '"seconds":0.4')
+    .replaceAll(/"says":"PostgreSQL [\d.]+/g, '"says":"PostgreSQL 18.4')
+    .replaceAll(/\d+ of \d+ in use, room for \d+ more process(?:es)?/g, '17 of 100 in use, room for 4 more processes')
+    .replaceAll(/clock differs from this machine's by -?\d+ ms/g, "clock differs from this machine's by 0 ms")
+    .replaceAll(/"says":"[\w:-]+, head \w+/g, '"says":"postgres-7f3a, head 0000000000001234')
+    .replaceAll(/\(\d+ payments sampled\)/g, '(42 payments sampled)')
+    .replaceAll(/\d+ entries sealed/g, '127 entries sealed')
     .replaceAll(/"eventId":"([0-9a-f-]{36})"/g, (_, id) => `"eventId":"${stable(id, uuidOf)}"`)
     .replaceAll(/"(parkedAt|recordedAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')
     .replaceAll(/"(durationMs|duration_ms)":\d+/g, '"$1":42')

@@ -1,6 +1,6 @@
 // What the log says of an error.
 import { expect } from 'chai';
-import { openLog, warnings } from '../../../infrastructure/log/log.ts';
+import { openLog, securityLines, warnings } from '../../../infrastructure/log/log.ts';
 
 const logged = (error: unknown): Record<string, unknown> => {
   const lines: string[] = [];
@@ -28,4 +28,22 @@ describe('an error in the log', () => {
       expect(logged(error)).to.deep.equal({ name: 'Error', message: 'away', where: null });
   });
   it('that is none is its text', () => expect(logged('away')).to.deep.equal({ message: 'away' }));
+});
+
+describe('the security lines of a log', () => {
+  it('are the newest 100, newest first, as they were written; lines of other kinds are not among them', () => {
+    const written: string[] = [];
+    const log = openLog('info', { write: (line) => void written.push(line) });
+    for (let n = 0; n < 101; n++) log.warn({ security: 'login_failed', requestId: `${n}` }, 'login failed');
+    log.info({ note: '"security":"login_failed"' }, 'about "security":');
+    log.debug({ security: 'login_failed' }, 'below the level');
+    const lines = securityLines(log);
+    expect(lines.map(({ details }) => details['requestId'])).to.deep.equal(
+      Array.from({ length: 100 }, (_, n) => String(100 - n)),
+    );
+    const { time } = JSON.parse(written[100] as string) as { time: string };
+    const newest = { at: time, text: 'login failed', security: 'login_failed', details: { requestId: '100' } };
+    expect(lines[0]).to.deep.equal(newest);
+    expect(securityLines(openLog('info', { write: () => undefined }))).to.deep.equal([]);
+  });
 });

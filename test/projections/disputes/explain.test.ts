@@ -89,6 +89,8 @@ describe('of 100,000 dispute cases', () => {
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).waiting(100)))).to.be.within(100, 200);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).countWaiting()))).to.be.within(1, 400);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).countPastDeadline()))).to.be.within(0, 100);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).countNearDeadline(48)))).to.be.within(0, 200);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).nearDeadline(48, 100)))).to.be.within(0, 200);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).countUnderWay()))).to.be.within(1, 200);
     let reminders = 0;
     const remind = async (of: Parameters<typeof caseReads>[0]) => {

@@ -1,13 +1,14 @@
 // What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
 
 import { expect } from 'chai';
-import type { CaseFilter, CaseWaitsBecause } from '../../../application/ports/readModels/cases.ts';
+import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
+import { type CaseWaitsBecause, waitsOf } from '../../../domain/dispute/waiting.ts';
 import type { AccountId, MedCaseId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
-import { disputesProjection, waitsOf } from '../../../projections/disputes/projection.ts';
+import { disputesProjection } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -215,6 +216,21 @@ describe('what is asked of dispute cases', () => {
     // The clock of the test mode says nothing of the live one.
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect(await countPastDeadline()).to.equal(2);
+  });
+  it('a deadline is near by the account’s own time, of an open case alone; the nearest is first', async () => {
+    await write(
+      { id: 'later', deadlineInSeconds: 49 * HOUR_S },
+      { id: 'ahead', deadlineInSeconds: 47 * HOUR_S, tenant: mode('live') },
+      { id: 'past', deadlineInSeconds: -HOUR_S },
+      { id: 'unknown' },
+      { id: 'appealed', deadlineInSeconds: HOUR_S, status: 'appealed' },
+      { id: 'closed', deadlineInSeconds: HOUR_S, status: 'closed' },
+    );
+    const { countNearDeadline, nearDeadline } = caseReads(db);
+    const near = async (limit = 10) => (await nearDeadline(48, limit)).map(({ terms }) => terms.caseId);
+    expect([await countNearDeadline(48), await near(), await near(1)]).to.deep.equal([2, ['past', 'ahead'], ['past']]);
+    await setClock(ACCOUNT_ID, 2 * HOUR_S);
+    expect([await countNearDeadline(48), await near()]).to.deep.equal([3, ['past', 'ahead', 'later']]);
   });
   it('a reminder is overdue before the instant, by the account’s own time; a clock that is drained sees to its own', async () => {
     const early: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };

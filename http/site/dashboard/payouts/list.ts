@@ -13,7 +13,10 @@ import { statusOptions } from '../parts.ts';
 
 const PAGE_SIZE = 25;
 
-export const payoutBadge = ({ status, awaiting_approval: waits }: PayoutView, { texts }: Reader): Markup =>
+export const payoutBadge = (
+  { status, awaiting_approval: waits }: PayoutView,
+  { texts }: Pick<Reader, 'texts'>,
+): Markup =>
   html`<span class="status ${status}">${waits ? texts.payouts.waiting : texts.payoutStatuses[status]}</span>`;
 
 export const rawIdOf = ({ id }: PayoutView): string => id.slice(PAYOUT.idPrefix.length);

@@ -15,6 +15,7 @@ import {
   modeParam,
   ofMember,
   PAGE,
+  type Person,
   pageQuery,
   REDIRECT,
   type Reader,
@@ -43,7 +44,7 @@ ${fact(words.failure, failure === 'rejected' ? words.notApproved : failure)}
 ${fact(words.ofRefund, chargeId === null ? null : html`<a href="${to(`/payments/${chargeId.slice(PREFIX.charge.length)}`)}">${texts.disputes.seePayment}</a>`)}</dl></section>`;
 };
 
-const money = ({ amount, fee, currency }: PayoutView, { texts, language }: Reader): Markup => {
+export const payoutMoney = ({ amount, fee, currency }: PayoutView, { texts, language }: Person): Markup => {
   const line = (label: string, value: number): Markup | null => fact(label, formatAmount(value, currency, language));
   return html`<section class="panel"><h2>${texts.payment.money}</h2><dl class="amounts">${line(texts.payments.amount, amount)}${line(texts.payouts.fee, fee)}${line(texts.wallet.total, amount + fee)}</dl></section>`;
 };
@@ -102,7 +103,7 @@ const payoutPage = (payout: PayoutView, reader: Reader, typed = '') => ({
       ? html`<a href="${reader.to(`/payouts/${rawIdOf(payout)}`)}">${reader.texts.payouts.refresh}</a>`
       : null
   }</p>
-<div class="two"><div>${facts(payout, reader)}</div><div>${money(payout, reader)}${actions(payout, typed, reader)}${receipt(payout, reader)}${sandbox(payout, reader)}</div></div>`,
+<div class="two"><div>${facts(payout, reader)}</div><div>${payoutMoney(payout, reader)}${actions(payout, typed, reader)}${receipt(payout, reader)}${sandbox(payout, reader)}</div></div>`,
 });
 
 const payoutPageRoute = route('GET', '/dashboard/{mode}/payouts/{id}', {

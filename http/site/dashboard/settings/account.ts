@@ -14,6 +14,7 @@ import {
   modeParam,
   ofMember,
   PAGE,
+  type Person,
   pageQuery,
   REDIRECT,
   type Reader,
@@ -62,13 +63,13 @@ ${input('refundCount', fields.refundCount, 'numeric', reader)}${input('refundSum
 ${formOf(settings.guards, caller.role === 'OWNER' ? null : settings.ownersOnly, owners, reader)}`;
 };
 
-const feeText = ({ percentBps, fixed }: Fee, { language }: Reader): string => {
+const feeText = ({ percentBps, fixed }: Fee, { language }: Person): string => {
   const percent = (percentBps / 100).toLocaleString(language === 'pt' ? 'pt-BR' : 'en-GB');
   return `${percent} % + ${formatAmount(fixed, 'BRL', language)}`;
 };
 
-/** What only an operator of the platform changes. */
-const agreed = (all: AccountSettings, reader: Reader): Markup => {
+/** What only an operator of the platform changes. `lead` says so to members. */
+export const agreedPanel = (all: AccountSettings, lead: string | null, reader: Person): Markup => {
   const { texts } = reader;
   const { settings } = texts;
   const row = (method: PaymentMethod): Markup => {
@@ -77,7 +78,7 @@ const agreed = (all: AccountSettings, reader: Reader): Markup => {
 <td>${all.holdDays[method]}</td></tr>`;
   };
   const fact = (label: string, value: string): Markup => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
-  return html`<section class="panel"><h2>${settings.agreed}</h2><p class="muted">${settings.agreedLead}</p><dl>
+  return html`<section class="panel"><h2>${settings.agreed}</h2>${lead === null ? null : html`<p class="muted">${lead}</p>`}<dl>
 ${fact(settings.merchantName, all.merchantName)}${fact(settings.taxId, all.taxId ?? texts.none)}
 ${fact(settings.receiver, `${all.receiverName}, ${all.receiverCity}`)}
 ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.velocity.accountPerHour))}</dl>
@@ -105,7 +106,7 @@ export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreed(all, reader)}`,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
   };
 };
 

@@ -16,12 +16,12 @@ export type Fields = { readonly [Name in Field]?: string };
 const CURRENCY = 'BRL';
 const ON = 'on';
 
-const amountText = (value: number | null, { language }: Reader): string =>
+const amountText = (value: number | null, { language }: Pick<Reader, 'language'>): string =>
   value === null ? '' : formatAmount(value, CURRENCY, language).replace(/^\S+ /, '');
 const countText = (value: number | null): string => (value === null ? '' : String(value));
 
 /** Returns what the forms show of the settings. */
-export const fieldsOf = (settings: AccountSettings, reader: Reader): Fields => {
+export const fieldsOf = (settings: AccountSettings, reader: Pick<Reader, 'language'>): Fields => {
   const { countPerHour, sumPerHour } = refundVelocity.of(settings);
   const destinations = cashoutDestinations.of(settings);
   return {

@@ -20,6 +20,7 @@ export const PT_BY_CODE: { readonly [Code in ErrorCode]: string } = {
   role_required: 'O seu papel na conta não permite esta ação.',
   not_found: 'Não encontrado.',
   method_not_allowed: 'Esta ação não existe neste endereço.',
+  work_in_progress: 'Uma reconstrução ou verificação já está em andamento. Espere até que termine.',
   payload_too_large: 'O envio é grande demais.',
   unsupported_media_type: 'O tipo do envio não é aceito.',
   unprocessable_entity: 'Nenhum provedor atende este método em produção. Fale com a plataforma.',
@@ -185,6 +186,21 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'The endpoint of the delivery was deleted. The delivery can’t be sent again.':
     'O endpoint desta entrega foi excluído. Ela não pode ser enviada de novo.',
   'The month {} has not begun yet.': 'O mês {} ainda não começou.',
+  'This payment is not held for review.': 'Este pagamento não está retido.',
+  'The held money of this payment can’t be credited ({}). Return it.':
+    'O valor retido deste pagamento não pode ser creditado. Devolva-o.',
+  'An operator already settled this money.': 'Um operador já resolveu este valor.',
+  'This payment has no refused return to settle.': 'Este pagamento não tem devolução recusada a resolver.',
+  'The Pix key must be a CPF or CNPJ without punctuation, a phone number with +55, a lowercase email address or a UUID.':
+    'A chave Pix deve ser um CPF ou CNPJ sem pontuação, um telefone com +55, um e-mail em minúsculas ou um UUID.',
+  'The reason must not be blank and must have at most {} characters.': 'Informe o motivo, com no máximo {} caracteres.',
+  'This case has no outcome to review.': 'Esta contestação não tem resultado a analisar.',
+  'This case has no mismatch to settle.': 'Esta contestação não tem divergência a resolver.',
+  'This case has no pending report.': 'Esta contestação não tem aviso pendente.',
+  'Only live payments take cases by hand. Use the sandbox routes for test payments.':
+    'Só pagamentos em produção têm contestações abertas e decididas manualmente.',
+  'This payout doesn’t await approval.': 'Este saque não aguarda aprovação.',
+  'No enabled or draining provider connection has this id.': 'Só conexões ativas ou em encerramento são conciliadas.',
   '{field} must be a whole number from {} to {}': '{field}: informe um número inteiro de {} a {}.',
   '{field} must be at most {} Pix keys': '{field}: no máximo {} chaves Pix.',
   '{field} must be Pix keys as the directory holds them, not "{}"': '{field}: “{}” não é uma chave Pix válida.',

@@ -1,13 +1,507 @@
 // All texts of the dashboard, one file per language. A missing text does not compile.
+import type { FailedJob } from '../../../../application/ports/failedJobs.ts';
+import type { FindingKind } from '../../../../application/ports/providerBooks.ts';
+import type { CallbackOutcome } from '../../../../application/ports/providerCallbacks.ts';
+import type { ReadModelRun } from '../../../../application/ports/readModelRuns.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
+import type { ErasedView, HeldView } from '../../../../application/privacy/heldView.ts';
+import type { NamedSubject } from '../../../../application/privacy/namedSubject.ts';
 import type { PaymentMethod } from '../../../../domain/charge/methods.ts';
-import type { CaseStatus, CaseType, MoneyOutcome } from '../../../../domain/dispute/medCase.ts';
+import type { CaseStatus, CaseType, MoneyOutcome, NeverBecause } from '../../../../domain/dispute/medCase.ts';
+import type { CaseWaitsBecause } from '../../../../domain/dispute/waiting.ts';
+import type { HeldReason } from '../../../../domain/payment/heldMoney.ts';
+import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import type { DeliveryStatus } from '../../../../domain/presentation/delivery.ts';
 import type { PayoutStatus } from '../../../../domain/presentation/payout.ts';
 import type { PublicStatus } from '../../../../domain/presentation/status.ts';
-import type { AccountRole } from '../../../../domain/user/user.ts';
+import type { AccountRole, Role } from '../../../../domain/user/user.ts';
 import type { CARD_ACTS, OPEN_ACTS } from '../payments/acts.ts';
+import type { ConnectionField } from '../platform/connectionFields.ts';
+import type { PlatformSection, PlatformTab } from '../platform/sections.ts';
 import type { Field as SettingsField } from '../settings/fieldNames.ts';
+
+/** The pages of operators. */
+interface PlatformTexts {
+  /** Of the pages together, in their titles. */
+  readonly name: string;
+  readonly band: string;
+  readonly navigation: string;
+  readonly sections: { readonly [S in PlatformSection]: string };
+  readonly overview: {
+    readonly lead: string;
+    readonly calm: string;
+    readonly held: string;
+    readonly reviews: string;
+    readonly deadlines: string;
+    readonly deadlinesNote: (hours: number) => string;
+    readonly payouts: string;
+    readonly deadLetters: string;
+    readonly parked: string;
+    readonly connections: string;
+    readonly findings: string;
+  };
+  readonly settings: { readonly enrolFirst: string };
+  readonly account: string;
+  readonly since: string;
+  readonly reason: string;
+  readonly reasonHint: string;
+  readonly badReason: string;
+  readonly resolve: string;
+  readonly cut: (shown: number, total: number) => string;
+  readonly held: {
+    readonly lead: string;
+    readonly one: string;
+    readonly empty: string;
+    readonly nothingHeld: string;
+    readonly why: string;
+    readonly since: string;
+    readonly refusal: string;
+    readonly payer: string;
+    readonly expected: string;
+    readonly reasons: { readonly [R in HeldReason]: string };
+    readonly release: string;
+    readonly releaseLead: string;
+    readonly cannotRelease: string;
+    readonly return: string;
+    readonly returnLead: string;
+    readonly cannotReturn: string;
+    readonly settle: string;
+    readonly settleLead: string;
+    readonly goneLead: string;
+    readonly cannotSettle: string;
+    readonly how: string;
+    readonly payOut: string;
+    readonly writeOff: string;
+    readonly pixKey: string;
+    readonly pixKeyHint: string;
+  };
+  readonly disputes: {
+    readonly waiting: string;
+    readonly noneWaits: string;
+    readonly nearLead: (hours: number) => string;
+    readonly noneNear: string;
+    readonly why: string;
+    readonly because: { readonly [B in CaseWaitsBecause]: string };
+    readonly never: { readonly [N in NeverBecause]: string };
+    readonly results: { readonly agreed: string; readonly disagreed: string; readonly withdrawn: string };
+    readonly bankId: string;
+    readonly noCase: string;
+    readonly needsNobody: string;
+    readonly approve: string;
+    readonly approveLead: string;
+    readonly reject: string;
+    readonly rejectLead: string;
+    readonly settle: string;
+    readonly settleLead: string;
+    readonly verdict: string;
+    readonly settlings: { readonly held: string; readonly lost: string; readonly nothing: string };
+    readonly amount: string;
+    readonly settleAmountHint: string;
+    readonly dismiss: string;
+    readonly dismissLead: string;
+    readonly rule: string;
+    readonly ruleLead: string;
+    readonly ruling: string;
+    readonly payerGot: string;
+    readonly payerGotHint: string;
+    readonly open: string;
+    readonly openLead: string;
+    readonly chargeHint: string;
+    readonly badCharge: string;
+  };
+  readonly payouts: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly find: string;
+    readonly findHint: string;
+    readonly show: string;
+    readonly unknown: string;
+    readonly approveLead: string;
+    readonly rejectLead: string;
+  };
+  readonly connections: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly add: string;
+    readonly addLead: string;
+    readonly findings: string;
+    readonly everybody: string;
+    readonly statuses: { readonly [S in ConnectionView['status']]: string };
+    readonly circuit: string;
+    readonly circuits: { readonly [C in ConnectionView['circuit']]: string };
+    readonly openWork: string;
+    readonly openPayments: string;
+    readonly openPayouts: string;
+    readonly methods: string;
+    readonly certificate: string;
+    readonly daysLeft: (days: number) => string;
+    readonly certificateStays: string;
+    readonly previousCallback: string;
+    readonly addedAt: string;
+    readonly fields: { readonly [F in ConnectionField]: string };
+    readonly hints: { readonly [F in ConnectionField]?: string };
+    readonly change: string;
+    readonly switches: { readonly enable: string; readonly drain: string; readonly disable: string };
+    readonly switchLeads: { readonly enable: string; readonly drain: string; readonly disable: string };
+    readonly check: string;
+    readonly checkLead: string;
+    readonly checkGood: string;
+    readonly checkBad: string;
+    readonly stepGood: string;
+    readonly stepBad: string;
+    readonly webhook: string;
+    readonly webhookLead: string;
+    readonly showWebhook: string;
+    readonly registerWebhook: string;
+    readonly noWebhook: string;
+    readonly webhookCurrent: string;
+    readonly webhookOther: string;
+    readonly rotateSecret: string;
+    readonly rotateSecretLead: string;
+    readonly rotateCallback: string;
+    readonly rotateCallbackLead: string;
+    readonly rotatedLead: string;
+    readonly callbackUrl: string;
+    readonly callbackLead: string;
+    readonly toConnection: string;
+    readonly remove: string;
+    readonly removeLead: string;
+  };
+  readonly callbacks: {
+    readonly title: string;
+    readonly lead: string;
+    readonly empty: string;
+    readonly receivedAt: string;
+    readonly outcome: string;
+    readonly outcomes: { readonly [O in CallbackOutcome]: string };
+    readonly times: string;
+    readonly about: string;
+    readonly resolve: string;
+  };
+  readonly reconciliation: {
+    readonly title: string;
+    readonly compare: string;
+    readonly compareLead: string;
+    readonly day: string;
+    readonly report: string;
+    readonly sums: string;
+    readonly of: {
+      readonly opening: string;
+      readonly received: string;
+      readonly returned: string;
+      readonly paidOut: string;
+      readonly fees: string;
+      readonly closing: string;
+      readonly difference: string;
+    };
+    readonly kind: string;
+    readonly kinds: { readonly [K in FindingKind]: string };
+    readonly reference: string;
+    readonly connection: string;
+    readonly ofConnection: string;
+    readonly found: string;
+    readonly resolved: string;
+    readonly findingsLead: string;
+    readonly noFindings: string;
+    readonly openOnly: string;
+    readonly withResolved: string;
+  };
+  readonly accounts: {
+    readonly name: string;
+    readonly nameHint: string;
+    readonly open: string;
+    readonly suspended: string;
+    readonly suspendedAt: string;
+    readonly openedAt: string;
+    readonly find: string;
+    readonly findHint: string;
+    readonly show: string;
+    readonly unknown: string;
+    readonly empty: string;
+    readonly first: string;
+    readonly next: string;
+    readonly create: string;
+    readonly createLead: string;
+    readonly created: string;
+    readonly ownersEmail: string;
+    readonly badEmail: string;
+    readonly testKey: string;
+    readonly liveKey: string;
+    readonly toAccount: string;
+    readonly suspend: string;
+    readonly suspendLead: string;
+    readonly reopen: string;
+    readonly reopenLead: string;
+    readonly settings: string;
+    readonly option: string;
+    readonly value: string;
+    readonly changeSetting: string;
+    readonly lastUsed: string;
+    readonly noKeys: string;
+    /** By the label at a terminal. Settings of extensions keep it. */
+    readonly settingNames: { readonly [label: string]: string };
+    readonly settingValues: { readonly [text: string]: string };
+    /** By the option of the command line. Options of extensions keep their description. */
+    readonly options: { readonly [option: string]: string };
+  };
+  readonly users: {
+    readonly title: string;
+    readonly user: string;
+    readonly name: string;
+    readonly role: string;
+    readonly roles: { readonly [R in Role]: string };
+    readonly statuses: { readonly active: string; readonly disabled: string };
+    readonly empty: string;
+    readonly add: string;
+    readonly how: string;
+    readonly invite: string;
+    readonly withPassword: string;
+    readonly added: string;
+    readonly addedAt: string;
+    readonly hasPassword: string;
+    readonly roleLead: string;
+    readonly changeRole: string;
+    readonly operatorsRole: string;
+    readonly passwordLead: string;
+    readonly sendPassword: string;
+    readonly noFactor: string;
+    readonly resetFactor: string;
+    readonly resetFactorLead: string;
+    readonly disable: string;
+    readonly disableLead: string;
+    readonly enable: string;
+    readonly enableLead: string;
+    readonly self: string;
+  };
+  readonly security: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly operator: string;
+    readonly requests: string;
+    readonly onlyChanges: string;
+    readonly eventsTitle: string;
+    readonly eventsLead: string;
+    readonly noEvents: string;
+    readonly event: string;
+    readonly details: string;
+    /** By the kind. Others are named as in the log. */
+    readonly events: { readonly [security: string]: string };
+    readonly everything: string;
+  };
+}
+
+/** The operators' pages about the system, deliveries of all accounts, the audit log and erasure. */
+interface OperationsTexts {
+  readonly tabs: { readonly [T in PlatformTab]: string };
+  readonly by: string;
+  readonly error: string;
+  readonly reloads: string;
+  readonly stopReloading: string;
+  readonly retry: string;
+  readonly system: {
+    readonly process: string;
+    readonly version: string;
+    readonly startedAt: string;
+    readonly uptime: string;
+    readonly readiness: string;
+    readonly ready: string;
+    readonly notReady: (reason: string) => string;
+    readonly parkedStreams: string;
+    readonly auditStopped: string;
+    readonly checks: string;
+    readonly checksLead: string;
+    readonly check: string;
+    readonly state: string;
+    readonly good: string;
+    readonly bad: string;
+    readonly says: string;
+    readonly leaders: string;
+    readonly leadersLead: string;
+    readonly noLeaders: string;
+    readonly role: string;
+    readonly address: string;
+    readonly sameMachine: string;
+    readonly alive: string;
+    readonly stale: string;
+  };
+  readonly parked: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly consumer: string;
+    readonly consumers: string;
+    readonly stream: string;
+    readonly event: string;
+    readonly parkedAt: string;
+    readonly retryAll: string;
+    readonly retryAllLead: string;
+    readonly one: string;
+    readonly depends: string;
+    readonly ofReadModel: string;
+    readonly ofProcess: string;
+    readonly ofMoney: string;
+    readonly waiting: string;
+    readonly waitingLead: string;
+    readonly revision: string;
+    readonly recordedAt: string;
+    readonly data: string;
+    readonly retryLead: string;
+    readonly skip: string;
+    readonly skipLead: string;
+    readonly allConsumers: string;
+    readonly force: string;
+    readonly unmeant: (names: string) => string;
+    readonly again: (consumer: string, revision: number, error: string) => string;
+  };
+  readonly jobs: {
+    readonly queues: string;
+    readonly noQueues: string;
+    readonly queue: string;
+    readonly ready: string;
+    readonly running: string;
+    readonly retrying: string;
+    readonly failed: string;
+    readonly oldest: string;
+    readonly list: string;
+    readonly listLead: string;
+    readonly empty: string;
+    readonly failedAt: string;
+    readonly state: string;
+    readonly attempts: string;
+    readonly states: { readonly [S in FailedJob['state']]: string };
+    readonly nextAttempt: (at: string) => string;
+    readonly retryAll: string;
+    readonly retryQueue: (queue: string) => string;
+    readonly retryLead: string;
+    readonly gone: string;
+  };
+  readonly readModels: {
+    readonly lead: string;
+    readonly name: string;
+    readonly version: string;
+    readonly position: string;
+    readonly lag: string;
+    readonly caughtUp: string;
+    readonly unknownLag: string;
+    readonly processes: string;
+    readonly head: string;
+    readonly rebuild: string;
+    readonly rebuildAll: string;
+    readonly verify: string;
+    readonly workLead: string;
+    readonly work: string;
+    readonly runs: string;
+    readonly noRuns: string;
+    readonly outcome: string;
+    readonly busy: string;
+    readonly states: { readonly [S in ReadModelRun['state']]: string };
+    readonly all: string;
+    readonly rebuilt: (readModel: string, events: number, seconds: string) => string;
+    readonly verified: (rows: number, differences: number) => string;
+    readonly differsIn: (tables: string) => string;
+    readonly leftOut: (streams: number) => string;
+  };
+  readonly deadLetters: {
+    readonly lead: string;
+    readonly empty: string;
+    readonly emptyFiltered: string;
+    readonly event: string;
+    readonly endpoint: string;
+    readonly ownUrl: string;
+    readonly createdAt: string;
+    readonly payment: string;
+    readonly filter: string;
+    readonly accountHint: string;
+    readonly badAccount: string;
+    readonly noAccount: string;
+    readonly badFilter: string;
+    readonly redrive: string;
+    readonly redriveLead: string;
+    readonly dryRun: string;
+    readonly matched: (count: number) => string;
+    readonly sendNow: string;
+    readonly from: string;
+    readonly to: string;
+    readonly running: string;
+    readonly progress: (sent: number, queued: number) => string;
+    readonly askedAt: string;
+  };
+  readonly audit: {
+    readonly log: string;
+    readonly size: string;
+    readonly root: string;
+    readonly sealing: string;
+    readonly lag: (seconds: string) => string;
+    readonly unknownLag: string;
+    readonly stopped: (reason: string) => string;
+    readonly checkpoint: string;
+    readonly noCheckpoint: string;
+    readonly entries: (count: number) => string;
+    readonly signedAt: string;
+    readonly signedBy: string;
+    readonly unknownKey: string;
+    readonly anchors: string;
+    readonly noAnchors: string;
+    readonly anchor: string;
+    readonly sentAt: string;
+    readonly failures: string;
+    readonly retryAt: string;
+    readonly witnesses: string;
+    readonly noWitnesses: string;
+    readonly witness: string;
+    readonly cosigned: string;
+    readonly receivedAt: string;
+    readonly keys: string;
+    readonly key: string;
+    readonly from: string;
+    readonly until: string;
+    readonly rotate: string;
+    readonly rotateLead: string;
+    readonly auditors: string;
+    readonly auditorsLead: string;
+    readonly noAuditors: string;
+    readonly auditor: string;
+    readonly issuedAt: string;
+    readonly revokedAt: string;
+    readonly issue: string;
+    readonly token: string;
+    readonly tokenLead: string;
+    readonly badName: string;
+    readonly revoke: string;
+    readonly exporting: string;
+    readonly exportLead: string;
+  };
+  readonly erasure: {
+    readonly lead: string;
+    readonly subject: string;
+    readonly subjects: { readonly [Name in keyof NamedSubject]-?: string };
+    readonly value: string;
+    readonly badSubject: string;
+    readonly find: string;
+    readonly slow: string;
+    readonly found: (count: number) => string;
+    readonly none: string;
+    readonly hasMore: string;
+    readonly what: string;
+    readonly kinds: { readonly [K in HeldView['kind']]: string };
+    readonly amount: string;
+    readonly createdAt: string;
+    readonly keptUntil: string;
+    readonly notEnded: string;
+    readonly erasedAt: string;
+    readonly report: string;
+    readonly reportLead: string;
+    readonly erase: string;
+    readonly eraseLead: string;
+    readonly despite: string;
+    readonly confirm: string;
+    readonly notConfirmed: string;
+    readonly personalReason: string;
+    readonly outcome: string;
+    readonly outcomes: { readonly [O in ErasedView['outcome']]: string };
+    readonly because: string;
+    readonly searchAgain: string;
+  };
+}
 
 export interface Texts {
   readonly skip: string;
@@ -50,6 +544,8 @@ export interface Texts {
     readonly wrong: string;
     readonly needsCode: string;
     readonly elsewhere: string;
+    readonly membersElsewhere: string;
+    readonly operatorsLead: string;
     readonly tooMany: string;
     readonly forgotten: string;
     readonly resetTitle: string;
@@ -435,6 +931,8 @@ export interface Texts {
     readonly notWaiting: string;
     readonly onlyManagers: string;
   };
+  readonly platform: PlatformTexts;
+  readonly operations: OperationsTexts;
   /** The page behind a mailed link. */
   readonly password: {
     readonly title: string;
@@ -531,6 +1029,35 @@ export const DONE_ACTIONS = [
   'clockMoving',
   'settingsChanged',
   'passwordChanged',
+  'parkedResumed',
+  'parkedWaiting',
+  'notParked',
+  'eventSkipped',
+  'jobsRetried',
+  'noJobsRetried',
+  'runStarted',
+  'deadLettersRedriven',
+  'auditKeyRotated',
+  'auditTokenRevoked',
+  'heldReleased',
+  'heldReturned',
+  'heldSettled',
+  'caseOpened',
+  'caseReviewed',
+  'caseSettled',
+  'caseRuled',
+  'reportDismissed',
+  'connectionChanged',
+  'connectionRemoved',
+  'callbackResolved',
+  'findingResolved',
+  'compared',
+  'comparing',
+  'accountSuspended',
+  'accountReopened',
+  'userInvited',
+  'passwordLinkSent',
+  'factorReset',
   'invited',
   'roleChanged',
   'userDisabled',

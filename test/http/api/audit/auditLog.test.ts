@@ -162,6 +162,9 @@ onBothStores('the audit log', (log) => {
       expect(served.signatures).to.have.length(2);
       const size = readCheckpoint(text)!.size;
       expect((await get(`${LOG}/checkpoint?size=${size}`)).text).to.equal(writeNote(served));
+      const { checkpoint, keys, witnesses } = await gateway.gateway.services.platform.auditStatus();
+      expect([checkpoint?.size, checkpoint?.signedBy]).to.deep.equal([size, keys.at(-1)?.vkey]);
+      expect(witnesses.map((one) => [one.witness, one.size])).to.deep.equal([[WITNESS.name, size]]);
     });
 
     it('twice, and keeps the newer one', async () => {

@@ -113,6 +113,8 @@ describe('erasure of personal data (L1–L3)', () => {
       session: { key: null, headers: owner },
       anySession: { key: null, headers: owner },
       member: { key: null, headers: cookieOf(owner) },
+      platformMember: { key: null, headers: cookieOf(operator) },
+      anyMember: { key: null, headers: cookieOf(owner) },
       operator: { key: null, headers: operator },
       ...{ public: { key: null }, monitor: { key: null }, provider: { key: null }, auditor: { key: null } },
     };

@@ -1,0 +1,62 @@
+// What operators' actions share: a form that acts leads to the page that shows the result, or shows its own page again.
+import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
+import type { PlatformCaller } from '../../../kernel/callers.ts';
+import type { Form } from '../../../kernel/forms.ts';
+import { FORM } from '../../../kernel/route.ts';
+import { type Content, PAGE, type PersonAsking, pageQuery, REDIRECT, redirect } from '../page.ts';
+import type { DoneAction } from '../texts/texts.ts';
+import { type Operator, ofOperator, operatorOf, shownToOperator } from './page.ts';
+
+/** Of every route of an operator's page. */
+export const showing = { ...ofOperator, query: pageQuery, responses: { 200: PAGE } } as const;
+/** Of every route of an operator's action. */
+export const acting = {
+  ...ofOperator,
+  query: pageQuery,
+  body: FORM,
+  responses: { 303: REDIRECT, 422: PAGE },
+} as const;
+/** Of an action whose page shows its result: a secret, or what an institution answered. */
+export const answering = { ...acting, responses: { 200: PAGE, 422: PAGE } } as const;
+
+export type Asking = PersonAsking<PlatformCaller>;
+export type Acting = Asking & { readonly body: Form };
+
+interface Action {
+  readonly act: (operator: Operator) => Promise<unknown>;
+  readonly done: DoneAction;
+  /** Where the result is shown, below the platform. */
+  readonly place: string;
+  /** The page with the form, with what was typed. */
+  readonly page: (operator: Operator) => Promise<Content | Rejection>;
+}
+
+/** A problem in the words of the page. Other rejections are told in the reader's language. */
+interface Said extends Rejection {
+  readonly isSaid: true;
+}
+export const said = (message: string): Said => ({ ...reject('invalid_request', message), isSaid: true });
+
+/** Returns the page with a problem; what is absent stays absent. */
+export const shownAgain = async (context: Asking, operator: Operator, page: Action['page'], refusal: Rejection) => {
+  const content = refusal.code === 'not_found' ? refusal : await page(operator);
+  if (isRejection(content)) return content;
+  return shownToOperator(422, context, operator, {
+    ...content,
+    problem: 'isSaid' in refusal ? refusal.message : refusal,
+  });
+};
+
+/** Acts, and leads to where the result is shown. A rejection is shown on the page of the form. */
+export const acted = async (context: Acting, { act, done, place, page }: Action) => {
+  const operator = operatorOf(context);
+  const outcome = await act(operator);
+  return isRejection(outcome) ? shownAgain(context, operator, page, outcome) : redirect(operator.to(place), done);
+};
+
+/** Shows a page, or answers its rejection. */
+export const shown = async (context: Asking, page: Action['page']) => {
+  const operator = operatorOf(context);
+  const content = await page(operator);
+  return isRejection(content) ? content : shownToOperator(200, context, operator, content);
+};

@@ -1,0 +1,64 @@
+// Parts that several pages of operators have.
+import type { Mode } from '../../../../domain/kernel/ids.ts';
+import { html, type Markup } from '../../html.ts';
+import type { Person } from '../page.ts';
+import { tableOf } from '../tables.ts';
+
+export const REASON_MAX = 500;
+
+/** Where a decision's reason is typed. */
+export const reasonInput = (typed: string, { texts: { platform } }: Pick<Person, 'texts'>): Markup =>
+  html`<label>${platform.reason}<input name="reason" value="${typed}" maxlength="${REASON_MAX}" autocomplete="off" required><span class="muted small">${platform.reasonHint}</span></label>`;
+
+/** A link to an account. `id`: `acct_…` */
+export const accountLink = (id: string, mode: Mode | null, { texts, to }: Pick<Person, 'texts' | 'to'>): Markup =>
+  html`<a href="${to(`/accounts/${id}`)}"><code>${id}</code></a>${mode === null ? null : html` <span class="muted small">${texts.mode[mode]}</span>`}`;
+
+/** A list, or what is said of an empty one. A list that was cut says so. */
+export const listOf = (
+  label: string,
+  heads: readonly string[],
+  rows: readonly Markup[],
+  empty: string,
+  total: number,
+  { texts: { platform } }: Pick<Person, 'texts'>,
+): Markup => {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`${tableOf(label, heads, rows)}${total > rows.length ? html`<p class="muted small">${platform.cut(rows.length, total)}</p>` : null}`;
+};
+
+/** A form with one button and its explanation. */
+export const simpleForm = (action: string, lead: string, button: Markup, { csrf }: Pick<Person, 'csrf'>): Markup =>
+  html`<form method="post" action="${action}" class="action">${csrf}<p class="muted">${lead}</p>${button}</form>`;
+
+/** A field of a form. `hint`: null for none. */
+export const field = (
+  name: string,
+  label: string,
+  value: string,
+  hint: string | null,
+  more: Markup | null = null,
+): Markup =>
+  html`<label>${label}<input name="${name}" value="${value}" autocomplete="off">${more}${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;
+
+/** A form that finds one thing by a text. */
+export const finder = (label: string, sought: string, hint: string, button: string): Markup =>
+  html`<form method="get" class="filters"><label class="wide">${label}<input name="q" value="${sought}" placeholder="${hint}" autocomplete="off"></label><button class="second">${button}</button></form>`;
+
+/** A choice of several values. */
+export const choice = <Value extends string>(
+  name: string,
+  label: string,
+  values: readonly (readonly [Value, string])[],
+  chosen: Value | null,
+): Markup =>
+  html`<label>${label}<select name="${name}">${values.map(([value, words]) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${words}</option>`
+      : html`<option value="${value}">${words}</option>`,
+  )}</select></label>`;
+
+/** A form in a row of a list, which resolves it with a reason. */
+export const resolveForm = (action: string, { texts: { platform }, csrf }: Pick<Person, 'texts' | 'csrf'>): Markup =>
+  html`<form method="post" action="${action}" class="inline">${csrf}
+<input name="reason" maxlength="${REASON_MAX}" aria-label="${platform.reason}" placeholder="${platform.reason}" autocomplete="off" required><button class="second">${platform.resolve}</button></form>`;

@@ -1,0 +1,38 @@
+// Checks the consumers of the log and their parked streams, for operators.
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Finding } from '../../application/ports/systemChecks.ts';
+import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { readParked } from '../../projections/engine/parkedStreams.ts';
+import { finding } from '../operations/finding.ts';
+
+/** Checks whether the consumers follow this log and have caught up with it. */
+export const checkConsumers = async (
+  { store, reads }: { readonly store: EventStore; readonly reads: Sql },
+  names: readonly string[],
+): Promise<Finding> => {
+  const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
+  const mismatch = await mismatchWith(store, [...known.values()]);
+  if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
+  const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
+  return finding(
+    'read models and processes',
+    behind.length === 0,
+    'all caught up with the log',
+    `behind the log: ${behind.join(', ')}; run doctor again, and if they make no progress check the logs of projector and worker`,
+  );
+};
+
+export const checkParked = async (reads: Sql): Promise<Finding> => {
+  const parked = await readParked(reads, null);
+  const streams = new Set(parked.map(({ stream }) => stream)).size;
+  const byConsumer = [...Map.groupBy(parked, ({ consumer }) => consumer)].map(
+    ([name, { length }]) => `${name} ${length}`,
+  );
+  return finding(
+    'parked streams',
+    streams === 0,
+    'none',
+    `${streams} parked at an event that failed (${byConsumer.join(', ')}): npm run cli -- parked list`,
+  );
+};

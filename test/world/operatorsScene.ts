@@ -1,0 +1,55 @@
+// Data for every page of operators: held money, cases that wait, payouts to approve, a connection with callbacks and findings, users and
+// keys of an account. Names are long.
+import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
+import { makeCallbacks } from '../http/examples/callbackExamples.ts';
+import { contradictedCase, mismatchedCase, openedCase, reviewedCase } from '../http/examples/caseExamples.ts';
+import { makeConnection } from '../http/examples/connectionExamples.ts';
+import { waitingPayout } from '../http/examples/payoutExamples.ts';
+import { makeKey } from '../http/examples/routeExamples.ts';
+import type { TestGateway } from './gateway.ts';
+import { rawIdOf } from './http.ts';
+import { refusedReturn } from './refusedReturn.ts';
+
+/** Stores a finding of reconciliation for a connection that is never compared. */
+export const storeFinding = async ({ storage }: TestGateway, connection: string, number = 1): Promise<string> => {
+  const id = `rf_${String(number).padStart(24, '0')}`;
+  await storage.operations.query(
+    `INSERT INTO operations.reconciliation_findings
+       (connection_id, id, kind, moved, reference, day, at, end_to_end_id, txid, payment_id, expected, found)
+     VALUES ($1, $2, 'missing_here', 'received', $3, '2026-11-21', now(), $3, null, null, null, 1234)`,
+    [
+      connection.slice(PROVIDER_CONNECTION.idPrefix.length),
+      id,
+      `E18236120202611241200s${String(number).padStart(10, '0')}`,
+    ],
+  );
+  return id;
+};
+
+/** Returns the paths of the pages, below the platform. */
+export const operatorsScene = async (gateway: TestGateway, longName: string): Promise<readonly string[]> => {
+  const lock = { expected_payer_tax_id: '12345678909', customer: { name: longName } };
+  const { id: heldId } = (await gateway.charge<{ id: string }>(lock)).body;
+  await gateway.post(`/v1/sandbox/charges/${heldId}/pay`, { payer: { name: longName, document: null } });
+  const refused = await refusedReturn(gateway);
+  const cases = [await reviewedCase(gateway), await mismatchedCase(gateway), await contradictedCase(gateway)];
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const near = await openedCase(gateway, { reason: longName, response_deadline: soon });
+  const { waitingPayoutId } = await waitingPayout(gateway);
+  const { providerId } = await makeConnection(gateway);
+  const { callbackConnectionId } = await makeCallbacks(gateway);
+  await storeFinding(gateway, callbackConnectionId);
+  const user = await gateway.addUser('MEMBER');
+  await makeKey(gateway, longName.slice(0, 60));
+  await gateway.untilProjected();
+  await gateway.writeRequests();
+  return [
+    ...['', '/held', `/held/${rawIdOf(heldId)}`, `/held/${rawIdOf(refused.id)}`],
+    ...['/disputes', ...[...cases, near].map(({ caseId }) => `/disputes/${caseId}`)],
+    ...['/payouts', `/payouts/${waitingPayoutId}`, '/payouts?q=none'],
+    ...['/connections', '/connections/new', `/connections/${providerId}`, `/connections/${callbackConnectionId}`],
+    ...[`/connections/${providerId}/report?day=2026-11-21`, '/connections/findings?all=1'],
+    ...['/accounts', '/accounts/new', '/accounts?q=none', `/accounts/acct_${gateway.tenant.accountId}`],
+    ...[`/users/usr_${user.userId}`, '/security', '/settings'],
+  ];
+};
