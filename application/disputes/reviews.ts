@@ -85,7 +85,10 @@ export const dismissCaseReport =
 export interface ReviewNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
-  readonly cases: Pick<CaseReads, 'waiting' | 'countWaiting' | 'countNearDeadline' | 'nearDeadline' | 'waitingReports'>;
+  readonly cases: Pick<
+    CaseReads,
+    'waiting' | 'countWaiting' | 'countNearDeadline' | 'countForOperators' | 'nearDeadline' | 'waitingReports'
+  >;
 }
 
 /** A case, or a report without a case, that needs an operator. There is one item per reason. */
@@ -165,6 +168,8 @@ export const caseReviews = (needs: ReviewNeeds) => ({
     waiting: (await needs.cases.waiting(limit)).flatMap(caseReviewItems),
     total: await needs.cases.countWaiting(),
   }),
+  /** Returns the number of cases and reports that need an operator, and of open cases near their deadline. */
+  countCases: (hours: number) => needs.cases.countForOperators(hours),
   /** Returns the number of open cases of all accounts whose deadline comes within `hours`, or has passed. */
   countCasesNearDeadline: (hours: number): Promise<number> => needs.cases.countNearDeadline(hours),
   /** Returns up to `limit` of them, the nearest deadline first. */

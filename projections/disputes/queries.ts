@@ -95,6 +95,13 @@ export const caseReads = (db: Sql): CaseReads => ({
   countUnderWay: () => count(db, `WHERE status IN ('open', 'appealed')`),
   countPastDeadline: () => count(db, dueWithin(0)),
   countNearDeadline: (hours) => count(db, dueWithin(hours)),
+  countForOperators: async (hours) => {
+    const { rows } = await db.query<{ waiting: number; near: number }>(
+      `SELECT (SELECT count(*)::bigint FROM rm_disputes.cases WHERE waits_since IS NOT NULL) AS waiting,
+         (SELECT count(*)::bigint FROM rm_disputes.cases t ${dueWithin(hours)}) AS near`,
+    );
+    return rows[0] as { waiting: number; near: number };
+  },
   nearDeadline: async (hours, limit) => {
     const { rows } = await db.query<Row>(
       `SELECT t.state FROM rm_disputes.cases t ${dueWithin(hours)} ORDER BY t.response_deadline, t.id LIMIT $1`,

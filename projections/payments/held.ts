@@ -13,11 +13,12 @@ export const countHeld = async (db: Sql): Promise<number> => {
   return rows[0]?.total ?? 0;
 };
 
-/** Returns payments with held money, the longest held first. `total` also counts those beyond `limit`. */
+/** Returns payments with held money, the longest held first. `total` also counts those beyond `limit`. With 0 it only counts. */
 export const listHeld = async (
   db: Sql,
   limit: number,
 ): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }> => {
+  if (limit === 0) return { held: [], total: await countHeld(db) };
   const { rows } = await db.query<ColumnValues>(
     `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE held_since IS NOT NULL ORDER BY held_since, id LIMIT $1`,
     [limit],

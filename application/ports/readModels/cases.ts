@@ -42,6 +42,8 @@ export interface CaseReads {
   countPastDeadline(): Promise<number>;
   /** Returns the number of open cases whose deadline comes within `hours`, or has passed. */
   countNearDeadline(hours: number): Promise<number>;
+  /** Returns both counts: of `countWaiting` and `countNearDeadline`. */
+  countForOperators(hours: number): Promise<{ readonly waiting: number; readonly near: number }>;
   /** Returns up to `limit` of them, the nearest deadline first. */
   nearDeadline(hours: number, limit: number): Promise<readonly MedCase[]>;
   /** Returns the number of cases and reports that need an operator; `because`: only those with this reason. */

@@ -2,6 +2,7 @@
 // the session, the user and the account (issue 23).
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
+import { isOfOperators } from '../../../http/kernel/callers.ts';
 import { cookieOf } from '../../world/browser.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
@@ -14,7 +15,10 @@ const WHO_ASKS = /operations\.sessions|event_store\.of_stream/;
 const BYTES_MAX = 60_000;
 const PAGES = ROUTES.filter(
   ({ method, path, principal, responses }) =>
-    method === 'GET' && path.startsWith('/dashboard') && principal === 'member' && responses[200]?.kind === 'page',
+    method === 'GET' &&
+    path.startsWith('/dashboard') &&
+    (principal === 'member' || principal === 'platformMember') &&
+    responses[200]?.kind === 'page',
 );
 
 describe('a page of the dashboard', () => {
@@ -22,6 +26,7 @@ describe('a page of the dashboard', () => {
   let counted: CountedRequests;
   let owned: Made & { chargeId: string; endpointId: string; keyId: string };
   let cookie: { readonly cookie: string };
+  let operator: typeof cookie;
   before(async () => {
     counted = countRequests();
     gateway = await openReady();
@@ -31,6 +36,7 @@ describe('a page of the dashboard', () => {
     const endpointId = (await gateway.post<{ id: string }>('/v1/webhooks/endpoints', endpoint)).body.id;
     owned = { ...made, chargeId, endpointId, keyId: await makeKey(gateway) };
     cookie = cookieOf(await gateway.logIn('OWNER', made.user));
+    operator = cookieOf(await gateway.logIn('OPERATOR'));
   });
   after(async () => {
     counted.stop();
@@ -42,7 +48,11 @@ describe('a page of the dashboard', () => {
       const path = exampleOf(route).path?.(owned) ?? route.path;
       const reply = await gateway.call<unknown>('GET', path, {
         key: null,
-        headers: { accept: 'text/html', ...cookie, ...counted.headers(route.operationId) },
+        headers: {
+          accept: 'text/html',
+          ...(isOfOperators(route.principal) ? operator : cookie),
+          ...counted.headers(route.operationId),
+        },
       });
       expect(reply.status, reply.text).to.equal(200);
       const statements = counted

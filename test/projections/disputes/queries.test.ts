@@ -226,9 +226,10 @@ describe('what is asked of dispute cases', () => {
       { id: 'appealed', deadlineInSeconds: HOUR_S, status: 'appealed' },
       { id: 'closed', deadlineInSeconds: HOUR_S, status: 'closed' },
     );
-    const { countNearDeadline, nearDeadline } = caseReads(db);
+    const { countNearDeadline, countForOperators, nearDeadline } = caseReads(db);
     const near = async (limit = 10) => (await nearDeadline(48, limit)).map(({ terms }) => terms.caseId);
     expect([await countNearDeadline(48), await near(), await near(1)]).to.deep.equal([2, ['past', 'ahead'], ['past']]);
+    expect(await countForOperators(48)).to.deep.equal({ waiting: 0, near: 2 });
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect([await countNearDeadline(48), await near()]).to.deep.equal([3, ['past', 'ahead', 'later']]);
   });

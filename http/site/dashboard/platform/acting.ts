@@ -31,7 +31,7 @@ interface Action {
   readonly page: (operator: Operator) => Promise<Content | Rejection>;
 }
 
-/** A problem in the words of the page. Other rejections are told in the reader's language. */
+/** A problem in the words of the page. The page translates other rejections. */
 interface Said extends Rejection {
   readonly isSaid: true;
 }

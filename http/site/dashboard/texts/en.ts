@@ -555,7 +555,6 @@ export const EN: Texts = {
       deadLetters: 'Accounts with failed webhook deliveries',
       parked: 'Parked streams',
       connections: 'Problems of provider connections',
-      findings: 'Reconciliation findings',
     },
     settings: { enrolFirst: 'Set up two-step verification first. The other pages open afterwards.' },
     account: 'Account',

@@ -558,7 +558,6 @@ export const PT: Texts = {
       deadLetters: 'Contas com entregas de webhook que falharam',
       parked: 'Streams estacionados',
       connections: 'Problemas de conexões com instituições',
-      findings: 'Diferenças na conciliação',
     },
     settings: { enrolFirst: 'Configure primeiro a verificação em duas etapas. Depois, as outras páginas se abrem.' },
     account: 'Conta',

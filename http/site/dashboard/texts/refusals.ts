@@ -188,7 +188,7 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'The month {} has not begun yet.': 'O mês {} ainda não começou.',
   'This payment is not held for review.': 'Este pagamento não está retido.',
   'The held money of this payment can’t be credited ({}). Return it.':
-    'O valor retido deste pagamento não pode ser creditado. Devolva-o.',
+    'O valor retido deste pagamento não pode ser creditado ({}). Devolva-o.',
   'An operator already settled this money.': 'Um operador já resolveu este valor.',
   'This payment has no refused return to settle.': 'Este pagamento não tem devolução recusada a resolver.',
   'The Pix key must be a CPF or CNPJ without punctuation, a phone number with +55, a lowercase email address or a UUID.':

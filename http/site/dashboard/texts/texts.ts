@@ -38,7 +38,6 @@ interface PlatformTexts {
     readonly deadLetters: string;
     readonly parked: string;
     readonly connections: string;
-    readonly findings: string;
   };
   readonly settings: { readonly enrolFirst: string };
   readonly account: string;
