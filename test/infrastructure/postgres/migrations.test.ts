@@ -50,7 +50,7 @@ describe('the migrations', () => {
     '0029_payout_totals': '86bd99bc95e2d1a3',
     '0030_old_rows': 'f852bf55f5ab3d2b',
     '0031_storage': '7b532596ad8bd3d1',
-    '0033_shared_roles': 'beb8387c82be1f34',
+    '0032_shared_roles': 'beb8387c82be1f34',
   };
 
   for (const name of MIGRATIONS)

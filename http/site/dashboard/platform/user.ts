@@ -82,7 +82,7 @@ const statusRoute = (verb: 'disable' | 'enable', summary: string) =>
   route('POST', `${AT}/${verb}`, {
     ...acting,
     ...one,
-    operationId: `${verb}UserAsOperator`,
+    operationId: `${verb}AnyUserFromPage`,
     summary,
     handle: (context) => {
       const { id } = context.params;
@@ -96,7 +96,7 @@ const statusRoute = (verb: 'disable' | 'enable', summary: string) =>
 const roleRoute = route('POST', `${AT}/role`, {
   ...acting,
   ...one,
-  operationId: 'changeRoleAsOperator',
+  operationId: 'changeAnyRoleFromPage',
   summary: 'Change the role of a user of an account',
   reads: ['users'],
   handle: (context) => {
