@@ -64,7 +64,7 @@ const SUITES = {
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
   providers: { of: ['test/providers/'], jobs: 3 },
-  browser: { of: ['test/browser/'], jobs: 1 },
+  browser: { of: ['test/browser/'], jobs: 2 },
 } as const;
 /** Of all other files. */
 const JOBS = 4;

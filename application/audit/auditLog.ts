@@ -2,7 +2,7 @@
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { AuditSettings } from '../ports/auditAccess.ts';
-import type { AuditKeys } from '../ports/auditKeys.ts';
+import type { AuditKey, AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { readCheckpoint } from './checkpoint.ts';
@@ -40,16 +40,14 @@ export interface KeyPeriod {
 }
 
 /** Returns the keys of the log, oldest first. */
-export const keyPeriods = async ({ auditKeys }: Pick<AuditLogNeeds, 'auditKeys'>, origin: string) => {
-  const keys = await auditKeys.list();
-  return keys.map(
-    ({ publicKey, createdAt }, n): KeyPeriod => ({
-      vkey: vkeyOf(noteKeyOf(origin, publicKey)),
-      from: createdAt,
-      until: keys[n + 1]?.createdAt ?? null,
-    }),
-  );
-};
+export const periodsOf = (keys: readonly AuditKey[], origin: string): readonly KeyPeriod[] =>
+  keys.map(({ publicKey, createdAt }, n) => ({
+    vkey: vkeyOf(noteKeyOf(origin, publicKey)),
+    from: createdAt,
+    until: keys[n + 1]?.createdAt ?? null,
+  }));
+export const keyPeriods = async ({ auditKeys }: Pick<AuditLogNeeds, 'auditKeys'>, origin: string) =>
+  periodsOf(await auditKeys.list(), origin);
 
 export const originOf = async ({ auditTree, auditOrigin }: Pick<AuditLogNeeds, 'auditTree' | 'auditOrigin'>) =>
   (await auditTree.find())?.origin ?? auditOrigin;

@@ -1,11 +1,11 @@
 // Operators' use cases for the audit log: its status, its keys and auditors' tokens.
 import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
-import type { AuditKeys } from '../ports/auditKeys.ts';
+import type { AuditKey, AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, LastCosigned, SignedCheckpoint } from '../ports/auditTree.ts';
 import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';
-import { type KeyPeriod, keyPeriods, originOf } from './auditLog.ts';
+import { type KeyPeriod, keyPeriods, originOf, periodsOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
 import { noteKeyOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
@@ -64,14 +64,14 @@ export const sealingLag = async (needs: LagNeeds): Promise<number | null> =>
   await ageOfNext(needs, (await needs.auditTree.find())?.position ?? null);
 
 /** Returns the vkey of the key that signed a checkpoint, or null if it is not one of ours. */
-const signerOf = async (
-  { auditKeys }: Pick<OperateAuditNeeds, 'auditKeys'>,
+const signerOf = (
   { note }: SignedCheckpoint,
+  keys: readonly Pick<AuditKey, 'publicKey'>[],
   origin: string,
-) => {
+): string | null => {
   const signed = readNote(note);
-  const keys = (await auditKeys.list()).map(({ publicKey }) => noteKeyOf(origin, publicKey));
-  const [signer] = (signed && signersOf(signed, keys)) ?? [];
+  const ours = keys.map(({ publicKey }) => noteKeyOf(origin, publicKey));
+  const [signer] = (signed && signersOf(signed, ours)) ?? [];
   return signer === undefined ? null : vkeyOf(signer);
 };
 
@@ -79,10 +79,13 @@ const witnessesOf = ({ auditSettings }: Pick<OperateAuditNeeds, 'auditSettings'>
   auditSettings.witnesses.map((vkey) => readVkey(vkey)?.name ?? vkey);
 
 export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<AuditStatus> => {
-  const { auditTree, auditAnchors, auditSettings } = needs;
+  const { auditTree, auditAnchors, auditKeys, auditOrigin } = needs;
+  const { anchors } = needs.auditSettings;
+  const witnesses = witnessesOf(needs);
   const tree = await auditTree.find();
   const latest = await auditTree.latest();
-  const origin = await originOf(needs);
+  const keys = await auditKeys.list();
+  const origin = tree?.origin ?? auditOrigin;
   return {
     origin,
     size: tree?.size ?? 0,
@@ -92,11 +95,11 @@ export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<Audit
     checkpoint: latest && {
       size: latest.size,
       signedAt: latest.signedAt,
-      signedBy: await signerOf(needs, latest, origin),
+      signedBy: signerOf(latest, keys, origin),
     },
-    keys: await keyPeriods(needs, origin),
-    anchors: await auditAnchors.states(auditSettings.anchors),
-    witnesses: await auditTree.lastCosigned(witnessesOf(needs)),
+    keys: periodsOf(keys, origin),
+    anchors: anchors.length === 0 ? [] : await auditAnchors.states(anchors),
+    witnesses: witnesses.length === 0 ? [] : await auditTree.lastCosigned(witnesses),
   };
 };
 

@@ -220,11 +220,11 @@ const CHECKS: readonly Check[] = [
   auditLog,
 ];
 
-/** The leaders' sessions that are still connected. */
-const LEADERS = `SELECT l.role, ${asTimestamp('l.started_at')} AS since, host(a.client_addr) AS address,
+/** The leaders' sessions that are still connected. Several processes may share a role. */
+const LEADERS = `SELECT coalesce(l.shares, l.role) AS role, ${asTimestamp('l.started_at')} AS since, host(a.client_addr) AS address,
     l.renewed_at > clock_timestamp() - $1 * interval '1 ms' AS "isAlive"
   FROM subscriptions.leaderships l JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
-  ORDER BY l.role`;
+  ORDER BY 1, 2`;
 
 export const systemChecks = (checked: Checked): SystemChecks => ({
   version: VERSION,

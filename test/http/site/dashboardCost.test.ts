@@ -10,6 +10,8 @@ import { type CountedRequests, countRequests } from '../../world/statementsOf.ts
 import { exampleOf, type Made, makeKey, makeOnce, OWN_URL } from '../examples/routeExamples.ts';
 
 const STATEMENTS_MAX = 6;
+/** The page about the system makes all checks of `doctor`, most of them a statement. */
+const STATEMENTS_OF_DOCTOR_MAX = 35;
 const WHO_ASKS_MAX = 3;
 const WHO_ASKS = /operations\.sessions|event_store\.of_stream/;
 const BYTES_MAX = 60_000;
@@ -43,8 +45,9 @@ describe('a page of the dashboard', () => {
     await gateway.close();
   });
 
-  for (const route of PAGES)
-    it(`${route.path} needs at most ${STATEMENTS_MAX} statements and ${BYTES_MAX} bytes`, async () => {
+  for (const route of PAGES) {
+    const most = route.operationId === 'showSystem' ? STATEMENTS_OF_DOCTOR_MAX : STATEMENTS_MAX;
+    it(`${route.path} needs at most ${most} statements and ${BYTES_MAX} bytes`, async () => {
       const path = exampleOf(route).path?.(owned) ?? route.path;
       const reply = await gateway.call<unknown>('GET', path, {
         key: null,
@@ -62,7 +65,8 @@ describe('a page of the dashboard', () => {
       expect(
         statements.length,
         `\n${statements.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 150)).join('\n')}\n`,
-      ).to.be.within(0, STATEMENTS_MAX);
+      ).to.be.within(0, most);
       expect(Buffer.byteLength(reply.text)).to.be.below(BYTES_MAX);
     });
+  }
 });
