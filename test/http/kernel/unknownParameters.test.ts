@@ -14,6 +14,7 @@ const LISTS = {
   '/v1/med/cases': 'status=open',
   '/v1/infractions': 'type=med',
   '/v1/payouts': 'status=paid',
+  '/v1/users': 'limit=100',
   '/ops/v1/accounts': 'limit=100',
   '/ops/v1/users': 'limit=100',
   '/ops/v1/held': 'limit=100',
