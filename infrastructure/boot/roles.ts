@@ -7,6 +7,7 @@ import { jobsOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
+import { haveReadModels } from '../../projections/engine/schemaVersions.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { startVersionWork } from '../../projections/engine/versionWork.ts';
 import { shareOf } from '../eventStore/share.ts';
@@ -125,21 +126,24 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
     if (found.length > 0)
       log.error({ jobs: found.length, first: found[0] }, 'watchdog restarted work that was overdue');
   };
+  let haveTables = false;
+  const schedule = (pattern: string, run: () => Promise<unknown>, failure: string): (() => Promise<void>) => {
+    const round = async () => {
+      haveTables ||= await haveReadModels(storage.reads, core.projections);
+      if (haveTables) await run();
+    };
+    return startSchedule(pattern, round, warn(failure), log);
+  };
   const stopSchedules = [
-    startSchedule(WATCHDOG_PATTERN, watch, warn('watchdog failed'), log),
+    schedule(WATCHDOG_PATTERN, watch, 'watchdog failed'),
     ...declared.flatMap((job) =>
       job.routine === undefined
         ? []
-        : startSchedule(
-            job.routine,
-            async () => void (await lookFor([job])),
-            warn(`scheduled check for ${job.kind.name} failed`),
-            log,
-          ),
+        : schedule(job.routine, () => lookFor([job]), `scheduled check for ${job.kind.name} failed`),
     ),
     ...capabilities.flatMap(({ upkeep = [] }) =>
       upkeep.map(({ pattern, run, failure, onlyLeader = false }) =>
-        startSchedule(pattern, async () => (!onlyLeader || isOnDuty() ? run(needs) : undefined), warn(failure), log),
+        schedule(pattern, async () => (!onlyLeader || isOnDuty() ? run(needs) : undefined), failure),
       ),
     ),
   ];

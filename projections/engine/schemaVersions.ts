@@ -119,12 +119,17 @@ export const createVerifyCopy = async (db: Sql, projection: Projection): Promise
 
 const LOOK_MS = 50;
 
-/** Blocks until every read model has tables. On the very first start, nothing can be read before the projector leads. */
+/** Whether every read model has tables. On the very first start, nothing can be read before the projector leads. */
+export const haveReadModels = async (db: Sql, projections: readonly Projection[]): Promise<boolean> => {
+  const names = projections.map(({ name }) => name);
+  return (await readCheckpoints(db, names)).size === names.length;
+};
+
+/** Blocks until every read model has tables. */
 export const untilReadModelsExist = async (
   db: Sql,
   projections: readonly Projection[],
   signal?: AbortSignal,
 ): Promise<void> => {
-  const names = projections.map(({ name }) => name);
-  while (!signal?.aborted && (await readCheckpoints(db, names)).size < names.length) await pause(LOOK_MS, signal);
+  while (!signal?.aborted && !(await haveReadModels(db, projections))) await pause(LOOK_MS, signal);
 };

@@ -283,3 +283,32 @@ describe('the watchdog', () => {
     expect(jobs.enqueued).not.to.deep.equal([]);
   });
 });
+
+describe('scheduled work', () => {
+  it('waits on the very first start until the read models exist', async () => {
+    const rounds: (() => Promise<void>)[] = [];
+    const test = await TestGateway.open({
+      startSchedule: (_pattern, run) => {
+        rounds.push(run);
+        return async () => undefined;
+      },
+    });
+    try {
+      const { operations } = test.storage;
+      const failures = async () => {
+        const ended = await Promise.allSettled(rounds.map((run) => run()));
+        return ended.filter(({ status }) => status === 'rejected').length;
+      };
+      await operations.query(`DELETE FROM subscriptions.checkpoints WHERE name = 'webhookDeliveries'`);
+      await operations.query('DROP SCHEMA rm_webhook_deliveries CASCADE');
+      expect(await failures()).to.equal(0);
+      await operations.query(
+        `INSERT INTO subscriptions.checkpoints (name, version, store_id)
+         SELECT 'webhookDeliveries', version, store_id FROM subscriptions.checkpoints LIMIT 1`,
+      );
+      expect(await failures(), 'they need the tables').to.be.above(0);
+    } finally {
+      await test.close();
+    }
+  });
+});
