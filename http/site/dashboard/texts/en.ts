@@ -932,7 +932,7 @@ export const EN: Texts = {
       bad: 'Act',
       says: 'Details',
       leaders: 'Leaders',
-      leadersLead: 'Only one process at a time has each of these roles.',
+      leadersLead: 'The processes of a role share its work. One process at a time does each part of it.',
       noLeaders: 'No process leads.',
       role: 'Role',
       address: 'Address',

@@ -942,7 +942,7 @@ export const PT: Texts = {
       bad: 'Agir',
       says: 'Detalhes',
       leaders: 'Líderes',
-      leadersLead: 'Só um processo por vez tem cada um destes papéis.',
+      leadersLead: 'Os processos de um papel dividem o trabalho dele. Cada parte é feita por um só processo por vez.',
       noLeaders: 'Nenhum processo lidera.',
       role: 'Papel',
       address: 'Endereço',
