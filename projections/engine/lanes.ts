@@ -336,6 +336,7 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
       }
     } catch (error) {
       if (error instanceof LostLeadership || error instanceof UnknownPosition) throw error;
+      if (signal.aborted) return; // the session was closed under a running turn
       await reportFault(member, error as Error, options);
       failures++;
       await pause(Math.min(DELAY_MS * 2 ** failures, retryDelayMsMax), signal);

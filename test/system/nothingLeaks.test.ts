@@ -22,7 +22,7 @@ const PAYER = {
 const OTHER_PAYER = { name: 'Clodoaldo Pereira', document: '99992222263' };
 /** Of the merchant's own receiver. */
 const HOOK_SECRET = 'hook-secret-in-the-url';
-const STACK = /^\s+at |\\n\s+at |"stack"|node:internal|node_modules/m;
+const STACK = /^\s+at |\\n\s+at |"stack":|node:internal|node_modules/m;
 
 type Json = Record<string, unknown>;
 interface Answer {
