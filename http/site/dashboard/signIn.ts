@@ -14,13 +14,12 @@ import { languageOf, PAGE, PAGES, pageHeaders, REDIRECT, redirect, TEXTS } from 
 
 /** Only pages of the dashboard: the address could lead anywhere otherwise. */
 const OWN_PAGE = /^\/dashboard(?:[/?][\w\-./?=&%]*)?$/;
-const OPERATORS_PAGE = new RegExp(`^${PLATFORM_PAGES}(?:[/?]|$)`);
+const isOperatorsPage = (page: string): boolean => page.split(/[/?]/, 4).slice(0, 3).join('/') === PLATFORM_PAGES;
 const START = '/dashboard';
 const nextOf = (text: string | undefined): string => (text !== undefined && OWN_PAGE.test(text) ? text : START);
 
 /** Returns the page that was asked for, or `/dashboard` if it is not for the user. */
-const nextFor = (next: string, isOperator: boolean): string =>
-  OPERATORS_PAGE.test(next) === isOperator ? next : START;
+const nextFor = (next: string, isOperator: boolean): string => (isOperatorsPage(next) === isOperator ? next : START);
 
 const query = {
   ...languageQuery,

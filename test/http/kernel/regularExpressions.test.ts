@@ -1,6 +1,8 @@
 // No regular expression of the product backtracks without bound: each is tried with pumped inputs (issue 18, point 1).
+
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
+import { MESSAGE_MAX, SENTENCES } from '../../../http/site/dashboard/texts/refusals.ts';
 import { expressionsIn, expressionsOf, type Found, pumpedFor, textOf } from '../../support/regularExpressions.ts';
 import { readSources } from '../../support/tidy/source.ts';
 
@@ -105,6 +107,10 @@ describe('regular expressions', () => {
     expect(made).to.deep.equal([
       'infrastructure/eventStore/eventStoreDb/originalTimestamp.ts',
       'infrastructure/evidence/pdfActions.ts',
+      'http/site/dashboard/texts/refusals.ts',
     ]);
+  });
+  it('that find the sentences of refusals bear pumped messages', () => {
+    for (const { pattern } of SENTENCES) expect(tooDear(pattern, MESSAGE_MAX), String(pattern)).to.equal(null);
   });
 });

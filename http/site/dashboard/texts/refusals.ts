@@ -236,6 +236,8 @@ const FIELDS: { readonly [param: string]: string } = {
   events: 'Eventos',
 };
 
+/** Longer messages quote what someone sent. */
+export const MESSAGE_MAX = 500;
 const HOLE = /\{(\$|field|)\}/g;
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -245,7 +247,8 @@ interface Sentence {
   readonly words: { readonly [L in Language]: string };
 }
 const PATTERN_OF: { readonly [kind: string]: string } = { $: '(\\d+)', field: '`?([\\w.]+)`?:?', '': '(.+?)' };
-const SENTENCES: readonly Sentence[] = Object.entries(PT_BY_SENTENCE).map(([english, pt]) => {
+/** For messages of at most MESSAGE_MAX characters. */
+export const SENTENCES: readonly Sentence[] = Object.entries(PT_BY_SENTENCE).map(([english, pt]) => {
   const kinds = [...english.matchAll(HOLE)].map(([, kind = '']) => kind);
   const [first = '', ...rest] = english.split(/\{(?:\$|field|)\}/).map(escaped);
   const source = first + rest.map((text, n) => `${PATTERN_OF[kinds[n] as string]}${text}`).join('');
@@ -260,6 +263,7 @@ const shown = (kind: string, piece: string, language: Language, currency: string
 
 /** Returns the sentence of the page for one of the API's, or null if it is not listed. */
 const retold = (message: string, language: Language, currency: string): string | null => {
+  if (message.length > MESSAGE_MAX) return null;
   for (const { pattern, kinds, words } of SENTENCES) {
     const [whole, ...pieces] = pattern.exec(message) ?? [];
     if (whole === undefined) continue;
