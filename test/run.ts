@@ -1,4 +1,4 @@
-// `npm test`: four mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
+// `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
 // longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
 // exit code 0 only when all passed.
@@ -6,6 +6,7 @@
 // PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
 // `npm run test:deadlines`: what waits for real deadlines, retries and outages of stores, and what measures the CPU of requests. As above.
 // `npm run test:routes`: every route of the table before every caller, error, unknown field, other version and hostile request. As above.
+// `npm run test:plans`: lists, plans and buffers of large tables. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 // `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
@@ -61,13 +62,32 @@ const SUITES = {
     ],
     jobs: 4,
   },
+  plans: {
+    of: [
+      'test/projections/disputes/explain.test.ts',
+      'test/projections/engine/explain.test.ts',
+      'test/projections/payments/counted.test.ts',
+      'test/projections/payments/explain.test.ts',
+      'test/projections/payments/lists.test.ts',
+      'test/projections/payments/manyTenants.test.ts',
+      'test/projections/payments/searchExplain.test.ts',
+      'test/projections/payouts/explain.test.ts',
+      'test/projections/wallet/explain.test.ts',
+      'test/projections/webhooks/explain.test.ts',
+      'test/infrastructure/jobs/claimCost.test.ts',
+      'test/infrastructure/jobs/claims.test.ts',
+      'test/infrastructure/payments/velocityGuard.test.ts',
+      'test/infrastructure/payouts/hourlyLimits.test.ts',
+    ],
+    jobs: 4,
+  },
   isolation: { of: ['test/isolation/'], jobs: 1 },
   python: { of: ['test/python/'], jobs: 1 },
   providers: { of: ['test/providers/'], jobs: 3 },
   browser: { of: ['test/browser/'], jobs: 2 },
 } as const;
 /** Of all other files. */
-const JOBS = 4;
+const JOBS = 5;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/http/kernel/routes.test.ts',
