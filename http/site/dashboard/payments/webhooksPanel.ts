@@ -11,10 +11,10 @@ export const webhooksPanel = (all: PaymentHistory['webhooks'], reader: Reader): 
   const { webhooks: words } = texts;
   const rows = all.map(
     ({ id, eventType, status, attempts, lastStatusCode, scheduledAt }) =>
-      html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${id}`)}">${eventType}</a></th><td>${deliveryBadge(status, reader)}</td>
-<td>${attempts}</td><td>${lastStatusCode ?? texts.none}</td><td>${instant(scheduledAt, language)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${to(`/webhooks/deliveries/${id}`)}">${eventType}</a><br>
+<span class="muted small">${instant(scheduledAt, language)}</span></th><td>${deliveryBadge(status, reader)}</td><td>${attempts}</td><td>${lastStatusCode ?? texts.none}</td></tr>`,
   );
-  const heads = [words.event, texts.payments.status, words.attempts, words.lastAnswer, words.scheduledAt];
+  const heads = [words.event, texts.payments.status, words.attempts, words.lastAnswer];
   return html`<section class="panel"><h2>${texts.pages.webhooks}</h2>${
     rows.length === 0 ? html`<p class="empty">${words.noneOfPayment}</p>` : tableOf(words.deliveries, heads, rows)
   }</section>`;
