@@ -17,6 +17,17 @@ export const fact = (label: string, value: Markup | string | null): Markup | nul
 export const actionForm = (path: string, { csrf, to }: Pick<Person, 'csrf' | 'to'>, content: Markup): Markup =>
   html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
 
+/** The options of a select field. */
+export const options = (
+  values: Iterable<readonly [value: string, label: string]>,
+  chosen: string | null | undefined,
+): readonly Markup[] =>
+  Array.from(values, ([value, label]) =>
+    value === chosen
+      ? html`<option value="${value}" selected>${label}</option>`
+      : html`<option value="${value}">${label}</option>`,
+  );
+
 /** The choices of a filter; the first one is all. */
 export const statusOptions = <Status extends string>(
   all: readonly Status[],
@@ -24,8 +35,7 @@ export const statusOptions = <Status extends string>(
   labels: { readonly [S in Status]: string },
   { texts }: Pick<Person, 'texts'>,
 ): Markup =>
-  html`<option value="">${texts.all}</option>${all.map((one) =>
-    one === chosen
-      ? html`<option value="${one}" selected>${labels[one]}</option>`
-      : html`<option value="${one}">${labels[one]}</option>`,
+  html`<option value="">${texts.all}</option>${options(
+    all.map((one) => [one, labels[one]]),
+    chosen,
   )}`;

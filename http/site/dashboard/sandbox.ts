@@ -1,4 +1,5 @@
 // /dashboard/test/sandbox: the test clock, which only moves forward.
+
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { moveClock } from '../../api/sandbox/sandbox.ts';
 import { ADVANCE_SECONDS_MAX } from '../../api/sandbox/sandboxSchema.ts';
@@ -17,6 +18,7 @@ import {
   shownPage,
   unlessManager,
 } from './page.ts';
+import { options } from './parts.ts';
 
 const SECTION = '/sandbox';
 const IN_TEST_ONLY = reject('not_found', 'There is no such page.');
@@ -31,10 +33,9 @@ interface Fields {
 
 const form = ({ count, unit }: Fields, { texts: { sandbox }, to, csrf }: Reader): Markup =>
   html`<form method="post" class="filters" action="${to('/sandbox/clock')}">${csrf}<label>${sandbox.forward}<input name="count" type="number" min="1" value="${count}" required></label>
-<label>${sandbox.unit}<select name="unit">${UNITS.map((one) =>
-    one === unit
-      ? html`<option value="${one}" selected>${sandbox.units[one]}</option>`
-      : html`<option value="${one}">${sandbox.units[one]}</option>`,
+<label>${sandbox.unit}<select name="unit">${options(
+    UNITS.map((one) => [one, sandbox.units[one]]),
+    unit,
   )}</select></label><button>${sandbox.move}</button></form>`;
 
 const contentOf = async (reader: Reader, fields: Fields) => {

@@ -1,4 +1,5 @@
 // /dashboard/{mode}/developers/requests: what keys and users of the account asked for in the last 30 days, in both modes.
+
 import { shownFingerprint } from '../../../../application/accounts/manageKeys.ts';
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../../domain/kernel/ids.ts';
@@ -18,6 +19,7 @@ import {
   shownPage,
   textQuery,
 } from '../page.ts';
+import { options } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 
 const PAGE_SIZE = 50;
@@ -53,12 +55,7 @@ const form = (
 ): Markup =>
   html`<form method="get" class="filters"><label>${texts.payments.status}<input name="status" value="${status}" list="statuses" placeholder="4xx" autocomplete="off"></label>
 <datalist id="statuses">${CLASSES.map((one) => html`<option value="${one}"></option>`)}</datalist>
-<label class="wide">${texts.developers.key}<select name="key"><option value="">${texts.all}</option>${[...keys].map(
-    ([value, label]) =>
-      value === key
-        ? html`<option value="${value}" selected>${label}</option>`
-        : html`<option value="${value}">${label}</option>`,
-  )}</select></label>
+<label class="wide">${texts.developers.key}<select name="key"><option value="">${texts.all}</option>${options(keys, key)}</select></label>
 <label class="wide">${texts.developers.requestId}<input name="request" value="${request}" autocomplete="off"></label>
 <button class="second">${texts.apply}</button></form>`;
 

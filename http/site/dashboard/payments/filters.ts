@@ -12,7 +12,7 @@ import { centavosOf } from '../../../../domain/presentation/amount.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../../domain/presentation/status.ts';
 import { html, type Markup } from '../../html.ts';
 import { type Reader, textQuery } from '../page.ts';
-import { statusOptions } from '../parts.ts';
+import { options, statusOptions } from '../parts.ts';
 
 export const filterQuery = {
   q: textQuery('An id, txid, end-to-end id, CPF, CNPJ, email address or amount.'),
@@ -121,10 +121,9 @@ ${select('status', payments.status, statusOptions(PUBLIC_STATUSES, oneOf(PUBLIC_
 ${select(
   'sort',
   payments.sort,
-  html`${SORTS.map((one) =>
-    one === (oneOf(SORTS, asked.sort) ?? 'newest')
-      ? html`<option value="${one}" selected>${payments.sorts[one]}</option>`
-      : html`<option value="${one}">${payments.sorts[one]}</option>`,
+  html`${options(
+    SORTS.map((one) => [one, payments.sorts[one]]),
+    oneOf(SORTS, asked.sort) ?? 'newest',
   )}`,
 )}
 <button class="second">${texts.apply}</button>

@@ -2,6 +2,7 @@
 import type { Mode } from '../../../../domain/kernel/ids.ts';
 import { html, type Markup } from '../../html.ts';
 import type { Person } from '../page.ts';
+import { options } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 
 export const REASON_MAX = 500;
@@ -51,12 +52,7 @@ export const choice = <Value extends string>(
   label: string,
   values: readonly (readonly [Value, string])[],
   chosen: Value | null,
-): Markup =>
-  html`<label>${label}<select name="${name}">${values.map(([value, words]) =>
-    value === chosen
-      ? html`<option value="${value}" selected>${words}</option>`
-      : html`<option value="${value}">${words}</option>`,
-  )}</select></label>`;
+): Markup => html`<label>${label}<select name="${name}">${options(values, chosen)}</select></label>`;
 
 /** A form in a row of a list, which resolves it with a reason. */
 export const resolveForm = (action: string, { texts: { platform }, csrf }: Pick<Person, 'texts' | 'csrf'>): Markup =>

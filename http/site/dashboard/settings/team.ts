@@ -1,4 +1,5 @@
 // /dashboard/{mode}/settings/team: the users of the account, for its OWNERs and ADMINs (rule D5).
+
 import type { ListedUser } from '../../../../application/ports/readModels/views.ts';
 import { isEmailAddress } from '../../../../domain/kernel/email.ts';
 import { parsePrefixedId, type UserId } from '../../../../domain/kernel/ids.ts';
@@ -23,6 +24,7 @@ import {
   textQuery,
   unlessManager,
 } from '../page.ts';
+import { options } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { refusalText } from '../texts/refusals.ts';
 import type { DoneAction } from '../texts/texts.ts';
@@ -44,10 +46,12 @@ const refusalOf = ({ caller }: Reader, user: ListedUser | null, role: AccountRol
   managementRefusal({ ...caller, status: 'active' }, user, role);
 
 const roleOptions = (chosen: string, user: ListedUser | null, reader: Reader): Markup =>
-  html`${ACCOUNT_ROLES.filter((role) => refusalOf(reader, user, role) === null).map((role) =>
-    role === chosen
-      ? html`<option value="${role}" selected>${reader.texts.team.roles[role]}</option>`
-      : html`<option value="${role}">${reader.texts.team.roles[role]}</option>`,
+  html`${options(
+    ACCOUNT_ROLES.filter((role) => refusalOf(reader, user, role) === null).map((role) => [
+      role,
+      reader.texts.team.roles[role],
+    ]),
+    chosen,
   )}`;
 
 /** What the reader can do with a user, or why nothing. */

@@ -11,6 +11,7 @@ import { FORM, type RouteContext, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery } from '../../page.ts';
+import { options } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { refusalText } from '../../texts/refusals.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
@@ -33,13 +34,9 @@ const typedOf = (body: Form): Typed => ({
 
 const searchPanel = ({ by, value }: Typed, { texts, csrf, to }: Operator): Markup => {
   const { erasure } = texts.operations;
-  const options = SUBJECT_NAMES.map((name) =>
-    name === by
-      ? html`<option value="${name}" selected>${erasure.subjects[name]}</option>`
-      : html`<option value="${name}">${erasure.subjects[name]}</option>`,
-  );
+  const subjects = SUBJECT_NAMES.map((name) => [name, erasure.subjects[name]] as const);
   return html`<section class="panel"><p class="muted">${erasure.lead}</p><form method="post" class="filters" action="${to(SECTION)}">${csrf}
-<label>${erasure.subject}<select name="by">${options}</select></label><label class="wide">${erasure.value}<input name="value" value="${value}" maxlength="254" autocomplete="off" required></label>
+<label>${erasure.subject}<select name="by">${options(subjects, by)}</select></label><label class="wide">${erasure.value}<input name="value" value="${value}" maxlength="254" autocomplete="off" required></label>
 <button>${erasure.find}</button></form><p class="muted small">${erasure.slow}</p></section>`;
 };
 

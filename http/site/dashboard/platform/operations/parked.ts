@@ -11,7 +11,7 @@ import { FORM, type RouteContext, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
-import { statusOptions } from '../../parts.ts';
+import { options, statusOptions } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import type { DoneAction } from '../../texts/texts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
@@ -117,10 +117,10 @@ const NOTHING_TYPED: Typed = { reason: '', consumer: '', forced: [] };
 const actionsPanel = (stream: StreamName, consumers: readonly string[], typed: Typed, operator: Operator): Markup => {
   const { texts, csrf, to, platform } = operator;
   const { parked: words, retry } = texts.operations;
-  const option = (value: string, label: string): Markup =>
-    value === typed.consumer
-      ? html`<option value="${value}" selected>${label}</option>`
-      : html`<option value="${value}">${label}</option>`;
+  const choices: [string, string][] = [
+    ['', words.allConsumers],
+    ...consumers.map((name): [string, string] => [name, name]),
+  ];
   const box = (name: string): Markup =>
     typed.forced.includes(name)
       ? html`<label class="box"><input type="checkbox" name="force" value="${name}" checked>${name}</label>`
@@ -130,7 +130,7 @@ const actionsPanel = (stream: StreamName, consumers: readonly string[], typed: T
 <form method="post" class="action narrow" action="${to(`${pathOf(stream)}/retry`)}">${csrf}<p class="muted">${words.retryLead}</p><button class="second">${retry}</button></form>
 <form method="post" class="action narrow" action="${to(`${pathOf(stream)}/skip`)}">${csrf}<p class="muted">${words.skipLead}</p>
 ${reasonInput(typed.reason, operator)}
-<label>${words.consumer}<select name="consumer">${option('', words.allConsumers)}${consumers.map((name) => option(name, name))}</select></label>
+<label>${words.consumer}<select name="consumer">${options(choices, typed.consumer)}</select></label>
 ${boxes.length === 0 ? null : html`<fieldset><legend>${words.force}</legend>${boxes}</fieldset>`}<button class="danger">${words.skip}</button></form></section>`;
 };
 
