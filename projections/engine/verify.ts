@@ -72,7 +72,7 @@ async function* foldDifferences(
     const text = `SELECT id, revision, ${stored} AS state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`;
     const pageAfter = (last: FoldedRow | null) => session.query<FoldedRow>(text, [last?.id ?? '']);
     for await (const rows of pagesOf(PAGE, pageAfter, (all) => all)) {
-      // Read after the rows: what is left out later lies beyond their revisions, and what no longer is, too.
+      // Read after the rows: events that a retry or a new fault moves in or out of this list later lie beyond their revisions.
       const leftOut = await readLeftOut(session, log, name);
       for (const { id, revision, state } of rows) {
         signal?.throwIfAborted();

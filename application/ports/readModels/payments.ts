@@ -115,7 +115,7 @@ export interface Watched {
 
 export interface WatchedPayments {
   readonly payments: readonly ExistingPayment[];
-  /** Changes with the payments; empty if there are none. */
+  /** Changes with the payments. Empty without a payment. */
   readonly version: string;
 }
 
