@@ -19,11 +19,7 @@ import type { Receiver } from '../world/receiver.ts';
 export type Rows = Readonly<Record<string, readonly string[]>>;
 
 /** Dumps every table of these read models. `schemaOf`: where a read model's tables are. */
-export const dump = async (
-  db: Sql,
-  schemaOf: (readModel: string) => string,
-  names?: readonly string[],
-): Promise<Rows> => {
+const dump = async (db: Sql, schemaOf: (readModel: string) => string, names?: readonly string[]): Promise<Rows> => {
   const all: Record<string, readonly string[]> = {};
   for (const { name, tables } of PROJECTIONS.filter((one) => names?.includes(one.name) ?? true))
     for (const { name: table, key, counts = 'true' } of tables) {
@@ -39,7 +35,7 @@ interface Seen {
 }
 
 /** Returns what the live read models show at one position, in one snapshot, while everything else goes on. */
-const look = async (gateway: TestGateway): Promise<Seen> => {
+export const look = async (gateway: TestGateway): Promise<Seen> => {
   for (;;) {
     await gateway.untilProjected();
     const seen = await gateway.storage.reads.transaction(async (tx): Promise<Seen | null> => {
