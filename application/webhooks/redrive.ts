@@ -63,7 +63,7 @@ export const listDeadLetters =
     let total = 0;
     for (const tenant of await tenantsWithDeadLetters(needs)(accountId)) {
       const until = await accounts.now(tenant.accountId, tenant.mode);
-      for (const { deliveries: count } of await deadLetters.count(tenant, ANY_DEAD_LETTER, until)) total += count;
+      total += await deadLetters.total(tenant, ANY_DEAD_LETTER, until);
       const room = limit - deliveries.length;
       const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
       for (const { id, delivery } of found)
@@ -119,12 +119,13 @@ export const askRedrive =
   async ({ tenant, filter, actor, requestId, isDryRun }: WantedRedrive): Promise<AskedRedrive> => {
     const askedAt = await accounts.now(tenant.accountId, tenant.mode);
     await assertCountable(caughtUp, 'webhookDeliveries', 'the dead-lettered deliveries could not be counted');
+    if (isDryRun) return { matched: await deadLetters.total(tenant, filter, askedAt), queued: 0, redriveId: null };
     let [matched, queued] = [0, 0];
     for (const { endpointId, deliveries, free } of await deadLetters.count(tenant, filter, askedAt)) {
       matched += deliveries;
       if (await takesDeliveries(commands, endpointId)) queued += free;
     }
-    if (isDryRun || queued === 0) return { matched, queued: 0, redriveId: null };
+    if (queued === 0) return { matched, queued: 0, redriveId: null };
     const id = idIn<RedriveId>(tenant.accountId, randomness.bytes(16));
     const wanted: Redrive = { id, tenant, filter, askedAt, actor, requestId, queued };
     const job: JobRequest = { queue: redrive.name, ...jobOfRedrive(wanted) };

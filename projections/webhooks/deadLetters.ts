@@ -60,7 +60,22 @@ const letterOf = ({ id, scheduled_at: scheduledAt, ...row }: Row): DeadLetter =>
   },
 });
 
+const sumOf = (counts: readonly { readonly deliveries: number }[]): number =>
+  counts.reduce((sum, { deliveries }) => sum + deliveries, 0);
+
 export const deadLetterReads = (db: Sql): DeadLetterReads => ({
+  async total(tenant, filter, now) {
+    const { endpointId, eventType, createdFrom, createdTo } = filter;
+    if (createdFrom !== null || createdTo !== null) return sumOf(await this.count(tenant, filter, now));
+    const { rows } = await db.query<{ deliveries: number }>(
+      `SELECT c.deliveries FROM rm_webhook_deliveries.delivery_counts c
+       WHERE c.account_id = $1 AND c.mode = $2 AND c.status = 'FAILED'
+         AND ($3::text IS NULL OR c.endpoint_id = $3) AND ($4::text IS NULL OR c.event_type = $4)`,
+      [tenant.accountId, tenant.mode, endpointId, eventType],
+    );
+    return sumOf(rows);
+  },
+
   count: async (tenant, filter, until) => {
     const { rows } = await db.query<{ endpoint_id: EndpointId | ''; deliveries: number; free: number }>(
       `SELECT d.endpoint_id, count(*) AS deliveries, count(*) FILTER (WHERE NOT ${isAwaited('true')}) AS free ${MEANT} GROUP BY d.endpoint_id`,

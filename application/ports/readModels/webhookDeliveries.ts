@@ -56,7 +56,9 @@ interface DeadLetterCount {
 }
 
 export interface DeadLetterReads {
-  /** Counts the matching deliveries that were dead-lettered at `until` (account time) or before. */
+  /** Returns how many dead-lettered deliveries match. `now` is account time. Without a period it reads only the counts, no delivery. */
+  total(tenant: Tenant, filter: RedriveFilter, now: Timestamp): Promise<number>;
+  /** Counts the matching deliveries that were dead-lettered at `until` (account time) or before, by endpoint. */
   count(tenant: Tenant, filter: RedriveFilter, until: Timestamp): Promise<readonly DeadLetterCount[]>;
   /**
    * Returns at most `limit` deliveries of a redrive after its current place, oldest first. Skips those that an earlier redrive will still
