@@ -1,5 +1,5 @@
-// Finds the account of an API key. Results are cached, and the cache is used only under an access lease (ADR 0009).
-
+// Finds the account of an API key by its fingerprint. Results are cached, and the cache is used only under an access lease (ADR 0009).
+import { hash } from 'node:crypto';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { findKey, KEYRING } from '../../domain/keyring/keyring.ts';
@@ -9,7 +9,12 @@ import { boundedCache } from '../ports/boundedCache.ts';
 import type { KeyUses } from '../ports/keyUses.ts';
 import { type CaughtUp, ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
-import { keyFingerprint } from './manageKeys.ts';
+
+/** Returns the SHA-256 of the cleartext, 64 hex characters. */
+export const keyFingerprint = (cleartext: string): string => hash('sha256', cleartext, 'hex');
+
+/** Returns the part of a fingerprint that is shown: its first 16 hex characters. */
+export const shownFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16);
 
 /** Cached keys, and accounts with cached keys; at most 20 MB together. */
 const REMEMBERED = 40_000;
@@ -56,14 +61,14 @@ export class ApiKeys {
    * Returns the key, or null if it is unknown or revoked, or its account is suspended. Throws ReadModelsBehind while the read model may
    * still lack the key, EventStoreUnavailable, and database errors. Without a lease the cache is never used, even if a lookup fails.
    */
-  async find(cleartext: string): Promise<KnownKey | null> {
+  readonly find = async (cleartext: string): Promise<KnownKey | null> => {
     const fingerprint = keyFingerprint(cleartext);
     const remembered = this.#needs.leases.isHeld() ? this.#known.get(fingerprint) : undefined;
     const key =
       remembered !== undefined && !remembered.account.isForgotten ? remembered.key : await this.#lookUp(fingerprint);
     if (key !== null) this.#needs.uses.note(key.keyId);
     return key;
-  }
+  };
 
   async #lookUp(fingerprint: string): Promise<KnownKey | null> {
     const generation = this.#generation;

@@ -7,7 +7,8 @@ import { type AccountId, PREFIX, type UserId } from '../../domain/kernel/ids.ts'
 import type { ApiKey } from '../../domain/keyring/keyring.ts';
 import { type KnownUser, USER } from '../../domain/user/user.ts';
 import { capability, each, job, owedBy } from '../core/capability.ts';
-import { type Changer, type NeedsOf, settingChanged } from '../core/useCase.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import { type NeedsOf, settingChanged } from '../core/useCase.ts';
 import type { KeyUseReads } from '../ports/keyUses.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
 import type { ApiKeys } from './apiKeys.ts';
@@ -94,7 +95,7 @@ export const accounts = capability({
   ],
   useCases: (parts: Parts) => ({
     /** Returns null if the key is unknown or its account is suspended. */
-    findKey: (cleartext: string) => parts.apiKeys.find(cleartext),
+    findKey: parts.apiKeys.find,
     issueApiKey: issueApiKey(parts),
     rotateApiKey: rotateApiKey(parts),
     revokeApiKey: revokeApiKey(parts),

@@ -1,7 +1,6 @@
 // Issues, rotates, revokes and lists API keys (contract.md API key management). A new key works in every process when the call returns;
 // an ended key works in none.
 
-import { hash } from 'node:crypto';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -15,24 +14,20 @@ import {
   rotateKey,
   workingKeys,
 } from '../../domain/keyring/keyring.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { pollUntil } from '../core/quiescence.ts';
-import { type Changer, limitsOf, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
+import { keyFingerprint } from './apiKeys.ts';
 
 // --- A new key: the cleartext, shown once, and the record stored for it (contract.md Authentication) ---
 
 const PREFIX_LENGTH = 12;
 const RANDOM_BYTES = 24;
-
-/** Returns the SHA-256 of the cleartext, 64 hex characters. */
-export const keyFingerprint = (cleartext: string): string => hash('sha256', cleartext, 'hex');
-
-/** Returns the part of a fingerprint that is shown: its first 16 hex characters. */
-export const shownFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16);
 
 /** Returns `ak_<mode>_` and 24 random bytes as base64url. */
 export const newApiKey = (mode: Mode, { bytes }: Pick<Randomness, 'bytes'>): string =>

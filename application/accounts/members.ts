@@ -4,7 +4,7 @@ import type { AccountId, UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { managementRefusal } from '../../domain/user/management.ts';
 import { type AccountRole, changeRole as decideRole, type KnownUser, NO_USER, USER } from '../../domain/user/user.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PasswordLinks, Sessions } from '../ports/logins.ts';
 import type { ListedUser, UserViews } from '../ports/readModels/views.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';

@@ -7,7 +7,8 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
 import { newAccountId } from '../core/derivedIds.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Sessions } from '../ports/logins.ts';

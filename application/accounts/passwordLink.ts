@@ -7,7 +7,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { passwordProblem } from '../../domain/user/password.ts';
 import { changePassword as decideChange, type KnownUser, USER } from '../../domain/user/user.ts';
 import { jobKind, type OwedSource } from '../core/capability.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LinkPurpose, LinkRequest, LoginFailures, PasswordLinks, Sessions } from '../ports/logins.ts';
 import type { Mail, MailSender } from '../ports/mail.ts';

@@ -10,7 +10,8 @@ import {
 } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { LoginFailures, NewSecondFactor, SecondFactors, Sessions } from '../ports/logins.ts';
 import type { Randomness } from '../ports/system.ts';
 

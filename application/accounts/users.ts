@@ -15,7 +15,8 @@ import {
   type UserEvent,
   type UserState,
 } from '../../domain/user/user.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PasswordAsker, PasswordHasher, Passwords, Sessions, UserEmails } from '../ports/logins.ts';
 import type { UserViews } from '../ports/readModels/views.ts';
 import type { Randomness } from '../ports/system.ts';

@@ -2,7 +2,8 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Changer, UseCaseNeeds } from '../core/useCase.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Analysts } from '../ports/analysts.ts';
 
 export interface GrantNeeds extends UseCaseNeeds {

@@ -1,7 +1,7 @@
 // The form in which an event is a leaf of the audit log: one line of JSON, the same from both event stores.
 import { isDeletable } from '../../domain/aggregates.ts';
+import { completeMetadata, type StoredMetadata } from '../core/eventMetadata.ts';
 import { jsonOf } from '../core/eventView.ts';
-import { completeMetadata, type StoredMetadata } from '../core/storedMetadata.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import { leafHash } from './merkleTree.ts';

@@ -12,7 +12,7 @@ import type { DataKeys, FoundKey, NewDataKey } from '../ports/dataKeys.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
-import { metadataText, type StoredMetadata } from './storedMetadata.ts';
+import { metadataText, type StoredMetadata } from './eventMetadata.ts';
 
 /** The content of a logged event, without its place in the log. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;

@@ -4,8 +4,9 @@ import { nearDeadline } from '../../domain/dispute/decisions.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const remindOfDeadline = timedKind({

@@ -7,8 +7,9 @@ import type { Evidence, MedCase } from '../../domain/dispute/medCase.ts';
 import { type EvidenceId, idIn, type MedCaseId, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
-import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type {
   EvidenceGrant,
   EvidenceGrants,

@@ -5,8 +5,8 @@ import { EVIDENCE_BYTES_MAX, FILE_TOO_LARGE, formFileRefusal } from '../../domai
 import type { Evidence } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Actor } from '../core/eventMetadata.ts';
 import { KeyedCount } from '../core/keyedCount.ts';
-import type { Actor } from '../core/useCase.ts';
 import type { EvidenceGrant } from '../ports/evidenceGrants.ts';
 import type { StoredFile } from '../ports/evidenceStorage.ts';
 import type { Randomness } from '../ports/system.ts';

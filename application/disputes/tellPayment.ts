@@ -10,8 +10,8 @@ import { recordCaseStep } from '../../domain/payment/dispute.ts';
 import { exists } from '../../domain/payment/payment.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
-import { metadataForProcess } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const tellPayment = jobKind({

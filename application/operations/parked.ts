@@ -2,7 +2,8 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
-import type { Changer, UseCaseNeeds } from '../core/useCase.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Consumers, ParkedRow, TakenUp, WhichParked } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 

@@ -5,7 +5,7 @@ import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOu
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { metadataForProcess } from '../core/useCase.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 

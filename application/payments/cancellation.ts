@@ -10,8 +10,9 @@ import { assertExists, type ExistingPayment, exists } from '../../domain/payment
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
+import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { type Actor, metadataForProcess, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { type PaymentProviders, ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';

@@ -8,8 +8,9 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
 import { idOf, payloadOf, text, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 

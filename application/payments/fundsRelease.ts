@@ -4,8 +4,9 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const releaseFunds = timedKind({

@@ -14,7 +14,8 @@ import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts'
 import { isPixKey } from '../../domain/pix/pixKey.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { heldPayoutIdOf, returnIdOf } from '../core/derivedIds.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { HeldPayments } from '../ports/readModels/payments.ts';
 import { NO_PAYMENT } from './ownPayment.ts';
 

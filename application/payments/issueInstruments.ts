@@ -13,8 +13,9 @@ import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendin
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
 import { idOf, jobKind, payloadOf, timedKind } from '../core/capability.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, enqueue, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,

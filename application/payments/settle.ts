@@ -9,7 +9,8 @@ import { type IncomingPayment, payerTaxId } from '../../domain/transaction/incom
 import { idOf, jobKind, mode, type NotificationWork, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { takeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import {

@@ -11,7 +11,8 @@ import {
   reviewPayout as review,
 } from '../../domain/payout/decisions.ts';
 import type { Payout, PayoutEvent, PayoutId, PayoutState } from '../../domain/payout/payout.ts';
-import { type Actor, type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Actor, type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 
 const change = async (
   { commands, accounts }: UseCaseNeeds,

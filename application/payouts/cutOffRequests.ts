@@ -2,7 +2,8 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 
 /** Every request is recorded or abandoned well within this time. */

@@ -14,6 +14,7 @@ import {
 } from '../../domain/payout/payout.ts';
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import {
   clearTimer,
@@ -25,7 +26,7 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { PayoutAlerts, PayoutOrder, PayoutRail, PayoutRails } from '../ports/payoutRail.ts';

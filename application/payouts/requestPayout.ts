@@ -15,8 +15,9 @@ import {
 } from '../../domain/payout/request.ts';
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
 import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/keyedLock.ts';
-import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';
 import type { PayoutRails, RoutedRail } from '../ports/payoutRail.ts';

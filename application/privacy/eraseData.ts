@@ -9,7 +9,7 @@ import { erasePayment } from '../../domain/payment/erase.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { type Changer, metadataForChange } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
 import { concerns } from './heldData.ts';
 

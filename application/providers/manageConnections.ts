@@ -22,7 +22,8 @@ import {
   switchConnection,
 } from '../../domain/providerConnection/decisions.ts';
 import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
-import { type Changer, metadataForChange, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore } from '../ports/eventStore.ts';

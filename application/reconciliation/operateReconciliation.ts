@@ -4,7 +4,7 @@ import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
-import type { Changer } from '../core/useCase.ts';
+import type { Changer } from '../core/eventMetadata.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type {
   ProviderMovementReads,

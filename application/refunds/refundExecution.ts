@@ -20,6 +20,7 @@ import {
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
 import {
   clearTimer,
@@ -32,7 +33,7 @@ import {
   reacting,
   setTimer,
 } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';

@@ -14,7 +14,8 @@ import {
 } from '../../domain/refund/request.ts';
 import { type RefundVelocity, refundVelocity } from '../../domain/refund/settings.ts';
 import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
-import { metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import { metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';

@@ -1,7 +1,7 @@
 // Finds the events that the requests with one id caused. The id is in the events' metadata, without an index, so the log is read from the
 // position that it had when the request began, until shortly after the request.
 import { toMillis } from '../../domain/kernel/time.ts';
-import type { StoredMetadata } from '../core/storedMetadata.ts';
+import type { StoredMetadata } from '../core/eventMetadata.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { LoggedRequest } from '../ports/requestLog.ts';
 

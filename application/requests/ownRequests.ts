@@ -2,7 +2,7 @@
 import type { AccountId, Mode, RequestLogId } from '../../domain/kernel/ids.ts';
 import type { Words } from '../../domain/presentation/eventWords/words.ts';
 import { wordsOf } from '../../domain/presentation/eventWords.ts';
-import { completeMetadata } from '../core/storedMetadata.ts';
+import { completeMetadata } from '../core/eventMetadata.ts';
 import { type EventLog, UnreadableEvent } from '../ports/eventCodec.ts';
 import { UnknownPosition } from '../ports/eventStore.ts';
 import type { LoggedRequest, RequestLogReads } from '../ports/requestLog.ts';

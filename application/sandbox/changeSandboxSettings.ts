@@ -3,7 +3,8 @@ import { ACCOUNT, type SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 
 /** Changes the switches named in `changes`. Returns all switches with their new values. */
 export const changeSandboxSettings =

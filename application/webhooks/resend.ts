@@ -21,7 +21,8 @@ import {
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';

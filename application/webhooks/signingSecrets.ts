@@ -7,7 +7,7 @@ import type { Endpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { CommandContention, type CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';
-import { type Actor, metadataForRequest } from '../core/useCase.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Randomness } from '../ports/system.ts';
 

@@ -20,8 +20,9 @@ import {
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { idOf, instant, payloadOf, runAll, timedKind } from '../core/capability.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
-import { metadataForProcess, type UseCaseNeeds } from '../core/useCase.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';

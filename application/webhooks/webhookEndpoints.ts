@@ -15,7 +15,8 @@ import {
   rotateEndpointSecret,
   WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { type Actor, metadataForRequest, type UseCaseNeeds } from '../core/useCase.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
+import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Clock, Randomness } from '../ports/system.ts';

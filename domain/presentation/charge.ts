@@ -81,8 +81,12 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
  */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;
-  const med = medMetadata(payment);
-  if (med !== null) return { ...metadata, med };
+  if (payment.transaction.status === 'settled') {
+    const { dispute, settlement } = payment.transaction;
+    return dispute === null
+      ? metadata
+      : { ...metadata, med: medMetadata(dispute, settlement.incoming.providerPaymentId) };
+  }
   const failure = failureOf(payment);
   if (failure === null) return metadata;
   const { reason, providerErrorCode, at } = failure;

@@ -6,8 +6,7 @@ import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snaps
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { Message } from '../kernel/publisher.ts';
-import type { ExistingPayment } from '../payment/payment.ts';
-import type { TransactionDisputeResolved, TransactionDisputeUpdated } from '../transaction/disputes.ts';
+import type { DisputeRecord, TransactionDisputeResolved, TransactionDisputeUpdated } from '../transaction/disputes.ts';
 import { canonicalEvents, canonicalMessage } from './envelope.ts';
 
 export interface MedCaseView {
@@ -54,12 +53,11 @@ const viewOf = (seen: CaseSnapshot, paymentId: PaymentId): MedCaseView => ({
 
 export const medCaseView = (medCase: MedCase): MedCaseView => viewOf(snapshotOf(medCase), medCase.terms.paymentId);
 
-/** Returns `metadata.med` for the latest dispute of the charge, or null if it has none. Unknown and unannounced fields are omitted. */
-export const medMetadata = ({ transaction }: ExistingPayment): { readonly [key: string]: Json } | null => {
-  if (transaction.status !== 'settled' || transaction.dispute === null) return null;
-  const { method, reason, payer, openedAt, ending, ruledAt, lastEventAt, amountMismatch } = transaction.dispute;
+/** Returns `metadata.med` for a dispute of the charge. `referenceId`: the provider's id of the payment. Unknown fields are omitted. */
+export const medMetadata = (dispute: DisputeRecord, referenceId: string): { readonly [key: string]: Json } => {
+  const { method, reason, payer, openedAt, ending, ruledAt, lastEventAt, amountMismatch } = dispute;
   return {
-    referenceId: transaction.settlement.incoming.providerPaymentId,
+    referenceId,
     status: ending === null ? 'delivered' : ending === 'withdrawn' ? 'canceled' : 'closed',
     ...((ending === 'agreed' || ending === 'disagreed') && { result: ending }),
     ...(method !== null && { method }),

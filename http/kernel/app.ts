@@ -20,6 +20,7 @@ import {
   beyondAddressLimit,
   boundInFlight,
   IN_FLIGHT_MAX,
+  nextTurn,
   OVERLOADED,
   type Passage,
   takesPlace,
@@ -45,7 +46,6 @@ import {
   sendResult,
   transportSecurity,
 } from './send.ts';
-import { nextTurn } from './turns.ts';
 import { assertCaughtUp } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
@@ -118,6 +118,7 @@ const refusing = (options: AppOptions) => {
 const serve = (route: Route, options: AppOptions) => {
   const readBody = bodyReader(route.body);
   const isOfPages = route.limit === 'pages' || isOfBrowser(route.principal);
+  const isOperatorsChange = isOfOperators(route.principal) && route.method !== 'GET';
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
     if (isOfPages) protect(req, res, () => undefined);
@@ -138,7 +139,7 @@ const serve = (route: Route, options: AppOptions) => {
     const durationMs = performance.now() - started;
     options.onAnswer?.(route.operationId, res.statusCode, durationMs / 1000);
     if (passage.caller !== null) record(answeredRequest(req, res, passage.caller, durationMs));
-    if (passage.caller !== null && isOfOperators(route.principal) && route.method !== 'GET')
+    if (passage.caller !== null && isOperatorsChange)
       options.onOperatorRequest({
         by: passage.caller.actor,
         operation: route.operationId,

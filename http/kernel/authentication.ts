@@ -2,7 +2,7 @@
 // stored.
 
 import type { Request } from 'express';
-import { shownFingerprint } from '../../application/accounts/manageKeys.ts';
+import { shownFingerprint } from '../../application/accounts/apiKeys.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { USER } from '../../domain/user/user.ts';
 import type { Refusal } from './answers.ts';

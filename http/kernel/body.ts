@@ -3,11 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Place } from './admission.ts';
+import { nextTurn, type Place } from './admission.ts';
 import { readFileForm } from './fileForm.ts';
 import { readForm } from './forms.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
-import { nextTurn } from './turns.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
 
 export type BodyReader = (

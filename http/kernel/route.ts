@@ -1,6 +1,6 @@
 // Routes as data: Express, the tests and the OpenAPI document derive from the same table.
 import type { Static, TSchema } from 'typebox';
-import type { Actor } from '../../application/core/useCase.ts';
+import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';

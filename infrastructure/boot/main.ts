@@ -8,7 +8,7 @@ import { type Log, openLog } from '../log/log.ts';
 import type { Roles } from './gateway.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
 
-export type RoleName = 'all' | 'api' | 'projector' | 'worker';
+type RoleName = 'all' | 'api' | 'projector' | 'worker';
 
 const ROLES: { readonly [Name in RoleName]: Roles } = {
   all: ALL_ROLES,
@@ -28,6 +28,8 @@ const stopAsked = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
+
+const isRole = (name: string): name is RoleName => Object.hasOwn(ROLES, name);
 
 const configOf = (name: RoleName): Config => {
   const config = loadConfig(process.env);
@@ -57,7 +59,8 @@ Create a Pix charge:
 `;
 };
 
-const run = async (name: RoleName, log: Log, asked: Promise<void>): Promise<number> => {
+const run = async (name: string, log: Log, asked: Promise<void>): Promise<number> => {
+  if (!isRole(name)) throw new ConfigError(`there is no role ${name}; the roles are ${Object.keys(ROLES).join(', ')}`);
   const config = configOf(name);
   log.level = config.logLevel;
   const program = await startProgram(config, log, ROLES[name]);
@@ -73,7 +76,7 @@ const run = async (name: RoleName, log: Log, asked: Promise<void>): Promise<numb
   return broken instanceof CheckpointMismatch ? 2 : 1;
 };
 
-export const runRole = async (name: RoleName): Promise<never> => {
+export const runRole = async (name: string): Promise<never> => {
   const log = openLog('info');
   // An unexpected error ends the program. A restart is safe, because the stored state is always consistent.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)

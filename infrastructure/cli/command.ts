@@ -2,7 +2,7 @@
 import { type Platform, PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
-import type { Changer } from '../../application/core/useCase.ts';
+import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';

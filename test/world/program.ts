@@ -63,7 +63,7 @@ export class Program {
     this.baseUrl = `http://127.0.0.1:${port}`;
     const [command, args] = viaNpm
       ? ['npm', ['run', '-s', role]]
-      : [process.execPath, [join(root, `infrastructure/boot/${role}.ts`)]];
+      : [process.execPath, [join(root, 'infrastructure/boot/start.ts'), ...(role === 'start' ? [] : [role])]];
     const clean = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '/',

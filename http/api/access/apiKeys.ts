@@ -1,6 +1,7 @@
 // Routes by which users of an account manage its API keys in the dashboard (contract.md API key management).
 
-import { type NewKey, shownFingerprint } from '../../../application/accounts/manageKeys.ts';
+import { shownFingerprint } from '../../../application/accounts/apiKeys.ts';
+import type { NewKey } from '../../../application/accounts/manageKeys.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyring.ts';

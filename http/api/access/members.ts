@@ -1,6 +1,6 @@
 // Routes by which an OWNER or ADMIN manages the users of the account (rule D5).
 import type { Manager } from '../../../application/accounts/members.ts';
-import type { Changer } from '../../../application/core/useCase.ts';
+import type { Changer } from '../../../application/core/eventMetadata.ts';
 import { parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import { NOT_A_MANAGER } from '../../../domain/user/management.ts';

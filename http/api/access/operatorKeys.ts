@@ -1,6 +1,6 @@
 // Routes by which operators of the platform manage the API keys of any account (rule O1).
 
-import { shownFingerprint } from '../../../application/accounts/manageKeys.ts';
+import { shownFingerprint } from '../../../application/accounts/apiKeys.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, route } from '../../kernel/route.ts';

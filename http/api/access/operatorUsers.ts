@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox';
 import type { Platform } from '../../../application/capabilities.ts';
-import type { Changer } from '../../../application/core/useCase.ts';
+import type { Changer } from '../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';

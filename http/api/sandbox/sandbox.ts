@@ -1,7 +1,7 @@
 // Sandbox routes for the test clock and webhook deliveries (rules X). They respond when their effect is visible in reads.
 
 import type { Static } from 'typebox';
-import type { Actor } from '../../../application/core/useCase.ts';
+import type { Actor } from '../../../application/core/eventMetadata.ts';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import type { DeclaredSettings, SandboxSwitch } from '../../../domain/kernel/accountSetting.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';

@@ -1,7 +1,7 @@
 // Routes for the failed webhook deliveries of all accounts, for operators of the platform (rule O1).
 
 import type { Static } from 'typebox';
-import type { Actor } from '../../../application/core/useCase.ts';
+import type { Actor } from '../../../application/core/eventMetadata.ts';
 import type { Redrive, RedriveProgress } from '../../../application/ports/redrives.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';

@@ -1,5 +1,5 @@
 // Who reads a page of the dashboard, in which language and, for members of an account, in which mode.
-import type { Actor } from '../../../application/core/useCase.ts';
+import type { Actor } from '../../../application/core/eventMetadata.ts';
 import type { Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import type { Caller, Callers, MemberCaller } from '../../kernel/callers.ts';

@@ -1,5 +1,6 @@
 // API keys of an account, managed by an operator (rule O1). Commands that end a key return only when every process rejects it.
 
+import { shownFingerprint } from '../../../application/accounts/apiKeys.ts';
 import {
   issueApiKey,
   type KeyNeeds,
@@ -7,7 +8,6 @@ import {
   type NewKey,
   revokeApiKey,
   rotateApiKey,
-  shownFingerprint,
   whenKeyFound,
 } from '../../../application/accounts/manageKeys.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';

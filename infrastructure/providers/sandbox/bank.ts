@@ -9,16 +9,19 @@ import type {
   Issued,
   Known,
   PaymentProvider,
+  SandboxTerms,
 } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
+import type { PixInstrument } from '../../../domain/charge/instruments.ts';
 import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { bookedBetween, factsOf, findPayment, isCancelled, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
 import { casesOf } from './cases.ts';
-import { sandboxAcquirerInstrument, sandboxInstrument } from './instruments.ts';
+import { sandboxAcquirerInstrument } from './instruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
 
@@ -31,11 +34,36 @@ const troubleOf = ({ sandbox }: InstrumentRequest): Trouble => {
   return asked === 'timeout' || asked === 'unavailable' || asked === 'rejected' || asked === 'slow' ? asked : null;
 };
 
+/** Longest dynamic URL, in characters. */
+const LOCATION_MAX = 77;
+
+/** The code is dynamic, on the gateway's own host, so that every test charge has a realistic one. */
+const pixInstrument = (request: InstrumentRequest, sandbox: SandboxTerms): PixInstrument => ({
+  provider: 'sandbox',
+  txid: request.txid,
+  brCode: buildDynamicBrCode({
+    url: locationOf(sandbox.baseUrl, request.txid),
+    merchantName: sandbox.receiverName,
+    merchantCity: sandbox.receiverCity,
+    amount: request.amount,
+  }),
+  expiresAt: request.expiresAt,
+});
+
+/** Returns `host/pix/<txid>`. Banks' apps reject hosts without a dot and long ones; then the sandbox's own host name is used. */
+const locationOf = (baseUrl: string, txid: string): string => {
+  const host = new URL(baseUrl).host;
+  const location = `${host}/pix/${txid}`;
+  return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX
+    ? location
+    : `sandbox.quita.example/pix/${txid}`;
+};
+
 const issuedOf = (request: InstrumentRequest): Issued => {
   const { method, sandbox } = request;
   if (sandbox === null) throw new Error('a live request reached the sandbox bank');
   return method === 'PIX'
-    ? { method, instrument: sandboxInstrument(request, sandbox) }
+    ? { method, instrument: pixInstrument(request, sandbox) }
     : { method, instrument: sandboxAcquirerInstrument({ ...request, ...sandbox, method }) };
 };
 

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { InstrumentRequest, SandboxTerms } from '../../../application/ports/paymentProvider.ts';
-import type { AcquirerInstrument, PixInstrument } from '../../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../../domain/charge/instruments.ts';
 import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { encodeRawId } from '../../../domain/kernel/ids.ts';
@@ -11,7 +11,6 @@ import { boletoBarcode, lineOfBarcode } from '../../../domain/methods/boleto.ts'
 import { cryptoAmount } from '../../../domain/methods/cryptoAmount.ts';
 import { multibancoReference } from '../../../domain/methods/multibanco.ts';
 import { isE164 } from '../../../domain/methods/phone.ts';
-import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 import { cryptoAddress } from './cryptoAddress.ts';
 
 export type AcquirerInstrumentRequest = Pick<
@@ -83,29 +82,3 @@ const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8A
   amount: cryptoAmount(amount, CURRENCY_DECIMALS[currency]!),
   currency,
 });
-
-// --- The Pix code: dynamic, on the gateway's own host, so that every test charge has a realistic code ---
-
-/** Longest dynamic URL, in characters. */
-const LOCATION_MAX = 77;
-
-export const sandboxInstrument = (request: InstrumentRequest, sandbox: SandboxTerms): PixInstrument => ({
-  provider: 'sandbox',
-  txid: request.txid,
-  brCode: buildDynamicBrCode({
-    url: locationOf(sandbox.baseUrl, request.txid),
-    merchantName: sandbox.receiverName,
-    merchantCity: sandbox.receiverCity,
-    amount: request.amount,
-  }),
-  expiresAt: request.expiresAt,
-});
-
-/** Returns `host/pix/<txid>`. Banks' apps reject hosts without a dot and long ones; then the sandbox's own host name is used. */
-const locationOf = (baseUrl: string, txid: string): string => {
-  const host = new URL(baseUrl).host;
-  const location = `${host}/pix/${txid}`;
-  return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX
-    ? location
-    : `sandbox.quita.example/pix/${txid}`;
-};

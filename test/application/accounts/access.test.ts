@@ -1,6 +1,6 @@
 // Users: added, logging in, changing passwords, shut out; also when the process dies between two writes (rules D1, D2).
 import { expect } from 'chai';
-import { metadataForChange } from '../../../application/core/useCase.ts';
+import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import {
   ACCOUNT,
   type AccountEvent,

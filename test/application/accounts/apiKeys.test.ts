@@ -1,16 +1,15 @@
 // What a process remembers of keys, and when it relies on it (ADR 0009).
 import { expect } from 'chai';
-import { ApiKeys } from '../../../application/accounts/apiKeys.ts';
+import { ApiKeys, keyFingerprint } from '../../../application/accounts/apiKeys.ts';
 import {
   issueApiKey,
   type KeyNeeds,
-  keyFingerprint,
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
 } from '../../../application/accounts/manageKeys.ts';
 import { openAccountWithKeys, reopen, suspend } from '../../../application/accounts/operateAccounts.ts';
-import { metadataForChange } from '../../../application/core/useCase.ts';
+import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../../application/ports/accessLeases.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { KnownKey } from '../../../application/ports/readModels/views.ts';

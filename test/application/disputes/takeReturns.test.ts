@@ -1,7 +1,7 @@
 // Returns that Quita did not request: by the bank's own app, and by the banks after disputes (rules V9, V10).
 import { expect } from 'chai';
 import { medCaseIdOf, returnIdOf } from '../../../application/core/derivedIds.ts';
-import { metadataForProcess } from '../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeReturns } from '../../../application/disputes/takeReturns.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
-import { metadataForProcess } from '../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import type { Stopwatch } from '../../../application/ports/system.ts';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type express from 'express';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
-import { metadataForProcess } from '../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { changeSettings } from '../../../domain/account/settings.ts';
 import { rateLimit } from '../../../http/kernel/admission.ts';

@@ -1,7 +1,7 @@
 // The security log: which settings were changed by whom, and where webhooks were not let go.
 import { expect } from 'chai';
 import pino from 'pino';
-import { keyFingerprint } from '../../../application/accounts/manageKeys.ts';
+import { keyFingerprint } from '../../../application/accounts/apiKeys.ts';
 import type { AttemptOutcome, WebhookSender } from '../../../application/ports/webhookSender.ts';
 import { reportingBlocked, securityLog } from '../../../infrastructure/monitoring/securityLog.ts';
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';

@@ -1,6 +1,6 @@
 // /dashboard/{mode}/developers/requests: what keys and users of the account asked for in the last 30 days, in both modes.
 
-import { shownFingerprint } from '../../../../application/accounts/manageKeys.ts';
+import { shownFingerprint } from '../../../../application/accounts/apiKeys.ts';
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../../domain/kernel/ids.ts';
 import { statusesOf } from '../../../api/requests/requestLogs.ts';

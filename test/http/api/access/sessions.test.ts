@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { disableUser, enableUser } from '../../../../application/accounts/users.ts';
-import { metadataForChange } from '../../../../application/core/useCase.ts';
+import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
 import { ACCOUNT, suspendAccount } from '../../../../domain/account/account.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { OPERATIONS } from '../../../../http/kernel/health.ts';

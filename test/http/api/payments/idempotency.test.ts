@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { paymentIds } from '../../../../application/core/derivedIds.ts';
-import { metadataForProcess } from '../../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
-import { metadataForProcess } from '../../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../../../domain/account/settings.ts';
 import type { ChargeEvent } from '../../../../domain/charge/charge.ts';

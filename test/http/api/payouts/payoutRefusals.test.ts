@@ -1,7 +1,7 @@
 // In which order a request of a payout is judged (Y4), and how many live payouts an hour there may be (M7b).
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../../application/accounts/changeAccountSettings.ts';
-import { metadataForProcess } from '../../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import type { SettingsChange } from '../../../../domain/account/settings.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';

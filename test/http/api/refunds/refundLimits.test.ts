@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../../application/accounts/changeAccountSettings.ts';
-import { metadataForProcess } from '../../../../application/core/useCase.ts';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import type { AccountSettings } from '../../../../domain/account/account.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
