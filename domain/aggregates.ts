@@ -67,6 +67,14 @@ export const AGGREGATES_ERRORS = Object.fromEntries(
   readonly [Code in CodeOf<Listed>]: ErrorEntry;
 };
 
+/** Their ids name no account, or that of another one (ADR 0012). */
+const OUTSIDE: readonly AnyAggregate[] = [USER, LOG_CONSUMER, PROVIDER_CONNECTION];
+const OF_ACCOUNTS: ReadonlySet<string> = new Set(
+  AGGREGATES.filter((one) => !OUTSIDE.includes(one)).map(({ category }) => category),
+);
+/** Returns whether the streams of the category belong to an account whose partition is in their ids. */
+export const isOfAccount = (category: string): boolean => OF_ACCOUNTS.has(category);
+
 const DELETABLE: ReadonlySet<string> = new Set(
   AGGREGATES.flatMap(({ isDeletable, category }) => (isDeletable ? [category] : [])),
 );

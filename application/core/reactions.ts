@@ -1,7 +1,7 @@
 // Defines process managers by their reactions to events. A new event type does not compile until every process that reads its group has a
 // reaction to it.
 
-import type { Category, EventOf } from '../../domain/aggregates.ts';
+import { type Category, type EventOf, isOfAccount } from '../../domain/aggregates.ts';
 import type { Fact } from '../../domain/kernel/decider.ts';
 import {
   type GroupName,
@@ -67,12 +67,14 @@ export const processManager = <R extends { readonly [category: string]: TotalRea
 ): ProcessManager => {
   const { name, movesMoney, from } = description;
   const reactions: { readonly [category: string]: unknown } = description.reactions;
+  const categories = Object.keys(reactions);
   return {
     name,
     movesMoney,
     from,
     remembers: null,
-    categories: Object.keys(reactions),
+    categories,
+    isByAccount: categories.every(isOfAccount),
     react: (logged) => (reactions[logged.category] as ReactTo<Fact<string, unknown>> | undefined)?.(logged) ?? [],
   };
 };

@@ -49,10 +49,10 @@ const listConsumers =
     const { store, consumers } = needs;
     const head = await store.head();
     const found: ConsumerItem[] = [];
-    for (const [name, { position, version }] of await consumers.standings()) {
+    for (const [name, { position, partitions, version }] of await consumers.standings()) {
       const isCaughtUp = position === head;
       const lagSeconds = isCaughtUp ? 0 : await ageOfNext(needs, position);
-      found.push({ name, position, version, isCaughtUp, lagSeconds });
+      found.push({ name, position, partitions, version, isCaughtUp, lagSeconds });
     }
     return { head, consumers: found };
   };
@@ -136,6 +136,7 @@ export const operations = capability({
     readLog: readLog(needs),
     readStream: readStream(needs),
     listConsumers: listConsumers(needs),
+    divideConsumer: needs.consumers.divide,
     listParked: listParked(needs),
     showParked: showParked(needs),
     retryParked: retryParked(needs),

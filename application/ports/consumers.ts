@@ -20,6 +20,11 @@ export interface LogConsumer {
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
   /** Called after the batch is committed. */
   committed?(): void;
+  /**
+   * Returns a consumer for the events of some accounts, which shares no memory with this one. Absent: its rows or effects don't belong to
+   * one account each, so it can't be divided.
+   */
+  readonly ofPartition?: () => LogConsumer;
 }
 
 /** A stream that a read model or process stopped processing after an error. */
@@ -55,12 +60,30 @@ export interface WhichParked {
   readonly consumer: string | null;
 }
 
+/** How far one of several partitions of a consumer has come. */
+export interface PartitionStanding {
+  /** From 0. */
+  readonly partition: number;
+  readonly position: Position | null;
+}
+
 /** How far a consumer has come. */
 export interface ConsumerStanding {
+  /** Of a divided consumer, the least position of its partitions. */
   readonly position: Position | null;
+  /** Empty: it is not divided. */
+  readonly partitions: readonly PartitionStanding[];
   /** Version of a read model's tables; null: the consumer has not started. */
   readonly version: number | null;
 }
+
+/** The consumer can't be divided now. The message says why. */
+export class NotDivided extends Error {
+  override name = 'NotDivided';
+}
+
+/** The most partitions of a consumer. */
+export const PARTITIONS_MAX = 64;
 
 export interface Consumers {
   /** The names of all consumers, which are also the names of their checkpoints. */
@@ -72,6 +95,13 @@ export interface Consumers {
    * `<read model>/next`.
    */
   standings(): Promise<ReadonlyMap<string, ConsumerStanding>>;
+  /** The names of the consumers that can be divided by account. */
+  readonly divisible: readonly string[];
+  /**
+   * Divides a consumer into a number of partitions, which is a power of two, while it goes on. Waits until the partitions are even, which
+   * takes until the slowest has caught up with the others, but at most 30 s. Throws NotDivided if the consumer can't be divided now.
+   */
+  divide(name: string, partitions: number, signal: AbortSignal): Promise<'even' | 'uneven'>;
   /** Returns the parked streams, oldest first. */
   parked(which: WhichParked): Promise<readonly ParkedRow[]>;
   /** Asks the leader to retry the streams and waits for the results, until 30 s pass without one. */

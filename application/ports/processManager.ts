@@ -38,6 +38,8 @@ export interface ProcessManager {
    * A process that remembers begins at the beginning, because its memory is made of all earlier events.
    */
   readonly from: 'beginning' | 'now';
+  /** Whether each effect belongs to the account of its event, so that several processes can react, each for some accounts. */
+  readonly isByAccount: boolean;
   /** Returns the reactions to an event. Pure. If it throws, this process parks the event's stream; other streams and processes continue. */
   react(event: LoggedEvent, memory: unknown): readonly Reaction[];
 }

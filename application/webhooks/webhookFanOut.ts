@@ -2,7 +2,7 @@
 // payment with a webhookUrl, each message goes only to that URL (W7). A resend creates new deliveries for an earlier event (W8). Scheduling
 // appends no event: scheduled deliveries are stored with their jobs, and a delivery's stream begins with its first outcome.
 import Type from 'typebox';
-import { AGGREGATES } from '../../domain/aggregates.ts';
+import { AGGREGATES, isOfAccount } from '../../domain/aggregates.ts';
 import type { AnyAggregate } from '../../domain/kernel/aggregate.ts';
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -40,12 +40,14 @@ type Published = Pick<LoggedEvent, 'category' | 'stream' | 'revision' | 'account
 /** Returns the process. It reads the events of all publishing aggregates, and events that change subscriptions. */
 export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
   const publishing = publishingOf(aggregates);
+  const categories = [...publishing.keys(), WEBHOOK_ENDPOINT.category];
   return {
     name: 'webhookFanOut',
     movesMoney: false,
     from: 'beginning' as const,
     remembers: 'subscriptions',
-    categories: [...publishing.keys(), WEBHOOK_ENDPOINT.category],
+    categories,
+    isByAccount: categories.every(isOfAccount),
     react: (logged: Published, { endpoints, hasWebhookUrls }: Subscriptions): readonly Reaction[] => {
       const publisher = publishing.get(logged.category)?.publisher;
       if (!publisher?.isPublished(logged.event)) return [];

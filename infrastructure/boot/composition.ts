@@ -5,6 +5,7 @@ import { CAPABILITIES, DECLARED_SETTINGS, type Needs, NOTIFIED_WORK } from '../.
 import { Accounts } from '../../application/core/accounts.ts';
 import {
   declaredSettingsOf,
+  divisibleOf,
   jobsOf,
   maySkip,
   operatorsOf,
@@ -92,7 +93,11 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const given: GivenByCore = {
     ...{ jobs, accounts, isShown, attempts: deliver.name, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE },
     readModels: reads,
-    consumers: { names: [...readModels, ...names.processes], maySkip: (name) => maySkip(processes, name) },
+    consumers: {
+      names: [...readModels, ...names.processes],
+      divisible: divisibleOf(projections, processes),
+      maySkip: (name) => maySkip(processes, name),
+    },
     closing: (close) => void closers.push(close),
   };
   const adapters = await openAdapters({ ...options, ...given, projections });

@@ -5,6 +5,7 @@ import type { Needs } from '../../application/capabilities.ts';
 import type { Job } from '../../application/core/capability.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
+import type { LogConsumer } from '../../application/ports/consumers.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { haveReadModels } from '../../projections/engine/schemaVersions.ts';
@@ -36,10 +37,13 @@ const attending = (subscriptions: Subscriptions, { leaders }: Core): Subscriptio
   return subscriptions;
 };
 
-const asConsumer = (projection: Projection) => {
+const asConsumer = (projection: Projection): LogConsumer => {
   const writer = projection.writer(liveSchema(projection.name));
-  const { name, categories } = projection;
-  return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+  const { name, categories, isByAccount } = projection;
+  return {
+    ...{ name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) },
+    ...(isByAccount && { ofPartition: () => asConsumer(projection) }),
+  };
 };
 
 export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions =>

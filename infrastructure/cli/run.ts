@@ -7,7 +7,7 @@ import {
   PROCESSES,
 } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
-import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
+import { divisibleOf, maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
@@ -40,7 +40,10 @@ type Opened = Omit<CliWorld, 'signal'>;
 
 const platformOf = (world: Omit<Opened, 'platform'>): Platform => {
   const { storage, commands, accounts, leases } = world;
-  const consumers = { names: CONSUMERS, maySkip: (name: string) => maySkip(PROCESSES, name) };
+  const consumers = {
+    ...{ names: CONSUMERS, divisible: divisibleOf(PROJECTIONS, PROCESSES) },
+    maySkip: (name: string) => maySkip(PROCESSES, name),
+  };
   return operatorsOf<OperatorsNeeds, typeof CAPABILITIES>(CAPABILITIES, {
     ...{ commands, accounts, leases },
     ...operatorsAdapters({ ...world, projections: PROJECTIONS, consumers }),

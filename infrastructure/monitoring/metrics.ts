@@ -96,12 +96,12 @@ export const createMetrics = (gateway: Counted): Metrics => {
   );
   gauge(
     'quita_subscription_leading',
-    '1 while this process leads the read model, process or duty. The processes of a role share them.',
+    'Partitions of the read model, process or duty that this process leads: 0 or 1, if it is not divided. The processes of a role share them.',
     ['group', 'consumer'],
     (set) => {
       for (const group of ['projector', 'reactor'] as const)
         for (const consumer of gateway[group]?.names ?? [])
-          set({ group, consumer }, gateway[group]?.led.includes(consumer) ? 1 : 0);
+          set({ group, consumer }, gateway[group]?.ledOf(consumer) ?? 0);
     },
   );
   jobGauges(gateway, gauge);

@@ -24,7 +24,7 @@ interface Tools {
   /** All read models. */
   readonly projections: Parameters<typeof readModelWork>[0];
   /** Read models and processes. */
-  readonly consumers: Pick<Consumers, 'names' | 'maySkip'>;
+  readonly consumers: Pick<Consumers, 'names' | 'divisible' | 'maySkip'>;
   /** Returns null if only the programs' environment has the keys. */
   readonly keyringOf: () => Promise<SecretsKeyring | null>;
 }

@@ -2,6 +2,7 @@
 
 import { QUEUES } from '../../application/capabilities.ts';
 import type { LedgerLine } from '../../application/operations/ledger.ts';
+import { NotDivided, PARTITIONS_MAX } from '../../application/ports/consumers.ts';
 import { AlreadyRunning, type WorkProgress } from '../../application/ports/readModelWork.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -91,14 +92,41 @@ const projectionStatus: CliCommand = {
   summary: 'Show the position of each read model and process in the log',
   run: async (world) => {
     const { head, consumers } = await world.platform.listConsumers();
-    const rows = consumers.map(({ name, position, isCaughtUp }) => [
+    const row = (name: string, position: string | null): readonly string[] => [
       name.padEnd(NAME_WIDTH),
       position ?? '-',
-      isCaughtUp ? 'caught up' : 'behind',
+      position === head ? 'caught up' : 'behind',
+    ];
+    const rows = consumers.flatMap(({ name, position, partitions }) => [
+      row(name, position),
+      ...partitions.map((one) => row(`  partition ${one.partition} of ${partitions.length}`, one.position)),
     ]);
     const text = (screen: Screen) =>
       table(screen, ['NAME', 'POSITION', ''], [['head of the log'.padEnd(NAME_WIDTH), head ?? '-', ''], ...rows]);
     return { json: { head, consumers }, text };
+  },
+};
+
+const PARTITION_COUNTS = Array.from({ length: Math.log2(PARTITIONS_MAX) + 1 }, (_, n) => String(2 ** n));
+
+const partitionCommand: CliCommand = {
+  name: 'projections partition',
+  summary: 'Divide a read model or process by account into partitions, which processes share; 1 ends the division',
+  args: [
+    { name: 'consumer', choices: CONSUMERS },
+    { name: 'partitions', choices: PARTITION_COUNTS },
+  ],
+  changes: 'always',
+  run: async (world, { args: [consumer = '', count] }) => {
+    const partitions = Number(count);
+    const outcome = await world.platform.divideConsumer(consumer, partitions, world.signal).catch((error: unknown) => {
+      if (error instanceof NotDivided) throw new UsageError(error.message);
+      throw error;
+    });
+    const isEven = outcome === 'even';
+    const rest = 'some are still ahead of the others; run the command again when projections status shows them even';
+    const text = `${consumer} has ${partitions === 1 ? 'one partition' : `${partitions} partitions`}`;
+    return { json: { consumer, partitions, isEven }, text: isEven ? text : `${text}, but ${rest}` };
   },
 };
 
@@ -214,6 +242,7 @@ export const commands = [
   listJobs,
   redriveCommand,
   projectionStatus,
+  partitionCommand,
   rebuildCommand,
   verifyCommand,
   asOfCommand,

@@ -93,6 +93,7 @@ const memoryOf = ({ name, remembers }: ProcessManager, { memories }: ReactorNeed
 export class Reactor implements LogConsumer {
   readonly name: string;
   readonly categories: ProcessManager['categories'];
+  readonly ofPartition?: () => Reactor;
   readonly #process: ProcessManager;
   readonly #needs: ReactorNeeds;
   /** null if the process decides on the event alone. */
@@ -105,6 +106,8 @@ export class Reactor implements LogConsumer {
     this.#process = process;
     this.#needs = needs;
     this.#memory = memoryOf(process, needs);
+    // Its memory then only follows the accounts of its partition, and reactions only ask for those.
+    if (process.isByAccount) this.ofPartition = () => new Reactor(process, needs);
   }
 
   async reset(db: Sql): Promise<void> {

@@ -2,8 +2,9 @@
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Finding } from '../../application/ports/systemChecks.ts';
-import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { mismatchWith, readPositions } from '../../projections/engine/checkpoints.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
+import { readName } from '../../projections/engine/partitions.ts';
 import { finding } from '../operations/finding.ts';
 
 /** Checks whether the consumers follow this log and have caught up with it. */
@@ -11,10 +12,13 @@ export const checkConsumers = async (
   { store, reads }: { readonly store: EventStore; readonly reads: Sql },
   names: readonly string[],
 ): Promise<Finding> => {
-  const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
-  const mismatch = await mismatchWith(store, [...known.values()]);
+  const [head, known] = [await store.head(), await readPositions(reads, names)];
+  const mismatch = await mismatchWith(store, [...known.values()].flat());
   if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
-  const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
+  const behind = names.flatMap((name) => {
+    const checkpoints = known.get(name) ?? [{ name, position: null }];
+    return checkpoints.filter(({ name: of, position }) => !readName(of).isMark && position !== head).map((one) => one.name);
+  });
   return finding(
     'read models and processes',
     behind.length === 0,

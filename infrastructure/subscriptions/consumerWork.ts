@@ -1,14 +1,17 @@
 // The consumers of the log for operators: their checkpoints and their parked streams.
-import type {
-  ConsumerStanding,
-  Consumers,
-  ParkedRow,
-  TakenUp,
-  WhichParked,
+import {
+  type ConsumerStanding,
+  type Consumers,
+  NotDivided,
+  type ParkedRow,
+  type TakenUp,
+  type WhichParked,
 } from '../../application/ports/consumers.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { isCopy, readAllCheckpoints } from '../../projections/engine/checkpoints.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { type Checkpoint, isCopy, readAllCheckpoints, readPositions } from '../../projections/engine/checkpoints.ts';
+import { divideOnce, havePassedMarks } from '../../projections/engine/dividing.ts';
 import { askRetry, readParked } from '../../projections/engine/parkedStreams.ts';
+import { leastOf, readName } from '../../projections/engine/partitions.ts';
 import { pause } from '../../projections/engine/pause.ts';
 
 /** Longest wait for the leader, another process, to retry one more stream. */
@@ -38,19 +41,64 @@ const takenUp = async (db: Sql, rows: readonly ParkedRow[], signal: AbortSignal)
   });
 };
 
-const NOT_STARTED: ConsumerStanding = { position: null, version: null };
+const NOT_STARTED: ConsumerStanding = { position: null, partitions: [], version: null };
+
+/** `checkpoints`: those of one consumer that have positions. */
+const standingOf = (checkpoints: readonly Checkpoint[]): ConsumerStanding => {
+  const version = checkpoints[0]?.version ?? null;
+  const partitions = checkpoints
+    .map(({ name, position }) => ({ ...readName(name), position }))
+    .filter(({ isMark }) => !isMark)
+    .map(({ part, position }) => ({ partition: part.index, position }))
+    .toSorted((a, b) => a.partition - b.partition);
+  const isDivided = checkpoints.some(({ name }) => readName(name).consumer !== name);
+  return { position: leastOf(partitions.map(({ position }) => position)), partitions: isDivided ? partitions : [], version };
+};
+
+const standings = async (db: Sql, names: readonly string[]): Promise<ReadonlyMap<string, ConsumerStanding>> => {
+  const all = (await readAllCheckpoints(db)).filter(({ partitions }) => partitions === undefined);
+  const known = Map.groupBy(all, ({ name }) => readName(name).consumer);
+  const found = new Map([...known].map(([name, checkpoints]) => [name, standingOf(checkpoints)]));
+  const copies = [...found].filter(([name]) => isCopy(name));
+  return new Map([...names.map((name) => [name, found.get(name) ?? NOT_STARTED] as const), ...copies]);
+};
+
+/** Longest wait until a swap lets go of the checkpoints, and until the partitions are even. */
+const DIVIDED_MS_MAX = 30_000;
+
+const divided = async (
+  db: SqlPool,
+  name: string,
+  partitions: number,
+  signal: AbortSignal,
+): Promise<'even' | 'uneven'> => {
+  const deadline = performance.now() + DIVIDED_MS_MAX;
+  for (;;) {
+    const outcome = await divideOnce(db, name, partitions);
+    if (outcome === 'divided') return 'even';
+    if (outcome === 'missing') throw new NotDivided(`${name} has not started yet`);
+    const isEven = async () => outcome === 'held' || havePassedMarks((await readPositions(db, [name])).get(name) ?? []);
+    while (!(await isEven()) && performance.now() < deadline && !signal.aborted) await pause(LOOK_MS, signal);
+    if (performance.now() < deadline && !signal.aborted) continue;
+    if (outcome === 'marked') return 'uneven';
+    throw new NotDivided(`another transaction holds the position of ${name}: try again`);
+  }
+};
 
 export const consumerWork = (
-  { reads, operations }: { readonly reads: Sql; readonly operations: Sql },
-  { names, maySkip }: Pick<Consumers, 'names' | 'maySkip'>,
+  { reads, operations }: { readonly reads: Sql; readonly operations: SqlPool },
+  { names, divisible, maySkip }: Pick<Consumers, 'names' | 'divisible' | 'maySkip'>,
 ): Consumers => ({
   names,
+  divisible,
   maySkip,
-  standings: async () => {
-    const checkpoints = await readAllCheckpoints(reads);
-    const known = new Map(checkpoints.map(({ name, position, version }) => [name, { position, version }]));
-    const copies = [...known].filter(([name]) => isCopy(name));
-    return new Map([...names.map((name) => [name, known.get(name) ?? NOT_STARTED] as const), ...copies]);
+  standings: () => standings(reads, names),
+  divide: async (name, partitions, signal) => {
+    if (!divisible.includes(name))
+      throw new NotDivided(
+        `${name} can't be divided: not everything that it writes belongs to one account. These can: ${divisible.join(', ')}`,
+      );
+    return divided(operations, name, partitions, signal);
   },
   parked: async ({ stream, consumer }: WhichParked) =>
     (await readParked(reads, null)).filter(

@@ -5,11 +5,15 @@ import type { EventStore, Position } from '../../application/ports/eventStore.ts
 import type { CaughtUp, Progress, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { readPositions } from '../../projections/engine/checkpoints.ts';
+import { advanced, type Front, leastOf, readName } from '../../projections/engine/partitions.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 /** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
 export const PROGRESS = 'quita_progress';
+
+/** The front of a consumer that has processed nothing, or of which nothing is known. */
+const NOWHERE: Front = [null];
 
 interface Waiter {
   readonly head: Position;
@@ -19,6 +23,9 @@ interface Waiter {
 }
 
 interface Standing {
+  /** How far it has come; of a divided consumer, partition by partition. */
+  front: Front;
+  /** The least of the front. */
   position: Position | null;
   /** When the consumer last moved while it was behind; null if it has caught up. */
   behindSinceMs: number | null;
@@ -42,7 +49,8 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     this.#now = now;
     this.names = names;
     this.#versions = versions;
-    this.#standing = new Map(names.map((name) => [name, { position: null, behindSinceMs: null, isOther: false }]));
+    const begin = { front: NOWHERE, position: null, behindSinceMs: null, isOther: false };
+    this.#standing = new Map(names.map((name) => [name, { ...begin }]));
   }
 
   /** Listens to the heads that the store announces, and to the notices of consumers of `role` in other processes. */
@@ -77,22 +85,18 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   /** Forgets the consumers' positions, because the log or the read models may have been restored to an older state. */
   reset(head: Position | null): void {
     this.#head = head;
-    for (const standing of this.#standing.values()) {
-      standing.position = null;
-      standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
-    }
+    for (const standing of this.#standing.values()) this.#set(standing, NOWHERE);
   }
 
-  /** Records that consumers, as they are stored now, reached a position. */
+  /** Records that consumers or partitions, as they are stored now, reached a position. */
   heard(consumers: readonly { readonly name: string; readonly version: number }[], position: Position | null): void {
     const isReadable = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
-      (this.#versions.get(name) ?? version) === version;
+      (this.#versions.get(readName(name).consumer) ?? version) === version;
     for (const consumer of consumers) {
-      const standing = this.#standing.get(consumer.name);
+      const standing = this.#standing.get(readName(consumer.name).consumer);
       if (standing === undefined || standing.isOther !== isReadable(consumer)) continue;
       standing.isOther = !standing.isOther;
-      standing.position = null;
-      standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
+      this.#set(standing, NOWHERE);
     }
     const readable = consumers.filter(isReadable).map(({ name }) => name);
     if (position !== null && readable.length > 0) this.moved(readable, position);
@@ -103,18 +107,22 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return this.#standing.get(name)?.isOther === true;
   }
 
-  /** Records that consumers of this program's version reached a position. Names of other groups are ignored. */
+  /** Records that consumers or partitions of this program's version reached a position. Names of other groups are ignored. */
   moved(names: readonly string[], position: Position): void {
     if (!this.#hearsMoves) return;
     let hasMoved = false;
     for (const name of names) {
-      const standing = this.#standing.get(name);
-      if (standing === undefined || (standing.position !== null && position <= standing.position)) continue;
-      standing.isOther = false;
-      standing.position = position;
+      const { consumer, part } = readName(name);
+      const standing = this.#standing.get(consumer);
+      if (standing === undefined) continue;
+      const front = advanced(standing.front, part, position);
+      const least = leastOf(front);
       // A consumer that moves is not stuck, although under load it never quite reaches the head.
-      standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
-      hasMoved = true;
+      if (least !== null && (standing.position === null || least > standing.position)) {
+        standing.isOther = false;
+        this.#set(standing, front);
+        hasMoved = true;
+      } else standing.front = front;
     }
     if (!hasMoved) return;
     for (const waiter of this.#waiters) if (this.#havePassed(waiter.names, waiter.head)) this.#settle(waiter, true);
@@ -162,6 +170,12 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return () => void this.#listeners.delete(listener);
   }
 
+  #set(standing: Standing, front: Front): void {
+    standing.front = front;
+    standing.position = leastOf(front);
+    standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
+  }
+
   #isBehind({ position, isOther }: Standing): boolean {
     return !isOther && this.#head !== null && (position === null || position < this.#head);
   }
@@ -198,7 +212,7 @@ export const watchCheckpoints = async (
   onError: (error: Error) => void,
 ): Promise<{ readonly look: () => void; readonly stop: () => Promise<void> }> => {
   const look = async () => {
-    for (const checkpoint of (await readCheckpoints(db, progress.names)).values())
+    for (const checkpoint of [...(await readPositions(db, progress.names)).values()].flat())
       progress.heard([checkpoint], checkpoint.position);
   };
   await look();

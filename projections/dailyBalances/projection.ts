@@ -36,6 +36,7 @@ export const dailyBalancesProjection: Projection<'dailyBalances'> = {
   name: 'dailyBalances',
   version: 2,
   categories: [...POSTINGS.keys()],
+  isByAccount: true,
   skips: isIdleIn(POSTINGS),
   tables: [{ name: TABLE.name, key: TABLE.key }],
   ddl: (schema) => counterDdl(TABLE, schema),

@@ -32,6 +32,7 @@ export const disputesProjection = aggregateTable({
   name: 'disputes',
   version: 4,
   aggregate: MED_CASE,
+  isByAccount: true,
   table: 'cases',
   columns: [
     { name: 'payment_id', type: 'text', of: reported('paymentId') },

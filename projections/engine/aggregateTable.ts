@@ -48,6 +48,8 @@ interface AggregateTable<State, Event extends Fact<string, unknown>> {
   /** Stores the day (UTC) on which the store recorded the stream's last event in the column `recorded_on`. */
   readonly keepsRecordedOn?: true;
   readonly derived?: readonly DerivedTable<State, Event>[];
+  /** See Projection. The rows of derived tables must belong to the account of their stream, too. */
+  readonly isByAccount?: true;
 }
 
 /** A stream's folded state. */
@@ -170,6 +172,7 @@ export const aggregateTable = <State, Event extends Fact<string, unknown>, Name 
     name: spec.name,
     version: spec.version,
     categories: [spec.aggregate.category],
+    ...(spec.isByAccount && { isByAccount: true }),
     aggregates: [
       {
         table: spec.table,

@@ -13,6 +13,8 @@ export interface Checkpoint {
   readonly eventId: string | null;
   /** Number of times a rebuilt copy of the read model was swapped in. */
   readonly swaps: number;
+  /** Number of partitions, which then have the positions. Absent: the consumer is not divided. */
+  readonly partitions?: number;
 }
 
 /** The checkpoint belongs to another log, or to a longer one, so that events would be skipped. An operator must decide. */
@@ -31,22 +33,43 @@ interface Row {
   position: Position | null;
   event_id: string | null;
   swaps: number;
+  partitions: number | null;
 }
+
+/**
+ * Added to the stored version of a divided consumer. A program that knows no partitions takes it for a newer version, and leaves it alone
+ * or builds it anew.
+ */
+export const DIVIDED_VERSION = 1_000_000;
+
 const fromRow = (row: Row): Checkpoint => ({
   name: row.name,
-  version: row.version,
+  version: row.partitions === null ? row.version : row.version - DIVIDED_VERSION,
   storeId: row.store_id,
   position: row.position,
   eventId: row.event_id,
   swaps: row.swaps,
+  ...(row.partitions !== null && { partitions: row.partitions }),
 });
 
-const COLUMNS = 'name, version, store_id, position, event_id, swaps';
+const COLUMNS = 'name, version, store_id, position, event_id, swaps, partitions';
 
 export const readCheckpoints = async (db: Sql, names: readonly string[]): Promise<Map<string, Checkpoint>> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints WHERE name = ANY($1::text[])`;
   const { rows } = await db.query<Row>(text, [names]);
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
+};
+
+/** Returns the checkpoints that have the positions of each consumer: its own, or those of its partitions and their marks. */
+export const readPositions = async (
+  db: Sql,
+  consumers: readonly string[],
+): Promise<ReadonlyMap<string, readonly Checkpoint[]>> => {
+  const text = `SELECT ${COLUMNS}, coalesce(consumer, name) AS consumer FROM subscriptions.checkpoints
+    WHERE partitions IS NULL AND (name = ANY($1::text[]) OR consumer = ANY($1::text[])) ORDER BY name`;
+  const { rows } = await db.query<Row & { consumer: string }>(text, [consumers]);
+  const found = Map.groupBy(rows, ({ consumer }) => consumer);
+  return new Map([...found].map(([consumer, own]) => [consumer, own.map(fromRow)]));
 };
 
 /** Whether a checkpoint of this name belongs to a copy in progress beside a read model. A copy of another log is discarded when found. */
@@ -136,6 +159,9 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
+/** PostgreSQL limits a notice to 8,000 bytes. With more partitions, the other processes look at the checkpoints instead. */
+const NOTICE_MAX = 7_900;
+
 /**
  * $1 names, $2 positions, $3 swaps, $4 new position, $5 beginning of the notice, $6 id of its event, $7 places. While a transaction holds
  * an old snapshot, no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest.
@@ -147,7 +173,8 @@ export const moveText = (by: 'name' | 'place'): string => `WITH moved AS (
       AND ${by === 'place' ? 'c.ctid = ANY($7::text[]::tid[])' : '$7::text[] IS NULL'}
     RETURNING c.name, c.version, c.ctid)
   SELECT count(*)::int AS moved, array_agg(name) AS names, array_agg(ctid::text) AS places,
-    CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5 || string_agg(name || ':' || version, ',')) END
+    CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress',
+      CASE WHEN sum(length(name)) + 10 * count(*) < ${NOTICE_MAX} THEN $5 || string_agg(name || ':' || version, ',') ELSE '' END) END
   FROM moved`;
 
 /**

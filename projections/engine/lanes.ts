@@ -9,6 +9,7 @@ import {
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/ids.ts';
 import {
   LostLeadership,
   moveCheckpoints,
@@ -31,11 +32,18 @@ import {
   type Readable,
   readableOf,
 } from './parking.ts';
+import { type Front, isOfPart, later, type Part, reachedIn } from './partitions.ts';
 import { pause } from './pause.ts';
 
 /** A consumer while its subscription runs. */
 export interface Member {
+  /** Name of its checkpoint: that of the consumer, or of one of its partitions. */
+  readonly name: string;
   readonly consumer: LogConsumer;
+  /** The accounts whose events it takes. */
+  readonly part: Part;
+  /** How far the whole consumer had come when this process began to lead this member. */
+  readonly front: Front;
   readonly categories: ReadonlySet<string>;
   readonly swaps: number;
   readonly leftOut: LeftOut;
@@ -50,12 +58,19 @@ export interface Member {
   parkedInARow: number;
 }
 
-export const standingOf = ({ consumer: { name }, position, swaps, place }: Member): Standing => ({
-  name,
-  position,
-  swaps,
-  place,
-});
+export const standingOf = ({ name, position, swaps, place }: Member): Standing => ({ name, position, swaps, place });
+
+/** Returns up to where the member's events of this stream were taken, by itself or before the consumer was divided. */
+export const takenOf = ({ position, front }: Pick<Member, 'position' | 'front'>, stream: StreamName): Position | null =>
+  later(position, reachedIn(front, stream));
+
+/** Whether the event is for this member. `category` is that of the event. */
+const isFor = (member: Member, event: RecordedEvent, category: string): boolean => {
+  const { categories, position, part, front } = member;
+  if (!categories.has(category) || (position !== null && event.position <= position)) return false;
+  if (front.length === 1) return true; // not divided
+  return isOfPart(part, event.stream) && event.position > (takenOf(member, event.stream) ?? '');
+};
 
 /** Returns the events of a batch that each member processes. Events that several members process are decoded once. */
 const eventsFor = async (
@@ -64,11 +79,7 @@ const eventsFor = async (
   recorded: readonly RecordedEvent[],
 ): Promise<readonly Readable[]> => {
   const categories = categoriesOf(recorded);
-  const lists = members.map(({ categories: wanted, position }) =>
-    recorded.filter(
-      (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
-    ),
-  );
+  const lists = members.map((member) => recorded.filter((event, i) => isFor(member, event, categories[i] as string)));
   const decoded = await decodeLists(codec, lists);
   return members.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
 };
@@ -123,12 +134,12 @@ const announceTaken = (
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
     member.position = to;
     member.eventId = eventId;
-    member.place = places.get(member.consumer.name) ?? null;
+    member.place = places.get(member.name) ?? null;
     member.consumer.committed?.();
   }
   if (parked.length > 0) onParked?.(parked);
   onMoved(
-    took.map(({ member }) => member.consumer.name),
+    took.map(({ member }) => member.name),
     to,
   );
 };
@@ -245,7 +256,7 @@ export class SharedLane {
     if (moved.length === 0 && current === undefined && !isTransientFault) throw error;
     for (const { consumer } of members) await consumer.reset(session);
     if (moved.length > 0) {
-      for (const member of members.filter(({ consumer }) => moved.includes(consumer.name))) {
+      for (const member of members.filter(({ name }) => moved.includes(name))) {
         this.#remove(member);
         this.#options.onLost(member);
       }
@@ -357,7 +368,7 @@ const reportFault = async (
   }
   const isNews = member.fault?.message !== error.message;
   member.fault = error;
-  if (isNews) onFault(member.consumer.name, error);
+  if (isNews) onFault(member.name, error);
 };
 
 const take = async (
@@ -388,7 +399,7 @@ const take = async (
   } catch (error) {
     // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
     const isLost = error instanceof ConsumerFailed && (await movedElsewhere(session, [standingOf(member)])).length > 0;
-    if (isLost) throw new LostLeadership(`another process moved the checkpoint of ${member.consumer.name}`);
+    if (isLost) throw new LostLeadership(`another process moved the checkpoint of ${member.name}`);
     await member.consumer.reset(session);
     throw error;
   }

@@ -3,11 +3,19 @@
 
 import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { LeaderSession, Share } from '../../application/ports/sql.ts';
-import { assertSameLog, createFirstCheckpoint, LostLeadership, readCheckpoints, readPlaces } from './checkpoints.ts';
+import {
+  assertSameLog,
+  createFirstCheckpoint,
+  LostLeadership,
+  readCheckpoints,
+  readPlaces,
+  readPositions,
+} from './checkpoints.ts';
 import { divided } from './division.ts';
 import { type Member, Turns } from './lanes.ts';
 import { LedLanes } from './ledLanes.ts';
 import { readLeftOut } from './parking.ts';
+import { frontOf, partitionName, partsOf, readName } from './partitions.ts';
 import { pause } from './pause.ts';
 import type { RetryHooks } from './retry.ts';
 import { conditionOf, type OtherVersion } from './schemaVersions.ts';
@@ -32,6 +40,13 @@ export interface LeadershipOptions extends SubscriptionsOptions {
   readonly onTook: () => void;
 }
 
+/** A consumer or one of its partitions, which this process can lead. */
+interface Piece {
+  /** Name of its checkpoint and of its lock. */
+  readonly name: string;
+  readonly consumer: LogConsumer;
+}
+
 export class Leadership {
   readonly lanes: LedLanes;
   readonly turns: Turns;
@@ -45,7 +60,9 @@ export class Leadership {
   #others: readonly OtherVersion[] = [];
   /** Since when no living process can lead a consumer of a newer version. */
   readonly #orphaned = new Map<string, number>();
-  /** What this process told the others that it can lead. */
+  /** The consumers that this process can lead, or their partitions. */
+  #pieces: readonly Piece[] = [];
+  /** What this process told the others that it can lead: pieces and duties. */
   #able: readonly string[] | null = null;
   #versionsReadAtMs = 0;
 
@@ -66,9 +83,9 @@ export class Leadership {
     this.lanes = new LedLanes({ ...hooks, ...limits, ...reports, openSession, turns: this.turns }, until);
   }
 
-  /** Names of the consumers and duties that this process leads. */
+  /** Names of the consumers, partitions and duties that this process leads. */
   get led(): readonly string[] {
-    return [...this.lanes.members.map(({ consumer }) => consumer.name), ...this.#duties];
+    return [...this.lanes.members.map(({ name }) => name), ...this.#duties];
   }
 
   /** Whether the consumer's tables have a newer version that no living process can lead: that version was rolled back. */
@@ -115,13 +132,19 @@ export class Leadership {
     const names = consumers.map(({ name }) => name);
     const known = await this.turns.take((session) => readCheckpoints(session, names));
     const others = consumers.flatMap((consumer): readonly OtherVersion[] => {
-      const condition = conditionOf({ version: versionOf(consumer) }, known.get(consumer.name));
+      const checkpoint = known.get(consumer.name);
+      // A newer version divided what this one can't divide.
+      const isUndivisible = checkpoint?.partitions !== undefined && consumer.ofPartition === undefined;
+      const condition = isUndivisible ? 'newer' : conditionOf({ version: versionOf(consumer) }, checkpoint);
       return condition === 'outdated' || condition === 'newer' ? [{ name: consumer.name, condition }] : [];
     });
     this.#versionsReadAtMs = performance.now();
     this.#others = others;
     const left = new Set(others.map(({ name }) => name));
-    const able = [...names.filter((name) => !left.has(name)), ...duties];
+    this.#pieces = consumers
+      .filter(({ name }) => !left.has(name))
+      .flatMap((consumer) => piecesOf(consumer, known.get(consumer.name)?.partitions));
+    const able = [...this.#pieces.map(({ name }) => name), ...duties];
     if (able.join() === this.#able?.join()) return;
     this.#able = able;
     if (others.length > 0) onOtherVersions?.(others);
@@ -145,7 +168,8 @@ export class Leadership {
 
   #findOrphans({ sharers }: Share): void {
     for (const { name, condition } of this.#others) {
-      const isOrphan = condition === 'newer' && !sharers.some(({ able }) => able.includes(name));
+      const isLed = sharers.some(({ able }) => able.some((work) => readName(work).consumer === name));
+      const isOrphan = condition === 'newer' && !isLed;
       if (!isOrphan) this.#orphaned.delete(name);
       else if (!this.#orphaned.has(name)) this.#orphaned.set(name, performance.now());
     }
@@ -173,65 +197,67 @@ export class Leadership {
   }
 
   async #take(share: Share, names: readonly string[]): Promise<void> {
-    const { consumers, duties = [], prepare, onTook } = this.#options;
+    const { duties = [], prepare, onTook } = this.#options;
     const members = await this.turns.take(async (session) => {
       const taken = await share.take(names);
       for (const name of taken) if (duties.includes(name)) this.#duties.add(name);
-      const wanted = consumers.filter(({ name }) => taken.includes(name));
+      const wanted = this.#pieces.filter(({ name }) => taken.includes(name));
       if (wanted.length === 0) return [];
-      const others = (await prepare?.(session, taken)) ?? [];
-      const changed = others.map(({ name }) => name);
+      const others = (await prepare?.(session, consumersOf(wanted))) ?? [];
+      const current = wanted.filter(({ consumer }) => !others.some(({ name }) => name === consumer.name));
+      const loaded = await this.#load(session, current);
+      const changed = wanted.map(({ name }) => name).filter((name) => !loaded.some((member) => member.name === name));
       if (changed.length > 0) {
         await share.release(changed);
-        this.#versionsReadAtMs = 0; // the versions changed a moment ago
+        this.#versionsReadAtMs = 0; // the versions or partitions changed a moment ago
       }
-      return this.#load(
-        session,
-        wanted.filter(({ name }) => !changed.includes(name)),
-      );
+      return loaded;
     });
     if (members.length === 0) return;
     this.lanes.join(members);
     onTook();
   }
 
-  async #load(session: LeaderSession, consumers: readonly LogConsumer[]): Promise<Member[]> {
+  /** Returns the members of the pieces, without those that no longer exist, because their consumer was divided in the meantime. */
+  async #load(session: LeaderSession, pieces: readonly Piece[]): Promise<Member[]> {
     const { store, codec, versionOf = () => 1, onMoved } = this.#options;
-    const names = consumers.map(({ name }) => name);
-    const known = await readCheckpoints(session, names);
-    await assertSameLog(
-      store,
-      names.flatMap((name) => known.get(name) ?? []),
-    );
+    const known = await readPositions(session, consumersOf(pieces));
+    await assertSameLog(store, [...known.values()].flat());
     const members: Member[] = [];
-    for (const consumer of consumers) {
-      const { name } = consumer;
-      const checkpoint = known.get(name);
+    for (const { name, consumer: whole } of pieces) {
+      const checkpoints = known.get(whole.name) ?? [];
+      const checkpoint = checkpoints.find((one) => one.name === name);
+      const isPartition = name !== whole.name;
+      if (!checkpoint && (isPartition || checkpoints.length > 0)) continue;
       if (!checkpoint)
-        await createFirstCheckpoint(session, { name, version: versionOf(consumer), storeId: store.storeId });
+        await createFirstCheckpoint(session, { name, version: versionOf(whole), storeId: store.storeId });
+      const consumer = (isPartition && whole.ofPartition?.()) || whole;
       await consumer.reset(session);
       members.push({
+        name,
         consumer,
+        part: readName(name).part,
+        front: frontOf(checkpoints),
         categories: new Set<string>(consumer.categories),
         position: checkpoint?.position ?? null,
         eventId: checkpoint?.eventId ?? null,
         place: null,
         swaps: checkpoint?.swaps ?? 0,
-        leftOut: await readLeftOut(session, { store, codec }, name),
+        leftOut: await readLeftOut(session, { store, codec }, whole.name),
         fault: null,
         parkedInARow: 0,
       });
     }
-    const places = await readPlaces(session, names);
-    for (const member of members) member.place = places.get(member.consumer.name) ?? null;
-    for (const { consumer, position } of members) if (position !== null) onMoved([consumer.name], position);
+    const names = members.map(({ name }) => name);
+    const places = names.length === 0 ? new Map<string, string>() : await readPlaces(session, names);
+    for (const member of members) member.place = places.get(member.name) ?? null;
+    for (const { name, position } of members) if (position !== null) onMoved([name], position);
     return members;
   }
 
   /** A process that has the role to itself, and leads all its work, looks only when it renews its lease. */
   async #nextLook(share: Share): Promise<void> {
-    const { consumers, duties = [] } = this.#options;
-    if (share.sharers.length === 1 && this.led.length === consumers.length + duties.length) {
+    if (share.sharers.length === 1 && this.#others.length === 0 && this.led.length === this.#able?.length) {
       await aborting(Promise.race([share.looked(), this.#oneLost.promise]), this.#until);
       return;
     }
@@ -239,6 +265,17 @@ export class Leadership {
     if (!this.#until.aborted) await share.look();
   }
 }
+
+/** `partitions`: their number; undefined if the consumer is not divided. */
+const piecesOf = (consumer: LogConsumer, partitions: number | undefined): readonly Piece[] =>
+  partitions === undefined
+    ? [{ name: consumer.name, consumer }]
+    : partsOf(partitions).map((part) => ({ name: partitionName(consumer.name, part), consumer }));
+
+/** Returns the names of the pieces' consumers, each once. */
+const consumersOf = (pieces: readonly Piece[]): readonly string[] => [
+  ...new Set(pieces.map(({ consumer }) => consumer.name)),
+];
 
 /** Resolves with the work, or on the signal. */
 const aborting = (work: Promise<void>, signal: AbortSignal): Promise<void> => {

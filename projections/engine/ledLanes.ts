@@ -2,9 +2,10 @@
 
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
-import { LostLeadership } from './checkpoints.ts';
-import { followAlone, type Member, SharedLane, SideSession, type Turns } from './lanes.ts';
+import { LostLeadership, movedElsewhere } from './checkpoints.ts';
+import { followAlone, type Member, SharedLane, SideSession, standingOf, type Turns } from './lanes.ts';
 import { readAsked } from './parkedStreams.ts';
+import { isOfPart } from './partitions.ts';
 import { type RetryHooks, retryParked } from './retry.ts';
 
 export interface LedLanesOptions extends RetryHooks {
@@ -12,10 +13,10 @@ export interface LedLanesOptions extends RetryHooks {
   readonly turns: Turns;
   readonly batchSize: number;
   readonly retryDelayMsMax: number;
-  readonly onFault: (consumer: string, error: Error) => void;
+  readonly onFault: (name: string, error: Error) => void;
   readonly onDelay: (error: Error) => void;
-  /** Called when this process no longer leads the consumer, because its checkpoint was moved elsewhere. */
-  readonly onLost: (consumer: string) => void;
+  /** Called when this process no longer leads the member of this name, because its checkpoint was moved elsewhere. */
+  readonly onLost: (name: string) => void;
 }
 
 /** A lane while it runs. */
@@ -58,7 +59,7 @@ export class LedLanes {
 
   /** Stops leading the consumers. When it resolves, no work on them is running or will start. */
   async leave(names: readonly string[]): Promise<void> {
-    const leaving = this.members.filter(({ consumer }) => names.includes(consumer.name));
+    const leaving = this.members.filter(({ name }) => names.includes(name));
     for (const member of leaving) this.members.splice(this.members.indexOf(member), 1);
     await this.#end(leaving.flatMap((member) => this.#lone.get(member) ?? []));
     await this.#side.idle();
@@ -75,19 +76,27 @@ export class LedLanes {
   async attend(): Promise<void> {
     if (this.members.length === 0) return;
     const { turns } = this.#options;
-    const names = this.members.map(({ consumer }) => consumer.name);
+    const names = [...new Set(this.members.map(({ consumer }) => consumer.name))];
     const asked = await turns.take((session) => readAsked(session, names));
     for (const row of asked) {
-      const member = this.members.find(({ consumer }) => consumer.name === row.consumer);
+      const member = this.members.find(
+        ({ consumer, part }) => consumer.name === row.consumer && isOfPart(part, row.stream),
+      );
       if (this.#until.aborted) return;
-      if (member === undefined) continue;
+      // At no position, no compare-and-set would keep a former leader from a retry. It is handled when the member has moved.
+      if (member === undefined || member.position === null) continue;
       const isShared = () => this.#shared?.lane.members.includes(member) === true;
       const wasShared = isShared();
       const own = wasShared ? turns : await this.#side.turns();
       await own.take(async (session: LeaderSession) => {
         // A consumer that changed lanes while this waited is handled next time.
         const isStill = !this.#until.aborted && this.members.includes(member) && isShared() === wasShared;
-        if (isStill) await retryParked(member, row, this.#options, session);
+        if (!isStill) return;
+        await retryParked(member, row, this.#options, session).catch(async (error: unknown) => {
+          const isLost = error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
+          if (!isLost) throw error;
+          this.#options.onLost(member.name); // no event may come by which its lane would notice
+        });
       });
     }
   }
@@ -139,7 +148,7 @@ export class LedLanes {
   #lose(member: Member): void {
     if (!this.members.includes(member)) return;
     this.members.splice(this.members.indexOf(member), 1);
-    this.#options.onLost(member.consumer.name);
+    this.#options.onLost(member.name);
   }
 
   async #end(lanes: readonly Running[]): Promise<void> {

@@ -48,6 +48,11 @@ export interface Projection<Name extends string = string> {
    * doesn't know. Default: every event is decoded.
    */
   readonly skips?: (recorded: Pick<RecordedEvent, 'type' | 'metadata'>) => boolean;
+  /**
+   * Whether each row belongs to one account, so that several processes can write the read model, each for some accounts. A row's account
+   * is that of the streams that change it. Default: no, one process writes it.
+   */
+  readonly isByAccount?: boolean;
   readonly tables: readonly ProjectionTable[];
   /** Tables that `verify` also compares with their streams. Default: none. */
   readonly aggregates?: readonly AggregateRows[];

@@ -38,6 +38,8 @@ export interface Replay extends EventLog {
   readonly after: Position | null;
   /** Inclusive; null for the head at the start. */
   readonly until: Position | null;
+  /** Whether an event between the two is replayed. Default: all are. */
+  readonly takes?: (recorded: RecordedEvent) => boolean;
   /** Events per transaction. Default: 4,000. */
   readonly batchSize?: number;
   /** Called in the transaction of each batch, after its rows, with what each copy took, in their order. */
@@ -49,7 +51,7 @@ export interface Replay extends EventLog {
 
 /** Returns the position up to which all events were applied, and the number of events read. Throws ConsumerFailed. */
 export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
-  const { store, copies, after, until, batchSize = REPLAY_BATCH_SIZE, signal } = options;
+  const { store, copies, after, until, takes = () => true, batchSize = REPLAY_BATCH_SIZE, signal } = options;
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
@@ -63,7 +65,8 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     batchSize,
     signal: signals,
   })) {
-    const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
+    const found = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
+    const recorded = found.filter(takes);
     // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
     const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
     await takeBatch(options, recorded, to, position);

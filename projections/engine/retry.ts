@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
-import { type LeaderHooks, type Member, standingOf } from './lanes.ts';
+import { type LeaderHooks, type Member, standingOf, takenOf } from './lanes.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
 import {
   applyCarefully,
@@ -46,7 +46,7 @@ export const retryParked = async (
   consumer.committed?.();
   if (again === null) hooks.onTaken?.(consumer.name, row.stream);
   else hooks.onParked?.([again]);
-  if (member.position !== null) hooks.onMoved([consumer.name], member.position);
+  if (member.position !== null) hooks.onMoved([member.name], member.position);
 };
 
 /** Returns null if all events were applied, otherwise the stream to park again. */
@@ -60,8 +60,9 @@ const takeUp = async (
   await readSkips({ store, codec }, name, skipped);
   await readSkips({ store, codec }, name, member.leftOut);
   const recorded: RecordedEvent[] = [];
+  const taken = takenOf(member, stream as StreamName);
   for await (const event of store.readStream(stream as StreamName, { from: revision })) {
-    if (member.position === null || event.position > member.position) break;
+    if (taken === null || event.position > taken) break;
     recorded.push(event);
   }
   const { events, poisoned: unreadable } = readableOf(await codec.decode(recorded), skipped);
@@ -79,7 +80,7 @@ const takeUp = async (
     const { position, eventId } = member;
     const places =
       position === null ? null : await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId });
-    return { again: parked, place: places?.get(name) ?? null };
+    return { again: parked, place: places?.get(member.name) ?? null };
   });
   member.place = place;
   return again;

@@ -10,6 +10,7 @@ import {
   type Reached,
   readCheckpoints,
 } from './checkpoints.ts';
+import { divide, lockPositions } from './dividing.ts';
 import { adoptParked, dropParked } from './parkedStreams.ts';
 import { pause } from './pause.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
@@ -80,7 +81,8 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 
 /**
  * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
- * of this one before a restore, is never ahead. A working leader notices the swap by its compare-and-set and restarts from here. Processes
+ * of this one before a restore, is never ahead. If the live one is divided, its furthest partition counts, and the copy is divided alike. A
+ * working leader notices the swap by its compare-and-set and restarts from here. Processes
  * of another version learn from the notice that they can't read these tables.
  * Rejects with `lock_not_available` if a long transaction reads the live copy.
  */
@@ -94,16 +96,17 @@ export const swap = async (
   // Tables first, then the checkpoint, in the leader's order, to prevent deadlocks.
   const tables = await liveTables(tx, projection);
   if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
-  await tx.query('SELECT FROM subscriptions.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
-  const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
-  const isAhead = live?.position != null && (reached === null || live.position > reached.position);
-  if (isAhead && (await isOfLog(log, live))) return false;
+  const live = await lockPositions(tx, projection.name);
+  const ahead = live.filter(({ position: at }) => at !== null && (reached === null || at > reached.position));
+  for (const one of ahead) if (await isOfLog(log, one)) return false;
+  const { partitions } = (await readCheckpoints(tx, [projection.name])).get(projection.name) ?? {};
   await dropSchema(tx, liveSchema(projection.name));
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
   await publish(tx, projection);
   const { position = null, eventId = null } = reached ?? {};
   const { name, version } = projection;
   await createCheckpoint(tx, { name, version, storeId: log.storeId, position, eventId });
+  if (partitions !== undefined && projection.isByAccount) await divide(tx, name, partitions);
   await dropCheckpoint(tx, nextName(projection));
   await adoptParked(tx, nextName(projection), projection.name);
   if (position !== null)

@@ -6,6 +6,7 @@ import { type Position, UnknownPosition } from '../../application/ports/eventSto
 import { repeating } from '../../application/ports/repeating.ts';
 import { CheckpointMismatch } from './checkpoints.ts';
 import { Leadership } from './leadership.ts';
+import { readName } from './partitions.ts';
 import { pause } from './pause.ts';
 import type { RetryHooks } from './retry.ts';
 import type { SubscriptionsOptions } from './subscriptionsOptions.ts';
@@ -66,7 +67,7 @@ export class Subscriptions {
     return [...consumers.map(({ name }) => name), ...duties];
   }
 
-  /** Names of the consumers and duties that this process leads. */
+  /** Names of the consumers, partitions and duties that this process leads. */
   get led(): readonly string[] {
     return this.#leadership?.led ?? [];
   }
@@ -76,16 +77,21 @@ export class Subscriptions {
     return this.#leadership?.isOrphaned(name) === true;
   }
 
+  /** Returns the number of partitions of the consumer that this process leads: 1 if it leads a consumer that is not divided, or a duty. */
+  ledOf(consumer: string): number {
+    return this.led.filter((name) => readName(name).consumer === consumer).length;
+  }
+
   /** Returns the consumers that failed as a whole, with their errors. */
   faults(): readonly { readonly name: string; readonly error: Error }[] {
     const members = this.#leadership?.lanes.members ?? [];
     return members.flatMap(({ consumer, fault }) => (fault ? [{ name: consumer.name, error: fault }] : []));
   }
 
-  /** Returns the positions of the consumers that this process leads. */
+  /** Returns the positions of what this process leads, by the names of their checkpoints. */
   positions(): ReadonlyMap<string, Position | null> {
     const members = this.#leadership?.lanes.members ?? [];
-    return new Map(members.map(({ consumer, position }) => [consumer.name, position]));
+    return new Map(members.map(({ name, position }) => [name, position]));
   }
 
   /** Performs requested retries of parked streams, of the consumers that this process leads. */

@@ -7,9 +7,10 @@ import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
-import { type Checkpoint, readCheckpoints } from './checkpoints.ts';
+import { type Checkpoint, readCheckpoints, readPositions } from './checkpoints.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
 import { faultText, type LeftOut, readLeftOut } from './parking.ts';
+import { type Front, frontOf, leastOf } from './partitions.ts';
 import { liveSchema, type Projection } from './projection.ts';
 import { ReplayedCopy } from './replayedCopy.ts';
 import { holdRetention } from './retentionLock.ts';
@@ -120,17 +121,17 @@ const assertVersion = (projection: Projection, live: Checkpoint | undefined): vo
     throw new AlreadyRunning(`${projection.name} is rebuilt in another version: verify when that has ended`);
 };
 
-/** The position of the live copy, and what it leaves out up to there. */
+/** How far the live copy has come, and what it leaves out up to there. */
 interface LiveState {
-  readonly position: Position | null;
+  readonly front: Front;
   readonly leftOut: LeftOut;
 }
 
 const liveState = async (db: Sql, projection: Projection, log: EventLog): Promise<LiveState> => {
   const { name } = projection;
-  const checkpoint = (await readCheckpoints(db, [name])).get(name);
-  assertVersion(projection, checkpoint);
-  return { position: checkpoint?.position ?? null, leftOut: await readLeftOut(db, log, name) };
+  const checkpoints = (await readPositions(db, [name])).get(name) ?? [];
+  assertVersion(projection, checkpoints[0]);
+  return { front: frontOf(checkpoints), leftOut: await readLeftOut(db, log, name) };
 };
 
 /**
@@ -145,16 +146,16 @@ const compareWithReplay = async (
   const { live, copy, log, signal } = comparison;
   const beside = new ReplayedCopy(projection, copy, log, signal);
   try {
-    const { position, leftOut } = await liveState(live, projection, log);
+    const { front, leftOut } = await liveState(live, projection, log);
     const replayed = reporting('replay');
-    await beside.reach(position, leftOut, (to, events) => replayed(events, to));
+    await beside.reach(front, leftOut, (to, events) => replayed(events, to));
     const compared = reporting('compare');
     const tables = projection.tables.map((table) => new TableComparison(projection, table));
-    let at = position;
+    let at = leastOf(front);
     while (tables.some(({ isDone }) => !isDone)) {
       // Most of what has happened meanwhile is replayed before the snapshot.
       const near = await liveState(live, projection, log);
-      await beside.reach(near.position, near.leftOut);
+      await beside.reach(near.front, near.leftOut);
       at = await compareSlice(comparison, projection, beside, tables, compared);
     }
     return at;
@@ -176,8 +177,8 @@ const compareSlice = (
     // Before the snapshot: a copy swapped in after it would appear empty.
     const names = projection.tables.map(({ name }) => `${liveSchema(projection.name)}.${name}`);
     await tx.query(`LOCK TABLE ${names} IN ACCESS SHARE MODE`);
-    const { position, leftOut } = await liveState(tx, projection, log);
-    await beside.reach(position, leftOut);
+    const { front, leftOut } = await liveState(tx, projection, log);
+    await beside.reach(front, leftOut);
     const beganAtMs = performance.now();
     let rows = 0;
     const isFull = (): boolean => {
@@ -192,7 +193,7 @@ const compareSlice = (
         if (!table.isDone) return;
       }
     });
-    return position;
+    return leastOf(front);
   });
 
 /** Verifies all read models. If the signal aborts it, it throws and removes its copies and locks. Throws AlreadyRunning. */

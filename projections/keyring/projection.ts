@@ -23,6 +23,7 @@ export const keyringProjection: Projection<'keyring'> = {
   name: 'keyring',
   version: 2,
   categories: ['keyring'],
+  isByAccount: true,
   tables: [{ name: 'api_keys', key: ['fingerprint'] }],
   ddl: (schema) => `CREATE TABLE ${schema}.api_keys (fingerprint text COLLATE "C" PRIMARY KEY, key_id text NOT NULL,
     account_id text COLLATE "C" NOT NULL, mode text NOT NULL, prefix text NOT NULL, label text, issued_at timestamptz NOT NULL);

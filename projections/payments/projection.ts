@@ -45,6 +45,7 @@ export const paymentsProjection = aggregateTable({
   name: 'payments',
   version: 17,
   aggregate: PAYMENT,
+  isByAccount: true,
   table: 'payments',
   columns: [
     ...PAYMENT_COLUMNS,

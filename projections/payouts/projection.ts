@@ -62,6 +62,7 @@ const PIX_OUTS = (schema: string) => `
 export const payoutsProjection: Projection<'payouts'> = {
   ...requested,
   categories: ['payout', 'payment'],
+  isByAccount: true,
   skips: ({ type }) => IDLE.has(type),
   tables: [...requested.tables, { name: 'pix_outs', key: ['id'] }],
   ddl: (schema) => requested.ddl(schema) + PIX_OUTS(schema),

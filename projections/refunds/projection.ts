@@ -6,6 +6,7 @@ export const refundsProjection = aggregateTable({
   name: 'refunds',
   version: 3,
   aggregate: REFUND,
+  isByAccount: true,
   table: 'refunds',
   columns: [
     { name: 'payment_id', type: 'text', of: (state) => (state.status === 'absent' ? null : state.order.paymentId) },

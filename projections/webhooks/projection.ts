@@ -27,6 +27,7 @@ export const webhookEndpointsProjection = aggregateTable({
   name: 'webhookEndpoints',
   version: 2,
   aggregate: WEBHOOK_ENDPOINT,
+  isByAccount: true,
   table: 'endpoints',
   columns: [
     { name: 'status', type: 'text', of: ({ status }) => status },
@@ -160,6 +161,7 @@ export const webhookDeliveriesProjection = aggregateTable({
   name: NAME,
   version: 8,
   aggregate: WEBHOOK_DELIVERY,
+  isByAccount: true,
   table: 'deliveries',
   hashes: [{ name: 'combination_hash', of: combinationOf('') }],
   columns: [

@@ -116,7 +116,7 @@ export class GatewayUnderTest {
   async caughtUpAt(events: number): Promise<void> {
     for (;;) {
       const { rows } = await this.sql.query<{ least: string | null }>(
-        'SELECT min(coalesce(position, $1)) AS least FROM subscriptions.checkpoints',
+        'SELECT min(coalesce(position, $1)) AS least FROM subscriptions.checkpoints WHERE partitions IS NULL',
         ['0'],
       );
       if (Number(rows[0]!.least) >= events && (await this.head()) >= events) return;
@@ -129,7 +129,7 @@ export class GatewayUnderTest {
     const head = await this.store.head();
     for (;;) {
       const { rows } = await this.sql.query<{ least: string }>(
-        `SELECT min(coalesce(position, '') COLLATE "C") AS least FROM subscriptions.checkpoints`,
+        `SELECT min(coalesce(position, '') COLLATE "C") AS least FROM subscriptions.checkpoints WHERE partitions IS NULL`,
       );
       if (head === null || rows[0]!.least >= head) return;
       await pause(LOOK_EVERY_MS);
@@ -142,7 +142,8 @@ export class GatewayUnderTest {
     const names = PROJECTIONS.map(({ name }) => name);
     for (;;) {
       const { rows } = await this.sql.query<{ behind: string }>(
-        `SELECT count(*) AS behind FROM subscriptions.checkpoints WHERE name = ANY ($1) AND coalesce(position, '') COLLATE "C" < $2`,
+        `SELECT count(*) AS behind FROM subscriptions.checkpoints
+          WHERE coalesce(consumer, name) = ANY ($1) AND partitions IS NULL AND coalesce(position, '') COLLATE "C" < $2`,
         [names, head ?? ''],
       );
       if (Number(rows[0]!.behind) === 0) return;

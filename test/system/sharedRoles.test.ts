@@ -1,4 +1,5 @@
-// Two projectors and two workers share what follows the log (ADR 0020), also while one of them is killed, or stands still and comes back.
+// Two projectors and two workers share what follows the log (ADR 0020), part of it divided by account (ADR 0021), also while one of them is
+// killed, or stands still and comes back.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -7,8 +8,9 @@ import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from
 import { Receiver, typeOf } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
-/** A consumer of the log in the metrics, and whether the process leads it. */
-const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} ([01])$/gm;
+/** A consumer of the log in the metrics, and how many of its partitions the process leads. */
+const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
+const DIVIDED = ['payments', 'webhookDeliveries', 'process/webhookFanOut'];
 /** Who stands still loses its part after 5 to 7 s; a busy machine gets more. */
 const FROZEN_MS_MAX = 20_000;
 
@@ -19,6 +21,8 @@ describe('two projectors and two workers that share their roles', () => {
   let api: Program;
   let apikey: string;
   const running: Program[] = [];
+  /** Number of partitions of each consumer in DIVIDED. */
+  let partitions = 1;
   const paid: string[] = [];
   const start = async (role: RoleName): Promise<Program> => {
     const env = { DATABASE_URL: database.connectionString, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true' };
@@ -35,13 +39,21 @@ describe('two projectors and two workers that share their roles', () => {
     });
     return { status: response.status, body: (await response.json()) as Record<string, never> };
   };
-  /** Names of what the process leads, and of what it could lead. */
+  const divide = async (count: number): Promise<void> => {
+    const env = { DATABASE_URL: database.connectionString };
+    for (const name of DIVIDED)
+      expect(await cli(dataDir, ['projections', 'partition', name, String(count)], env)).to.deep.equal({
+        ...{ consumer: name, partitions: count, isEven: true },
+      });
+    partitions = count;
+  };
+  /** Names of what the process leads, once for each partition, and of what it could lead. */
   const leading = async (program: Program) => {
     const metrics = await (await fetch(`${program.baseUrl}/metrics`)).text();
     const all = [...metrics.matchAll(LEADING)].map(([, consumer, is]) => ({ consumer: consumer as string, is }));
     return {
       all: all.map(({ consumer }) => consumer),
-      led: all.filter(({ is }) => is === '1').map(({ consumer }) => consumer),
+      led: all.flatMap(({ consumer, is }) => Array.from({ length: Number(is) }, () => consumer)),
     };
   };
   /** Until these processes lead each consumer of their role once, and about as many each. */
@@ -50,7 +62,8 @@ describe('two projectors and two workers that share their roles', () => {
       const said = await Promise.all(programs.map(leading));
       const led = said.flatMap((one) => one.led).toSorted();
       const counts = said.map((one) => one.led.length);
-      const isShared = led.join() === said[0]?.all.toSorted().join() && Math.max(...counts) - Math.min(...counts) <= 1;
+      const all = said[0]?.all.flatMap((name) => (DIVIDED.includes(name) ? Array(partitions).fill(name) : [name]));
+      const isShared = led.join() === all?.toSorted().join() && Math.max(...counts) - Math.min(...counts) <= 1;
       if (isShared) return said;
       if (performance.now() > end) throw new Error(`led: ${JSON.stringify(said.map((one) => one.led))}`);
     }
@@ -100,6 +113,9 @@ describe('two projectors and two workers that share their roles', () => {
     expect(first?.all.toSorted()).to.deep.equal(PROJECTIONS.map(({ name }) => name).toSorted());
     await share(workers);
     const usualMs = await pay();
+    await divide(4);
+    await pay();
+    await Promise.all([share(projectors), share(workers)]);
 
     // One of each is killed: the other leads all at once, and shares again with the next one.
     await Promise.all([projectors.shift()?.kill9(), workers.shift()?.kill9()]);
@@ -119,6 +135,11 @@ describe('two projectors and two workers that share their roles', () => {
     await pay();
     await Promise.all([share(projectors), share(workers)]);
     await pay();
+    await divide(2);
+    await pay();
+    await divide(1);
+    await pay();
+    await Promise.all([share(projectors), share(workers)]);
 
     const env = { DATABASE_URL: database.connectionString, SECRETS_KEY };
     const verified = (await cli(dataDir, ['projections', 'verify'], env)) as { differences: unknown[] };

@@ -30,6 +30,10 @@ const listProjectionsRoute = route('GET', '/ops/v1/projections', {
           s.exactly({
             name: s.string(),
             position,
+            partitions: s.described(
+              'The partitions of a divided consumer, whose position is the least of theirs; empty: it is not divided.',
+              s.listOf(s.exactly({ partition: s.anyInteger, position })),
+            ),
             version: s.described('The version of its tables; null: it has not started.', s.orNull(s.anyInteger)),
             isCaughtUp: s.boolean,
             lagSeconds: s.described(
