@@ -11,7 +11,7 @@ import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts'
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { AnsweredRequest, BeginRequest } from '../../application/ports/requestLog.ts';
 import type { OperatorRequest } from '../../application/ports/securityEvents.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf } from './address.ts';
 import {
@@ -190,7 +190,7 @@ const resultOf = async (
   // The body's shape is validated before the idempotency key (K2a).
   const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
   if (isRejection(idempotencyKey)) return idempotencyKey;
-  if (route.reads.length > 0) await assertCaughtUp(services, route.reads);
+  if (route.reads.length > 0) await assertCaughtUp(services, route.reads, accountOf(caller));
   const params = readParams(route, req.params as Record<string, string>);
   if (isRejection(params)) return params;
   return route.handle({
@@ -211,6 +211,8 @@ const resultOf = async (
     services,
   });
 };
+
+const accountOf = (caller: unknown): AccountId | undefined => (caller as Partial<Caller> | null)?.tenant?.accountId;
 
 /** Callers without a mode are validated as in live mode, the stricter one. */
 const modeOf = (caller: unknown): Mode => (caller as Partial<Caller> | null)?.tenant?.mode ?? 'live';

@@ -2,7 +2,7 @@
 
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { Caller } from './callers.ts';
 import type { KeyContext } from './route.ts';
@@ -11,12 +11,13 @@ import type { GatewayServices } from './serverContext.ts';
 /** Longest wait for a read to reflect earlier writes. */
 const CATCH_UP_MS = 1_000;
 
-/** Waits until the read models reflect all known events. Throws ReadModelsBehind if they don't within a second. */
+/** Waits until the read models reflect all known events, of all accounts or of one. Throws ReadModelsBehind if they don't within a second. */
 export const assertCaughtUp = async (
   { progress }: Pick<GatewayServices, 'progress'>,
   models: readonly ReadModelName[],
+  account?: AccountId,
 ): Promise<void> => {
-  if (!(await progress.caughtUp(CATCH_UP_MS, models))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
+  if (!(await progress.caughtUp(CATCH_UP_MS, models, account))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
 };
 
 type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> | null };

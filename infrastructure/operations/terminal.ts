@@ -126,7 +126,7 @@ const partitionCommand: CliCommand = {
     const isEven = outcome === 'even';
     const rest = 'some are still ahead of the others; run the command again when projections status shows them even';
     const text = `${consumer} has ${partitions === 1 ? 'one partition' : `${partitions} partitions`}`;
-    return { json: { consumer, partitions, isEven }, text: isEven ? text : `${text}, but ${rest}` };
+    return { json: { consumer, partitions, isEven }, text: isEven ? text : `${text}, but ${rest}`, isBad: !isEven };
   },
 };
 

@@ -5,8 +5,10 @@ import type { EventStore, Position } from '../../application/ports/eventStore.ts
 import type { CaughtUp, Progress, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
 import { readPositions } from '../../projections/engine/checkpoints.ts';
-import { advanced, type Front, leastOf, readName } from '../../projections/engine/partitions.ts';
+import { advanced, type Front, isAtMost, leastOf, reachedIn, readName } from '../../projections/engine/partitions.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 /** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
@@ -18,6 +20,8 @@ const NOWHERE: Front = [null];
 interface Waiter {
   readonly head: Position;
   readonly names: readonly string[];
+  /** Whose partition counts; undefined: all. */
+  readonly account: AccountId | undefined;
   readonly resolve: (passed: boolean) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -116,16 +120,17 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
       const standing = this.#standing.get(consumer);
       if (standing === undefined) continue;
       const front = advanced(standing.front, part, position);
-      const least = leastOf(front);
+      if (isAtMost(front, standing.front)) continue;
+      hasMoved = true;
+      const hasLeastMoved = leastOf(front) !== standing.position;
+      standing.front = front;
+      if (!hasLeastMoved) continue;
+      standing.isOther = false;
       // A consumer that moves is not stuck, although under load it never quite reaches the head.
-      if (least !== null && (standing.position === null || least > standing.position)) {
-        standing.isOther = false;
-        this.#set(standing, front);
-        hasMoved = true;
-      } else standing.front = front;
+      this.#set(standing, front);
     }
     if (!hasMoved) return;
-    for (const waiter of this.#waiters) if (this.#havePassed(waiter.names, waiter.head)) this.#settle(waiter, true);
+    for (const waiter of this.#waiters) if (this.#havePassed(waiter)) this.#settle(waiter, true);
     for (const listener of this.#listeners) listener();
   }
 
@@ -155,12 +160,13 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return this.#head;
   }
 
-  caughtUp(timeoutMs: number, names: readonly Name[] = this.names): Promise<boolean> {
+  caughtUp(timeoutMs: number, names: readonly Name[] = this.names, account?: AccountId): Promise<boolean> {
     const head = this.#head;
     if (names.some((name) => this.isOtherVersion(name))) return Promise.resolve(false); // a rebuild takes longer than any read waits
-    if (head === null || this.#havePassed(names, head)) return Promise.resolve(true);
+    if (head === null || this.#havePassed({ names, head, account })) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const waiter: Waiter = { head, names, resolve, timer: setTimeout(() => this.#settle(waiter, false), timeoutMs) };
+      const timer = setTimeout(() => this.#settle(waiter, false), timeoutMs);
+      const waiter: Waiter = { head, names, account, resolve, timer };
       this.#waiters.add(waiter);
     });
   }
@@ -180,8 +186,12 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return !isOther && this.#head !== null && (position === null || position < this.#head);
   }
 
-  #havePassed(names: readonly string[], head: Position): boolean {
-    return names.every((name) => (this.#standing.get(name)?.position ?? '') >= head);
+  #havePassed({ names, head, account }: Pick<Waiter, 'names' | 'head' | 'account'>): boolean {
+    return names.every((name) => {
+      const { position = null, front = NOWHERE } = this.#standing.get(name) ?? {};
+      const isWhole = account === undefined || front.length === 1;
+      return ((isWhole ? position : reachedIn(front, ACCOUNT.stream(account))) ?? '') >= head;
+    });
   }
 
   #settle(waiter: Waiter, passed: boolean): void {

@@ -202,11 +202,11 @@ export class Leadership {
       const taken = await share.take(names);
       for (const name of taken) if (duties.includes(name)) this.#duties.add(name);
       const wanted = this.#pieces.filter(({ name }) => taken.includes(name));
-      if (wanted.length === 0) return [];
-      const others = (await prepare?.(session, consumersOf(wanted))) ?? [];
+      const others = wanted.length === 0 ? [] : ((await prepare?.(session, consumersOf(wanted))) ?? []);
       const current = wanted.filter(({ consumer }) => !others.some(({ name }) => name === consumer.name));
-      const loaded = await this.#load(session, current);
-      const changed = wanted.map(({ name }) => name).filter((name) => !loaded.some((member) => member.name === name));
+      const loaded = current.length === 0 ? [] : await this.#load(session, current);
+      const isTaken = (name: string): boolean => duties.includes(name) || loaded.some((member) => member.name === name);
+      const changed = taken.filter((name) => !isTaken(name));
       if (changed.length > 0) {
         await share.release(changed);
         this.#versionsReadAtMs = 0; // the versions or partitions changed a moment ago
@@ -249,7 +249,7 @@ export class Leadership {
       });
     }
     const names = members.map(({ name }) => name);
-    const places = names.length === 0 ? new Map<string, string>() : await readPlaces(session, names);
+    const places = await readPlaces(session, names);
     for (const member of members) member.place = places.get(member.name) ?? null;
     for (const { name, position } of members) if (position !== null) onMoved([name], position);
     return members;

@@ -9,7 +9,7 @@ export const makePatient = ({ services, projected, reacted }: Gateway, isPatient
   const patience = (ms: number): number => (isPatient() ? Math.max(ms, PATIENCE_MS) : ms);
   for (const progress of [projected, reacted]) {
     const caughtUp = progress.caughtUp.bind(progress);
-    progress.caughtUp = (ms, names) => caughtUp(patience(ms), names);
+    progress.caughtUp = (ms, names, account) => caughtUp(patience(ms), names, account);
   }
   const { untilSeen, whenDelivered, whenClockDrained } = services;
   const patient: Pick<typeof services, 'untilSeen' | 'whenDelivered' | 'whenClockDrained'> = {

@@ -1,6 +1,6 @@
 // Progress of read models and processes, as known to this process (architecture §6 "read your writes").
 
-import type { StreamName, Tenant } from '../../../domain/kernel/ids.ts';
+import type { AccountId, StreamName, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Position } from '../eventStore.ts';
 
 /** The names of read models, by registry. The registry of projections adds the product's read models. */
@@ -20,9 +20,9 @@ export class StreamParked extends ReadModelsBehind {
 export interface Progress<Name extends string = ReadModelName> {
   /**
    * Waits at most `timeoutMs` until these read models (default: all) have processed the newest event that this process knew at the call.
-   * Returns whether they have. Holds no database connection.
+   * Returns whether they have. `account`: waits only for the partition of this account, where one is divided. Holds no database connection.
    */
-  caughtUp(timeoutMs: number, names?: readonly Name[]): Promise<boolean>;
+  caughtUp(timeoutMs: number, names?: readonly Name[], account?: AccountId): Promise<boolean>;
   /** Calls the listener whenever one of them advances. Returns a function that removes the listener. */
   onMove(listener: () => void): () => void;
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import { positionOf as at } from '../../../infrastructure/eventStore/postgres/reader.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 
@@ -103,6 +104,49 @@ describe('progress of consumers', () => {
       progress.sawHead(at(3));
       moved(at(3));
     }
+  });
+
+  it('of a divided consumer is where its slowest partition is, also when their number changes', async () => {
+    progress = new LogProgress(() => now, ['a']);
+    const heard: (Position | null)[] = [];
+    progress.onMove(() => heard.push(progress.position));
+    progress.sawHead(at(5));
+    progress.moved(['a'], at(1));
+    progress.moved(['a#0/2'], at(5));
+    now += 10;
+    expect([progress.position, progress.stuckMs()]).to.deep.equal([at(1), 10]);
+    const waiting = progress.caughtUp(LONG_MS);
+    progress.moved(['a#1/2'], at(3));
+    progress.moved(['a#2/4'], at(5)); // divided again: half of the slower one
+    expect(progress.position).to.equal(at(3));
+    progress.moved(['a#1/2'], at(2)); // heard of late
+    progress.moved(['a#3/4', 'b#0/2'], at(5));
+    expect(await waiting).to.equal(true);
+    progress.moved(['a'], at(6)); // undivided
+    expect(heard).to.deep.equal([at(1), at(3), at(5), at(6)]);
+  });
+
+  it('of a divided consumer is enough for an account whose partition has caught up', async () => {
+    progress = new LogProgress(() => now, ['a']);
+    progress.sawHead(at(5));
+    const [first, last] = [`0${'0'.repeat(25)}`, `7${'z'.repeat(25)}`] as AccountId[];
+    const waiting = [first, last, undefined].map((account) => progress.caughtUp(account === last ? LONG_MS : 1, ['a'], account));
+    progress.moved(['a#1/2'], at(5));
+    expect(await Promise.all(waiting)).to.deep.equal([false, true, false]);
+    expect(await progress.caughtUp(LONG_MS, ['a'], last)).to.equal(true);
+    progress.moved(['a#0/2'], at(5));
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+  });
+
+  it('of a divided consumer of another version can not be read', async () => {
+    progress = new LogProgress(() => now, ['a'], new Map([['a', 2]]));
+    progress.sawHead(at(3));
+    progress.heard([{ name: 'a#1/2', version: 3 }], at(3));
+    expect([progress.isOtherVersion('a'), await progress.caughtUp(LONG_MS)]).to.deep.equal([true, false]);
+    progress.heard([{ name: 'a#1/2', version: 2 }], at(3));
+    expect([progress.isOtherVersion('a'), progress.position]).to.deep.equal([false, null]);
+    progress.heard([{ name: 'a#0/2', version: 2 }], at(3));
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
   });
 
   it('is stuck for as long as it has not moved while there is something to take', () => {

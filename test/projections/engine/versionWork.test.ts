@@ -1,10 +1,12 @@
 // Read models of another version are rebuilt beside the live ones, which go on meanwhile, also while two versions of the program run
 // (architecture §6).
 import { expect } from 'chai';
+import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { refusingOtherVersions } from '../../../infrastructure/subscriptions/otherVersions.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
+import { divideOnce } from '../../../projections/engine/dividing.ts';
 import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { verify } from '../../../projections/engine/verify.ts';
@@ -23,6 +25,15 @@ const OLD: readonly Projection[] = [paymentsProjection, walletProjection];
 const NEW: readonly Projection[] = [NEXT_PAYMENTS, walletProjection];
 const YIELD_MS = 400;
 
+const asConsumer = (projection: Projection): LogConsumer => {
+  const writer = projection.writer(liveSchema(projection.name));
+  const { name, categories, isByAccount } = projection;
+  return {
+    ...{ name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) },
+    ...(isByAccount && { ofPartition: () => asConsumer(projection) }),
+  };
+};
+
 /** A projector process of one version of the program. */
 class Program {
   readonly followed: Followed;
@@ -38,11 +49,7 @@ class Program {
     openSession: OpenLeaderSession = scene.openSession,
   ) {
     this.followed = new Followed(scene, {
-      consumers: projections.map((projection) => {
-        const writer = projection.writer(liveSchema(projection.name));
-        const { name, categories } = projection;
-        return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
-      }),
+      consumers: projections.map(asConsumer),
       versionOf: ({ name }) => projections.find((projection) => projection.name === name)?.version ?? 0,
       prepare: prepareLiveCopies(projections, scene),
       onOtherVersions: (others) => this.others.push(...others.map(({ name, condition }) => `${name} ${condition}`)),
@@ -158,6 +165,25 @@ describe('read models of another version', () => {
     ]);
     // Both live for longer than a version needs to count as rolled back: the older one leaves the newer read model alone.
     expect(old.followed.subscriptions.isOrphaned('payments')).to.equal(false);
+  });
+
+  it('that are divided are rebuilt and divided alike, and left alone by older processes', async () => {
+    const old = await first();
+    expect(await divideOnce(db, 'payments', 2)).to.equal('divided');
+    const program = start(NEW);
+    expect(await program.done).to.deep.equal(['payments']);
+    await scene.appendPayments(1);
+    const partitions = ['payments#0/2', 'payments#1/2'];
+    await scene.backends.until(async () => program.followed.subscriptions.led.toSorted().join() === partitions.join());
+    await scene.backends.until(async () => old.followed.subscriptions.led.join() === 'wallet');
+    let payments = 5;
+    for (const end = performance.now() + 2 * YIELD_MS; performance.now() < end; payments++) {
+      await scene.appendPayments(1);
+      await Promise.all(['wallet', ...partitions].map(reached));
+    }
+    expect(old.followed.subscriptions.isOrphaned('payments')).to.equal(false);
+    const { differences } = await verify(NEW, scene, scene.openSession);
+    expect([await count(), differences, program.errors, old.errors]).to.deep.equal([payments, [], [], []]);
   });
 
   it('are made once by processes that start together on an empty database, and shared', async () => {
