@@ -17,7 +17,8 @@ export const assertCaughtUp = async (
   models: readonly ReadModelName[],
   account?: AccountId,
 ): Promise<void> => {
-  if (!(await progress.caughtUp(CATCH_UP_MS, models, account))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
+  if (!(await progress.caughtUp(CATCH_UP_MS, models, account)))
+    throw new ReadModelsBehind(`${models.join(', ')} are behind`);
 };
 
 type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> | null };

@@ -19,9 +19,10 @@ export interface Watched {
 
 /** The consumers of the log that run in this process. */
 interface LeadingConsumers {
-  /** Names of all consumers and duties of the role, and of those that this process leads. */
+  /** Names of all consumers and duties of the role. */
   readonly names: readonly string[];
-  readonly led: readonly string[];
+  /** How many partitions of a consumer this process leads. */
+  ledOf(consumer: string): number;
   /** Consumers that have failed. */
   faults(): readonly { readonly name: string }[];
 }

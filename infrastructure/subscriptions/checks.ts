@@ -17,7 +17,9 @@ export const checkConsumers = async (
   if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
   const behind = names.flatMap((name) => {
     const checkpoints = known.get(name) ?? [{ name, position: null }];
-    return checkpoints.filter(({ name: of, position }) => !readName(of).isMark && position !== head).map((one) => one.name);
+    return checkpoints
+      .filter(({ name: of, position }) => !readName(of).isMark && position !== head)
+      .map((one) => one.name);
   });
   return finding(
     'read models and processes',

@@ -52,7 +52,11 @@ const standingOf = (checkpoints: readonly Checkpoint[]): ConsumerStanding => {
     .map(({ part, position }) => ({ partition: part.index, position }))
     .toSorted((a, b) => a.partition - b.partition);
   const isDivided = checkpoints.some(({ name }) => readName(name).consumer !== name);
-  return { position: leastOf(partitions.map(({ position }) => position)), partitions: isDivided ? partitions : [], version };
+  return {
+    position: leastOf(partitions.map(({ position }) => position)),
+    partitions: isDivided ? partitions : [],
+    version,
+  };
 };
 
 const standings = async (db: Sql, names: readonly string[]): Promise<ReadonlyMap<string, ConsumerStanding>> => {

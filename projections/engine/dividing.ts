@@ -2,7 +2,7 @@
 // partitions commit nothing more: their checkpoints are gone, or have another number of swaps.
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { type Checkpoint, DIVIDED_VERSION, readCheckpoints, readPositions } from './checkpoints.ts';
-import { dividedInto, frontOf, furthestOf, leastOf, markName, partitionName, partsOf, readName } from './partitions.ts';
+import { dividedInto, frontOf, furthestOf, markName, partitionName, partsOf, readName } from './partitions.ts';
 
 /** Locks the consumer's checkpoint, then those of its partitions, so that nothing moves until the transaction ends. */
 export const lockPositions = async (tx: Sql, consumer: string): Promise<readonly Checkpoint[]> => {
@@ -13,7 +13,11 @@ export const lockPositions = async (tx: Sql, consumer: string): Promise<readonly
 };
 
 /** The positions of a consumer that is not divided are in its own checkpoint, which older programs can read. */
-const undivide = (tx: Sql, { name, version }: Checkpoint, { position, eventId }: Pick<Checkpoint, 'position' | 'eventId'>) =>
+const undivide = (
+  tx: Sql,
+  { name, version }: Checkpoint,
+  { position, eventId }: Pick<Checkpoint, 'position' | 'eventId'>,
+) =>
   tx.query(
     `UPDATE subscriptions.checkpoints SET swaps = swaps + 1, version = $2, position = $3, event_id = $4, moved_at = now()
      WHERE name = $1`,

@@ -93,7 +93,8 @@ export class LedLanes {
         const isStill = !this.#until.aborted && this.members.includes(member) && isShared() === wasShared;
         if (!isStill) return;
         await retryParked(member, row, this.#options, session).catch(async (error: unknown) => {
-          const isLost = error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
+          const isLost =
+            error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
           if (!isLost) throw error;
           this.#options.onLost(member.name); // no event may come by which its lane would notice
         });

@@ -28,11 +28,7 @@ export class ReplayedCopy {
   }
 
   /** Replays up to a front, without the events that the live copy leaves out. Begins anew if it can't follow from where it is. */
-  async reach(
-    until: Front,
-    leftOut: LeftOut,
-    onTaken?: (position: Position, events: number) => void,
-  ): Promise<void> {
+  async reach(until: Front, leftOut: LeftOut, onTaken?: (position: Position, events: number) => void): Promise<void> {
     const parkedLive = new Map(leftOut.parked);
     if (this.#writer === null || !this.#canFollow(until, parkedLive)) await this.#begin();
     this.#parkedLive = parkedLive;

@@ -15,7 +15,9 @@ import { PROJECTIONS } from '../../projections/registry.ts';
 import { TestGateway } from '../world/gateway.ts';
 import { Receiver } from '../world/receiver.ts';
 
-const DIVISIBLE: readonly Projection[] = (PROJECTIONS as readonly Projection[]).filter(({ isByAccount }) => isByAccount);
+const DIVISIBLE: readonly Projection[] = (PROJECTIONS as readonly Projection[]).filter(
+  ({ isByAccount }) => isByAccount,
+);
 const TENANTS = 8;
 
 describe('read models by account', () => {
@@ -81,7 +83,16 @@ describe('read models by account', () => {
 
   it('are those that are busy', () => {
     expect(DIVISIBLE.map(({ name }) => name)).to.deep.equal([
-      ...['payments', 'refunds', 'payouts', 'disputes', 'dailyBalances', 'webhookEndpoints', 'webhookDeliveries', 'keyring'],
+      ...[
+        'payments',
+        'refunds',
+        'payouts',
+        'disputes',
+        'dailyBalances',
+        'webhookEndpoints',
+        'webhookDeliveries',
+        'keyring',
+      ],
     ]);
   });
 
@@ -163,13 +174,16 @@ describe('read models by account', () => {
 
   it('show their partitions, and what is missing of one is missing of the read model', async () => {
     const { reads, operations } = gateway.storage;
-    const work = consumerWork({ reads, operations }, { names: ['refunds'], divisible: ['refunds'], maySkip: () => false });
+    const work = consumerWork(
+      { reads, operations },
+      { names: ['refunds'], divisible: ['refunds'], maySkip: () => false },
+    );
     await work.divide('refunds', 2, new AbortController().signal);
     const head = await gateway.storage.store.head();
     const standing = (await work.standings()).get('refunds');
     expect(standing?.partitions.map(({ partition }) => partition)).to.deep.equal([0, 1]);
     await gateway.untilProjected('refunds');
-    expect((await work.standings()).get('refunds')?.position ?? '').to.be.at.least(head);
+    expect(((await work.standings()).get('refunds')?.position ?? '') >= (head ?? '')).to.equal(true);
     await work.divide('refunds', 1, new AbortController().signal);
     expect((await work.standings()).get('refunds')?.partitions).to.deep.equal([]);
   });

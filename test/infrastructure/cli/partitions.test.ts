@@ -19,7 +19,9 @@ describe('projections partition', () => {
   });
   const run = <T>(...words: string[]): Promise<CliRun<T>> => runWords<T>(database.connectionString, ...words);
   const statusOf = async (consumer: string): Promise<readonly string[]> => {
-    const lines = (await run('projections', 'status')).out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
+    const lines = (await run('projections', 'status')).out
+      .split('\n')
+      .map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
     const at = lines.findIndex((line) => line.startsWith(`${consumer}|`));
     return lines.slice(at, at + 3).map((line) => line.replace(/\|\d+\|/, '|…|'));
   };

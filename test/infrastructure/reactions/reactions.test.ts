@@ -39,6 +39,7 @@ const processOf = (react: ProcessManager['react'], remembers: string | null = nu
   from: 'beginning',
   remembers,
   categories: ['payment', 'webhookEndpoint'],
+  isByAccount: true,
   react,
 });
 

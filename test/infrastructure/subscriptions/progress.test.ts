@@ -1,8 +1,8 @@
 // "Read your writes" and lag, from the heads and moves that a process hears of.
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import { positionOf as at } from '../../../infrastructure/eventStore/postgres/reader.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { positionOf as at } from '../../../infrastructure/eventStore/postgres/reader.ts';
 import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 
@@ -130,7 +130,9 @@ describe('progress of consumers', () => {
     progress = new LogProgress(() => now, ['a']);
     progress.sawHead(at(5));
     const [first, last] = [`0${'0'.repeat(25)}`, `7${'z'.repeat(25)}`] as AccountId[];
-    const waiting = [first, last, undefined].map((account) => progress.caughtUp(account === last ? LONG_MS : 1, ['a'], account));
+    const waiting = [first, last, undefined].map((account) =>
+      progress.caughtUp(account === last ? LONG_MS : 1, ['a'], account),
+    );
     progress.moved(['a#1/2'], at(5));
     expect(await Promise.all(waiting)).to.deep.equal([false, true, false]);
     expect(await progress.caughtUp(LONG_MS, ['a'], last)).to.equal(true);

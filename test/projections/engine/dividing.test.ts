@@ -30,8 +30,7 @@ const divisible = (name: string, before?: (events: readonly LoggedEvent[]) => Pr
 });
 /** Ends of the accounts: the first and the last of any number of partitions. */
 const [FIRST, LAST] = [0, 1_023];
-const paymentIn = (partition: number): PaymentId =>
-  idInPartition(partition, Buffer.from(newPaymentId().slice(0, 16)));
+const paymentIn = (partition: number): PaymentId => idInPartition(partition, Buffer.from(newPaymentId().slice(0, 16)));
 
 describe('dividing a consumer', () => {
   let scene: Scene;
@@ -51,10 +50,11 @@ describe('dividing a consumer', () => {
   const rowsOf = async (consumer = 'a') =>
     ((await readPositions(session, [consumer])).get(consumer) ?? []).map(({ name, position }) => [name, position]);
   const swift = () =>
-    leaderSessions(
-      connectionConfig(scene.log.connectionString, 'test', { ...WATCH_TIMINGS, lookMs: 50 }),
-      { renewMs: 100, leaseMs: 500, lookMs: 50 },
-    );
+    leaderSessions(connectionConfig(scene.log.connectionString, 'test', { ...WATCH_TIMINGS, lookMs: 50 }), {
+      renewMs: 100,
+      leaseMs: 500,
+      lookMs: 50,
+    });
   const follow = (options: Partial<ConstructorParameters<typeof Followed>[1]> = {}): Followed => {
     const followed = new Followed(scene, { consumers: [divisible('a')], openSession: swift(), ...options });
     started.push(followed);
@@ -68,7 +68,9 @@ describe('dividing a consumer', () => {
   };
   const allTaken = async () => {
     const all = await scene.positions();
-    await scene.backends.until(async () => leastOf(frontOf((await readPositions(session, ['a'])).get('a') ?? [])) === all.at(-1));
+    await scene.backends.until(
+      async () => leastOf(frontOf((await readPositions(session, ['a'])).get('a') ?? [])) === all.at(-1),
+    );
     expect(await scene.taken('a')).to.deep.equal(all);
     expect(started.flatMap(({ faults, parked }) => [...faults, ...parked])).to.deep.equal([]);
   };
@@ -76,7 +78,10 @@ describe('dividing a consumer', () => {
   describe('in the table', () => {
     beforeEach(() => createFirstCheckpoint(session, { name: 'a', version: 7, storeId: 'store' }));
     const move = (name: string, swaps: number, from: Position | null, to: Position) =>
-      moveCheckpoints(session, 'projector', [{ name, position: from, swaps }], { position: to, eventId: `at ${to}` }).then(
+      moveCheckpoints(session, 'projector', [{ name, position: from, swaps }], {
+        position: to,
+        eventId: `at ${to}`,
+      }).then(
         () => 'moved',
         (error: Error) => error.name,
       );
@@ -253,8 +258,13 @@ describe('dividing a consumer', () => {
     // The last accounts are as if they had been taken by a slower process.
     await divide(2);
     const [begin] = await scene.positions();
-    await session.query("DELETE FROM taken WHERE position > $1 AND position IN (SELECT position FROM taken ORDER BY 1 OFFSET 1)", [begin]);
-    await session.query("UPDATE subscriptions.checkpoints SET position = $1, event_id = NULL WHERE name = 'a#1/2'", [begin]);
+    await session.query(
+      'DELETE FROM taken WHERE position > $1 AND position IN (SELECT position FROM taken ORDER BY 1 OFFSET 1)',
+      [begin],
+    );
+    await session.query("UPDATE subscriptions.checkpoints SET position = $1, event_id = NULL WHERE name = 'a#1/2'", [
+      begin,
+    ]);
     expect(await divide(1)).to.equal('marked');
     isBroken = false;
     await askRetry(session, [{ consumer: 'a', stream }]);

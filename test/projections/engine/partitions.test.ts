@@ -24,8 +24,11 @@ const counts = fc.constantFrom(...COUNTS);
 const at = (place: number | null): Position | null =>
   place === null ? null : (String(place).padStart(19, '0') as Position);
 const positions = fc.option(fc.integer({ min: 1, max: 9 })).map(at);
-const fronts: fc.Arbitrary<Front> = counts.chain((count) => fc.array(positions, { minLength: count, maxLength: count }));
-const streamIn = (partition: number): StreamName => `payment-${idInPartition(partition, new Uint8Array(16))}` as StreamName;
+const fronts: fc.Arbitrary<Front> = counts.chain((count) =>
+  fc.array(positions, { minLength: count, maxLength: count }),
+);
+const streamIn = (partition: number): StreamName =>
+  `payment-${idInPartition(partition, new Uint8Array(16))}` as StreamName;
 const STREAMS = Array.from({ length: 1_024 }, (_, partition) => streamIn(partition));
 const reached = (front: Front): readonly (Position | null)[] => STREAMS.map((stream) => reachedIn(front, stream));
 
@@ -42,7 +45,10 @@ describe('partitions of a consumer', () => {
   it('take a stream whose name holds no id, too: one of them does', () => {
     for (const stream of ['logConsumer-payments', 'logConsumer-process/x', 'x-', 'x-iii', 'x-0U0', 'x'])
       for (const count of COUNTS)
-        expect(partsOf(count).filter((part) => isOfPart(part, stream)), `${stream} in ${count}`).to.have.length(1);
+        expect(
+          partsOf(count).filter((part) => isOfPart(part, stream)),
+          `${stream} in ${count}`,
+        ).to.have.length(1);
   });
 
   it('have names that say what they are', () => {

@@ -365,15 +365,15 @@ describe('a replayed copy', () => {
         leftOut.park(PAYMENT.stream(ids[0] as PaymentId), revision);
         return leftOut;
       };
-      await copy.reach(all[3] as Position, without(1));
+      await copy.reach([all[3] as Position], without(1));
       expect(await revisions()).to.deep.equal([0, 0]);
-      await copy.reach(all[5] as Position, without(1));
+      await copy.reach([all[5] as Position], without(1));
       expect(await revisions(), 'still left out').to.deep.equal([0, 2]);
-      await copy.reach(all[5] as Position, without(2));
+      await copy.reach([all[5] as Position], without(2));
       expect(await revisions(), 'taken up, and left out again').to.deep.equal([1, 2]);
-      await copy.reach(all[5] as Position, new LeftOut());
+      await copy.reach([all[5] as Position], new LeftOut());
       expect(await revisions(), 'taken up').to.deep.equal([2, 2]);
-      await copy.reach(all[1] as Position, new LeftOut());
+      await copy.reach([all[1] as Position], new LeftOut());
       expect(await revisions(), 'gone back').to.deep.equal([1, undefined]);
       await copy.drop();
     } finally {
