@@ -226,7 +226,7 @@ describe('dividing a consumer', () => {
     await divide(2);
     const both = [follow({ consumers: [slow] }), follow({ consumers: [slow] })];
     await scene.backends.until(async () => both.every(({ subscriptions }) => subscriptions.ledOf('a') === 1));
-    for (let n = 0; n < 4; n++) for (const of of [LAST, FIRST]) await scene.appendPayment(paymentIn(of));
+    for (let n = 0; n < 4; n++) for (const partition of [LAST, FIRST]) await scene.appendPayment(paymentIn(partition));
     const head = (await scene.positions()).at(-1);
     await gate.reached;
     await scene.backends.until(async () => (await scene.checkpoint('a#0/2')) === head);
