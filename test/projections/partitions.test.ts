@@ -18,7 +18,8 @@ import { Receiver } from '../world/receiver.ts';
 const DIVISIBLE: readonly Projection[] = (PROJECTIONS as readonly Projection[]).filter(
   ({ isByAccount }) => isByAccount,
 );
-const TENANTS = 8;
+const [PAYMENTS] = DIVISIBLE as readonly [Projection];
+const TENANTS = 5;
 
 describe('read models by account', () => {
   let gateway: TestGateway;
@@ -142,31 +143,31 @@ describe('read models by account', () => {
     const never = new AbortController().signal;
     let isOver = false;
     const trading = Promise.all(
-      keys.map(async (key) => {
+      keys.slice(0, 2).map(async (key) => {
         while (!isOver) await trade(key);
       }),
     );
-    const check = async () => {
-      const { differences, parked } = await verify(PROJECTIONS, storage, storage.openSession);
+    const check = async (projections: readonly Projection[]) => {
+      const { differences, parked } = await verify(projections, storage, storage.openSession);
       expect([differences, parked]).to.deep.equal([[], []]);
     };
     try {
-      for (const count of [4, 2, 8, 1]) {
+      for (const count of [4, 2, 1]) {
         for (const name of work.divisible) expect(await work.divide(name, count, never), name).to.equal('even');
         const names = [...(await readPositions(storage.reads, ['payments'])).values()].flat().map(({ name }) => name);
         expect(names).to.have.length(count);
-        if (count === 8) await rebuild([PROJECTIONS[0] as Projection], storage, storage.openSession);
-        await check();
+        if (count === 2) await rebuild([PAYMENTS], storage, storage.openSession);
+        await check(DIVISIBLE.slice(0, 1));
       }
     } finally {
       isOver = true;
       await trading;
     }
     await gateway.untilProjected();
-    await check();
-    const copied = await rowsIn(liveSchema('payments'), PROJECTIONS[0] as Projection);
-    await rebuild([PROJECTIONS[0] as Projection], storage, storage.openSession);
-    expect(await rowsIn(liveSchema('payments'), PROJECTIONS[0] as Projection)).to.deep.equal(copied);
+    await check(PROJECTIONS);
+    const copied = await rowsIn(liveSchema('payments'), PAYMENTS);
+    await rebuild([PAYMENTS], storage, storage.openSession);
+    expect(await rowsIn(liveSchema('payments'), PAYMENTS)).to.deep.equal(copied);
     const refusal = await work.divide('users', 2, never).catch((error: Error) => `${error.name}: ${error.message}`);
     expect(refusal).to.match(/^NotDivided: users can't be divided: .* These can: payments, /);
     expect(gateway.faults).to.deep.equal([]);
