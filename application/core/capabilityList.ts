@@ -88,14 +88,18 @@ export const jobsOf = <const List extends readonly AnyCapability[]>(list: List):
 export const maySkip = (processes: readonly ProcessManager[], consumer: string): boolean =>
   processes.some((process) => consumerName(process) === consumer && !process.movesMoney);
 
-/** Returns the names of the read models and processes that can be divided by account. */
-export const divisibleOf = (
+/** Returns the consumers of the log, as operators' work on them needs them. */
+export const consumersOf = (
   readModels: readonly { readonly name: string; readonly isByAccount?: boolean }[],
   processes: readonly ProcessManager[],
-): readonly string[] => [
-  ...readModels.filter(({ isByAccount }) => isByAccount).map(({ name }) => name),
-  ...processes.filter(({ isByAccount }) => isByAccount).map(consumerName),
-];
+) => {
+  const all = [...readModels, ...processes.map((process) => ({ ...process, name: consumerName(process) }))];
+  return {
+    names: all.map(({ name }) => name),
+    divisible: all.filter(({ isByAccount }) => isByAccount).map(({ name }) => name),
+    maySkip: (name: string) => maySkip(processes, name),
+  };
+};
 
 /** Returns the jobs that notifications start. `handling`: the kind of job that handles stored notifications. */
 export const notifiedWorkOf = <Payload extends JobPayload>(

@@ -11,7 +11,7 @@ import type { GatewayServices } from './serverContext.ts';
 /** Longest wait for a read to reflect earlier writes. */
 const CATCH_UP_MS = 1_000;
 
-/** Waits until the read models reflect all known events, of all accounts or of one. Throws ReadModelsBehind if they don't within a second. */
+/** Waits until the read models reflect all known events, of all accounts or one. Throws ReadModelsBehind if they don't within a second. */
 export const assertCaughtUp = async (
   { progress }: Pick<GatewayServices, 'progress'>,
   models: readonly ReadModelName[],

@@ -4,10 +4,9 @@ import { openApiKeys } from '../../application/accounts/followChanges.ts';
 import { CAPABILITIES, DECLARED_SETTINGS, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import {
+  consumersOf,
   declaredSettingsOf,
-  divisibleOf,
   jobsOf,
-  maySkip,
   operatorsOf,
   processesOf,
   useCasesOf,
@@ -76,13 +75,12 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const commands = new CommandHandler({ store, codec, randomness, stopwatch });
   const declared = options.extension === undefined ? DECLARED_SETTINGS : declaredSettingsOf(capabilities);
   const accounts = new Accounts(commands, clock, declared);
-  const readModels = projections.map(({ name }) => name);
   const aggregates = [...AGGREGATES, ...(options.extension?.aggregates ?? [])];
   const processes = processesOf(capabilities).map((one) => (one === webhookFanOut ? fanOutOf(aggregates) : one));
-  const names = { readModels, processes: processes.map(consumerName) };
   const beginnings = processes.map((process) => ({ name: consumerName(process), from: process.from }));
   await createBeginnings(operations, store, beginnings);
-  const followed = await followConsumers(options, { readModels: projections, processes: names.processes });
+  const names = processes.map(consumerName);
+  const followed = await followConsumers(options, { readModels: projections, processes: names });
   const { projected, reacted, parked, leaders } = followed;
   const queues = jobsOf(capabilities).map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' }));
   const jobs = await openJobs(options, queues);
@@ -93,11 +91,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const given: GivenByCore = {
     ...{ jobs, accounts, isShown, attempts: deliver.name, notifiedWork: NOTIFIED_WORK, probeRule: PROBE_RULE },
     readModels: reads,
-    consumers: {
-      names: [...readModels, ...names.processes],
-      divisible: divisibleOf(projections, processes),
-      maySkip: (name) => maySkip(processes, name),
-    },
+    consumers: consumersOf(projections, processes),
     closing: (close) => void closers.push(close),
   };
   const adapters = await openAdapters({ ...options, ...given, projections });

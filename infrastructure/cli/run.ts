@@ -7,7 +7,7 @@ import {
   PROCESSES,
 } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
-import { divisibleOf, maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
+import { consumersOf, operatorsOf } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import { operatorsReads, PROJECTIONS } from '../../projections/registry.ts';
@@ -22,15 +22,7 @@ import { openClock } from '../postgres/databaseClock.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { knownKeyring } from '../secrets/secretsKey.ts';
 import { systemRandomness, systemStopwatch } from '../system/system.ts';
-import {
-  type CliInput,
-  type CliOutput,
-  type CliResult,
-  type CliWorld,
-  CONSUMERS,
-  type CompleteCommand,
-  type StorageCommand,
-} from './command.ts';
+import type { CliInput, CliOutput, CliResult, CliWorld, CompleteCommand, StorageCommand } from './command.ts';
 import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
@@ -40,10 +32,7 @@ type Opened = Omit<CliWorld, 'signal'>;
 
 const platformOf = (world: Omit<Opened, 'platform'>): Platform => {
   const { storage, commands, accounts, leases } = world;
-  const consumers = {
-    ...{ names: CONSUMERS, divisible: divisibleOf(PROJECTIONS, PROCESSES) },
-    maySkip: (name: string) => maySkip(PROCESSES, name),
-  };
+  const consumers = consumersOf(PROJECTIONS, PROCESSES);
   return operatorsOf<OperatorsNeeds, typeof CAPABILITIES>(CAPABILITIES, {
     ...{ commands, accounts, leases },
     ...operatorsAdapters({ ...world, projections: PROJECTIONS, consumers }),
