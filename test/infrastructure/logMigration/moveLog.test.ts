@@ -6,6 +6,7 @@ import { LogsDiffer } from '../../../infrastructure/eventStore/compareLogs.ts';
 import type { LogState, MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
 import { type MoveProgress, moveLog, type Step, unseal } from '../../../infrastructure/logMigration/moveLog.ts';
 import { CheckpointMismatch, createCheckpoint } from '../../../projections/engine/checkpoints.ts';
+import { divideOnce } from '../../../projections/engine/dividing.ts';
 import { rejection } from '../eventStore/eventStoreDb/support.ts';
 import { movedEvent } from '../eventStore/movedEvents.ts';
 import { type Direction, eventsOf, type Logs, MovingWorld, sourceAndTarget } from './support.ts';
@@ -32,6 +33,7 @@ describe('moving an event log', function suite() {
       positions = await world.fill(source, 0, EVENTS);
       names = { source: source.name.storeId, target: target.name.storeId };
       const consumers: readonly [string, number | null, string | null][] = [
+        ['disputes', 5, idAt(5)],
         ['payments', EVENTS - 1, idAt(EVENTS - 1)],
         ['process/settlement', 4, null], // of an earlier version
         ['wallet', null, null],
@@ -41,6 +43,11 @@ describe('moving an event log', function suite() {
         const position = at === null ? null : (positions[at] as Position);
         await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position, eventId });
       }
+      // One partition was slower when two were joined.
+      await divideOnce(world.session, 'disputes', 2);
+      const slow = "UPDATE subscriptions.checkpoints SET position = $1, event_id = $2 WHERE name = 'disputes#1/2'";
+      await world.session.query(slow, [positions[2], idAt(2)]);
+      await divideOnce(world.session, 'disputes', 1);
     });
   const uses = (direction: Direction) =>
     world.with(async (logs) => {
@@ -71,6 +78,9 @@ describe('moving an event log', function suite() {
       }
       expect(at).to.have.length(EVENTS);
       expect(await world.checkpoints()).to.deep.equal([
+        `disputes: ${names.target} @ null, null`,
+        `disputes#0/1: ${names.target} @ ${at[2]}, ${idAt(2)}`,
+        `disputes#0/2 passed: ${names.target} @ ${at[5]}, ${idAt(5)}`,
         `payments: ${names.target} @ ${at.at(-1)}, ${idAt(EVENTS - 1)}`,
         `process/settlement: ${names.target} @ ${at[4]}, ${idAt(4)}`,
         `wallet: ${names.target} @ null, null`,
@@ -85,7 +95,7 @@ describe('moving an event log', function suite() {
 
       it('copies, compares and translates', async () => {
         const report = await world.run(direction);
-        expect(report).to.deep.equal({ wasDone: false, compared: EVENTS, copied: EVENTS, checkpoints: 4 });
+        expect(report).to.deep.equal({ wasDone: false, compared: EVENTS, copied: EVENTS, checkpoints: 7 });
         await expectMoved(direction);
       });
 
