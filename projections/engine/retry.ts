@@ -2,7 +2,7 @@
 // it. Events that an operator skipped in the meantime are left out.
 
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession } from '../../application/ports/sql.ts';
+import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
 import { type LeaderHooks, type Member, standingOf, takenOf } from './lanes.ts';
@@ -39,7 +39,10 @@ export const retryParked = async (
     if (!(error instanceof ConsumerFailed)) throw error;
     again = { ...row, error: faultText(error.cause ?? error) };
     const failed = again;
-    await session.transaction((tx) => park(tx, [failed]));
+    member.place = await session.transaction(async (tx) => {
+      await park(tx, [failed]);
+      return confirmed(member, hooks, tx);
+    });
   }
   if (again === null) member.leftOut.unpark(row.stream);
   else member.leftOut.park(row.stream, again.revision);
@@ -49,13 +52,21 @@ export const retryParked = async (
   if (member.position !== null) hooks.onMoved([member.name], member.position);
 };
 
+/** Returns the new place of the member's checkpoint, which stays where it is. Throws LostLeadership if another process moved it. */
+const confirmed = async (member: Member, { role }: RetryHooks, tx: Sql): Promise<string | null> => {
+  const { name, position, eventId } = member;
+  if (position === null) return null;
+  return (await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId })).get(name) ?? null;
+};
+
 /** Returns null if all events were applied, otherwise the stream to park again. */
 const takeUp = async (
   member: Member,
   { consumer: name, stream, revision }: ParkedRow,
-  { store, codec, role }: RetryHooks,
+  hooks: RetryHooks,
   session: LeaderSession,
 ): Promise<ParkedStream | null> => {
+  const { store, codec } = hooks;
   const skipped = new LeftOut();
   await readSkips({ store, codec }, name, skipped);
   await readSkips({ store, codec }, name, member.leftOut);
@@ -77,10 +88,7 @@ const takeUp = async (
     const parked = poison === undefined ? null : await parkedStream(name, poison, store);
     if (parked === null) await unpark(tx, name, stream);
     else await park(tx, [parked]);
-    const { position, eventId } = member;
-    const places =
-      position === null ? null : await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId });
-    return { again: parked, place: places?.get(member.name) ?? null };
+    return { again: parked, place: await confirmed(member, hooks, tx) };
   });
   member.place = place;
   return again;

@@ -274,6 +274,23 @@ describe('dividing a consumer', () => {
     await allTaken();
   });
 
+  it('is noticed by a retry, if no event comes', async () => {
+    let isBroken = true;
+    const failing = divisible('a', () => {
+      if (isBroken) throw new Error('no');
+    });
+    const stream = PAYMENT.stream(await scene.appendPayment());
+    const one = follow({ consumers: [failing] });
+    await one.caughtUp();
+    await divide(2);
+    isBroken = false;
+    await askRetry(session, [{ consumer: 'a', stream }]);
+    await one.subscriptions.attend();
+    await scene.backends.until(async () => one.taken.length === 1);
+    expect(one.subscriptions.led.toSorted()).to.deep.equal(['a#0/2', 'a#1/2']);
+    expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+  });
+
   it('loses and doubles nothing, however often its number changes and whoever leads what', async () => {
     await createFirstCheckpoint(session, { name: 'a', version: 1, storeId: scene.store.storeId });
     const step = fc.constantFrom('append', 'start', 'stop', 'cut', 'divide 1', 'divide 2', 'divide 4', 'divide 8');
