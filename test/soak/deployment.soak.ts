@@ -1,4 +1,5 @@
-// Two APIs, two workers and two projectors on one machine under load, one of them killed every ten seconds.
+// Two APIs, two workers and two projectors on one machine under load, one of them killed every ten seconds. After each kill, a read model or
+// process is divided into another number of partitions.
 //   MINUTES  how long (default 5)      STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
 //   SEED     of who dies when (printed)      TEST_EVENTSTORE_URL  a server to use instead of the test one
 import { randomBytes } from 'node:crypto';
@@ -20,6 +21,15 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const KILL_EVERY_MS = 10_000;
 const TAKEOVER_MS_MAX = 5_000;
 const MERCHANTS = ['um', 'dois', 'tres'];
+const DIVIDED = [
+  'payments',
+  'process/webhookFanOut',
+  'webhookDeliveries',
+  'process/instrumentIssuing',
+  'dailyBalances',
+];
+/** Its length and that of DIVIDED have no common divisor, so that each gets each number. */
+const PARTITIONS = [4, 1, 16, 2];
 const TILLS_PER_MERCHANT = 4;
 /** What a killed worker had claimed is given to another one after 12.5 s at most; a message may have to wait for its second attempt. */
 const QUIET_MS = 300_000;
@@ -48,8 +58,12 @@ const openEventStore = async () => {
   return { url: connectionString, stop };
 };
 
-/** Kills for so long. Milliseconds of each takeover. */
-const killInTurn = async (deployment: Deployment, forMs: number): Promise<{ kills: number; takeoversMs: number[] }> => {
+/** Kills for so long, and divides after each kill. Milliseconds of each takeover. */
+const killInTurn = async (
+  deployment: Deployment,
+  forMs: number,
+  divide: (consumer: string, partitions: number) => Promise<unknown>,
+): Promise<{ kills: number; takeoversMs: number[] }> => {
   const order = targets(SEED);
   const beganAtMs = performance.now();
   const takeoversMs: number[] = [];
@@ -62,6 +76,11 @@ const killInTurn = async (deployment: Deployment, forMs: number): Promise<{ kill
     kills += 1;
     if (tookMs !== null) takeoversMs.push(Math.round(tookMs));
     say(`killed: ${target}${tookMs === null ? '' : `; all was led again after ${Math.round(tookMs)} ms`}`);
+    const consumer = DIVIDED[kills % DIVIDED.length] as string;
+    const partitions = PARTITIONS[kills % PARTITIONS.length] as number;
+    await divide(consumer, partitions);
+    deployment.partitions.set(consumer, partitions);
+    say(`divided: ${consumer} into ${partitions}`);
   }
   await pause(Math.max(0, beganAtMs + forMs - performance.now()));
   await deployment.ready();
@@ -95,7 +114,9 @@ describe(`a deployment of six processes, one killed every ${KILL_EVERY_MS / 1_00
       const running = deployment;
       say('all six are ready');
       const { kills, takeoversMs } = await sellDuring(till, merchants, { tillsPerMerchant: TILLS_PER_MERCHANT }, () =>
-        killInTurn(running, MINUTES * 60_000),
+        killInTurn(running, MINUTES * 60_000, (consumer, partitions) =>
+          cli(dataDir, ['projections', 'partition', consumer, String(partitions)], env),
+        ),
       );
       const { acknowledged } = till;
       say(`${acknowledged.length} charges, ${kills} kills, ${apis.repeats} repeats; waiting until it is quiet`);

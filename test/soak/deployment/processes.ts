@@ -7,8 +7,8 @@ export type Role = 'api' | 'worker' | 'projector';
 export const TARGETS = ['api 1', 'api 2', 'worker 1', 'worker 2', 'projector 1', 'projector 2'];
 export type Target = (typeof TARGETS)[number];
 
-/** A consumer of the log in the metrics, and whether the process leads it. */
-const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} ([01])$/gm;
+/** A consumer of the log in the metrics, and how many of its partitions the process leads. */
+const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
 const LOOK_MS = 100;
 /** Beyond it nobody will take over. */
 const TAKEOVER_MS_MAX = 30_000;
@@ -62,13 +62,13 @@ class Slot {
     return this.#formerOutput + this.program.output;
   }
 
-  /** Whether it leads each consumer of its role, as its metrics say; none while it does not answer. */
-  async leading(): Promise<ReadonlyMap<string, boolean>> {
+  /** How many partitions of each consumer of its role it leads, as its metrics say; none while it does not answer. */
+  async leading(): Promise<ReadonlyMap<string, number>> {
     const metrics = await fetch(`${this.baseUrl}/metrics`).then(
       (answer) => answer.text(),
       () => '',
     );
-    return new Map([...metrics.matchAll(LEADING)].map(([, consumer, is]) => [consumer as string, is === '1']));
+    return new Map([...metrics.matchAll(LEADING)].map(([, consumer, is]) => [consumer as string, Number(is)]));
   }
 }
 
@@ -76,6 +76,8 @@ export class Deployment {
   readonly #slots: readonly Slot[];
   /** Ends that nobody asked for, with the last lines of output. Must stay empty. */
   readonly unasked: readonly string[];
+  /** Number of partitions of consumers that are divided. */
+  readonly partitions = new Map<string, number>();
 
   private constructor(slots: readonly Slot[], unasked: readonly string[]) {
     this.#slots = slots;
@@ -151,7 +153,8 @@ export class Deployment {
     for (const beganAtMs = performance.now(); performance.now() - beganAtMs < TAKEOVER_MS_MAX; await pause(LOOK_MS)) {
       const said = await Promise.all(both.map((slot) => slot.leading()));
       const names = new Set(said.flatMap((leading) => [...leading.keys()]));
-      if (names.size > 0 && [...names].every((name) => said.some((leading) => leading.get(name)))) return;
+      const ledOf = (name: string): number => said.reduce((sum, leading) => sum + (leading.get(name) ?? 0), 0);
+      if (names.size > 0 && [...names].every((name) => ledOf(name) >= (this.partitions.get(name) ?? 1))) return;
     }
     throw new Error(`not every consumer of the ${role}s is led after ${TAKEOVER_MS_MAX} ms`);
   }
