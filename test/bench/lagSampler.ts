@@ -7,7 +7,8 @@ const LAG = {
   name: 'lag',
   text: `SELECT coalesce(extract(epoch FROM clock_timestamp() - (
       SELECT recorded_at FROM event_store.events WHERE position > (
-        SELECT min(coalesce(position, '0'))::bigint FROM subscriptions.checkpoints WHERE name NOT LIKE 'process/%')
+        SELECT min(coalesce(position, '0'))::bigint FROM subscriptions.checkpoints
+          WHERE name NOT LIKE 'process/%' AND partitions IS NULL)
       ORDER BY position LIMIT 1)) * 1000, 0)::float AS ms`,
 };
 
