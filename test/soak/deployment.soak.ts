@@ -1,5 +1,5 @@
-// Two APIs, two workers and two projectors on one machine under load, one of them killed every ten seconds. After each kill, a read model or
-// process is divided into another number of partitions.
+// Two APIs, two workers and two projectors on one machine under load, one of them killed every ten seconds. After each kill, a read model
+// or process is divided into another number of partitions.
 //   MINUTES  how long (default 5)      STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
 //   SEED     of who dies when (printed)      TEST_EVENTSTORE_URL  a server to use instead of the test one
 import { randomBytes } from 'node:crypto';
