@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { LeaderSession } from '../../../application/ports/sql.ts';
+import type { LeaderSession, OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
 import { idInPartition, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
@@ -21,6 +21,7 @@ import {
 import { divideOnce } from '../../../projections/engine/dividing.ts';
 import { askRetry } from '../../../projections/engine/parkedStreams.ts';
 import { frontOf, leastOf } from '../../../projections/engine/partitions.ts';
+import { created } from '../../support/samples.ts';
 import { Followed, Gate, newPaymentId, Scene, taker } from './scene.ts';
 
 const at = (place: number): Position => String(place).padStart(19, '0') as Position;
@@ -197,6 +198,46 @@ describe('dividing a consumer', () => {
     await scene.appendPayments(6);
     await allTaken();
     await scene.backends.until(async () => [...one.subscriptions.led, ...two.subscriptions.led].join() === 'a');
+  });
+
+  it('moves all partitions that a process leads by one statement, as it moves a consumer that is not divided', async () => {
+    const open = swift();
+    let statements: string[] = [];
+    const openSession: OpenLeaderSession = async (role) => {
+      const inner = await open(role);
+      const noting = (sql: Sql): Sql => ({
+        query: (statement, values) => {
+          statements.push(typeof statement === 'string' ? statement : statement.text);
+          return sql.query(statement, values);
+        },
+      });
+      return {
+        ...noting(inner),
+        transaction: (work) => inner.transaction((tx) => work(noting(tx))),
+        tryLead: (name) => inner.tryLead(name),
+        tryShare: (name) => inner.tryShare(name),
+        lost: inner.lost,
+        close: () => inner.close(),
+      };
+    };
+    const one = follow({ openSession });
+    const countsOf = async (partition: number): Promise<readonly number[]> => {
+      await allTaken();
+      statements = [];
+      await scene.append(PAYMENT.stream(paymentIn(partition)), -1, [created()]);
+      await allTaken();
+      const moves = statements.filter((text) => text.includes('UPDATE subscriptions.checkpoints'));
+      const writes = statements.filter((text) => text.startsWith('INSERT INTO taken'));
+      return [moves.length, writes.length];
+    };
+    await scene.appendPayments(1);
+    await one.caughtUp();
+    expect(await countsOf(LAST)).to.deep.equal([1, 1]);
+    await divide(4);
+    await scene.appendPayments(1);
+    await scene.backends.until(async () => one.subscriptions.led.length === 4);
+    expect(await countsOf(LAST)).to.deep.equal([1, 1]);
+    expect(await countsOf(FIRST)).to.deep.equal([1, 1]);
   });
 
   it('commits nothing of a batch that a process had begun before', async () => {
