@@ -309,6 +309,9 @@ interface OperationsTexts {
     readonly auditStopped: string;
     readonly checks: string;
     readonly checksLead: string;
+    readonly madeAt: string;
+    readonly checkNow: string;
+    readonly checking: string;
     readonly check: string;
     readonly state: string;
     readonly good: string;
@@ -1035,6 +1038,7 @@ export const DONE_ACTIONS = [
   'jobsRetried',
   'noJobsRetried',
   'runStarted',
+  'checksStarted',
   'deadLettersRedriven',
   'auditKeyRotated',
   'auditTokenRevoked',

@@ -1,8 +1,10 @@
 // Parts that several operators' pages have: accounts, durations, states, and pages that reload while work is running.
 import type { Mode } from '../../../../../domain/kernel/ids.ts';
 import type { Language } from '../../../../../domain/presentation/amount.ts';
+import { matching } from '../../../../kernel/query.ts';
 import { html, type Markup } from '../../../html.ts';
 import { tagOf } from '../../format.ts';
+import { pageQuery } from '../../page.ts';
 import type { Operator } from '../page.ts';
 import { accountLink } from '../parts.ts';
 
@@ -40,6 +42,12 @@ export const progressBar = (share: number, label: string, language: Language): M
 };
 
 const RELOAD_SECONDS = 3;
+
+/** Of a page that reloads while work is running. */
+export const stillQuery = {
+  ...pageQuery,
+  still: matching('Whether the page does not reload by itself.', '1', (text) => text),
+} as const;
 
 /** Says that the page reloads, and links to the page that doesn't. */
 export const reloadNote = (path: string, { texts, to }: Operator): Markup =>
