@@ -84,6 +84,27 @@ describe('uploads in the dashboard', () => {
       expect(await names()).to.deep.equal(['a.png', 'b.png']);
       expect(await grants()).to.equal(0);
     });
+    it('adds the files of a form once that is sent four times at once, and other content under the same name', async () => {
+      const form = [file('a.png'), file('b.pdf', pdfFile(30_000), 'application/pdf')];
+      const replies = await Promise.all(Array.from({ length: 4 }, () => send(form)));
+      expect(
+        replies.map(({ status }) => status),
+        replies.map(({ text }) => text).join(),
+      ).to.deep.equal([303, 303, 303, 303]);
+      expect([await names(), await grants()]).to.deep.equal([['a.png', 'b.pdf'], 0]);
+      const changed = [file('a.png', pngImage(30, 30))];
+      const others = await Promise.all([send(changed), send(changed), send(form)]);
+      expect(others.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
+      expect([await names(), await grants()]).to.deep.equal([['a.png', 'a.png', 'b.pdf'], 0]);
+    });
+    it('adds the last file that a case accepts once, by two forms at once', async () => {
+      await send(Array.from({ length: 19 }, (_, n) => file(`${n}.png`, pngImage(20 + n, 20))));
+      const replies = await Promise.all([send([file('last.png')]), send([file('last.png')])]);
+      // The second form is refused if it begins after the case was full.
+      expect(replies.filter(({ status, text }) => status !== 303 && !text.includes('20 files'))).to.deep.equal([]);
+      expect((await names()).filter((name) => name === 'last.png')).to.deep.equal(['last.png']);
+      expect(await grants()).to.equal(0);
+    }).timeout(30_000);
     const refused: readonly (readonly [string, FormFile, RegExp])[] = [
       ['a name with a slash', file('../../etc/passwd.png'), /passwd\.png: The file name must have/],
       ['a name that turns its direction', file('exe.\u202egnp.png'), /The file name must have/],
