@@ -188,18 +188,23 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
   };
 };
 
+/** As in the conditions of their indexes. */
+const ONLY_CHANGES = `user_id IS NOT NULL AND method NOT IN ('GET', 'HEAD')`;
+const WITHOUT_VIEWS = `(method NOT IN ('GET', 'HEAD') OR path NOT LIKE '/dashboard%')`;
+
 const COLUMNS = `id, request_id AS "requestId", nullif(account_id, '') AS "accountId", mode, method, path, status, duration_ms AS "durationMs",
   key_fingerprint AS "keyFingerprint", user_id AS "userId", ${asTimestamp('created_at')} AS "createdAt", log_position AS "logPosition"`;
 
 export const requestLogReads = (db: Sql): RequestLogReads => {
   const rowsOf = async (text: string, values: readonly unknown[]) => (await db.query<LoggedRequest>(text, values)).rows;
   return {
-    list: (accountId, { statuses, keyFingerprint, onlyChanges = false }, after, limit) => {
+    list: (accountId, { statuses, keyFingerprint, onlyChanges = false, withoutViews = false }, after, limit) => {
       const values: unknown[] = [accountId ?? '', limit];
       const bound = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ['account_id = $1'];
       if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
-      if (onlyChanges) conditions.push(`method NOT IN ('GET', 'HEAD')`);
+      if (onlyChanges) conditions.push(ONLY_CHANGES);
+      if (withoutViews) conditions.push(WITHOUT_VIEWS);
       if (after !== null) {
         const at = bound(after.createdAt);
         // The first condition is redundant but lets the planner choose partitions.
