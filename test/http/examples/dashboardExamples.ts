@@ -67,7 +67,7 @@ const ofUser = (rest: string, more: Partial<Example> = {}): Example => ({
   live: 401,
   ...more,
 });
-const PICTURE = { field: 'files', name: 'nota.png', type: 'image/png', bytes: pngImage() };
+export const PICTURE = { field: 'files', name: 'nota.png', type: 'image/png', bytes: pngImage() };
 const managed = { body: {}, roles: MANAGERS } as const;
 
 export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {

@@ -1,4 +1,4 @@
-// Parts that several operators' pages have: accounts, durations, states, and pages that reload while work is running.
+// Parts that several operators' pages have: accounts, durations, and pages that reload while work is running.
 import type { Mode } from '../../../../../domain/kernel/ids.ts';
 import type { Language } from '../../../../../domain/presentation/amount.ts';
 import { matching } from '../../../../kernel/query.ts';
@@ -14,12 +14,6 @@ export const LISTED_MAX = 100;
 /** A link to an account; a dash without one. */
 export const accountCell = (accountId: string | null, mode: string | null, operator: Operator): Markup =>
   accountId === null ? html`${operator.texts.none}` : accountLink(accountId, mode as Mode | null, operator);
-
-/** A state as a badge. */
-export const badge = (words: string, look: 'good' | 'busy' | 'bad' | 'plain'): Markup => {
-  const looks = { good: 'paid', busy: 'pending', bad: 'failed', plain: '' };
-  return html`<span class="status ${looks[look]}">${words}</span>`;
-};
 
 const UNITS = [
   ['day', 86_400],

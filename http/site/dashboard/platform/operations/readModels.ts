@@ -7,10 +7,11 @@ import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant, tagOf } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
+import { badge } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { badge, durationText, progressBar, reloading, reloadNote, stillQuery } from './parts.ts';
+import { durationText, progressBar, reloading, reloadNote, stillQuery } from './parts.ts';
 
 const SECTION = '/read-models';
 

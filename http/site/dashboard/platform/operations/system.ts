@@ -8,11 +8,11 @@ import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
-import { fact } from '../../parts.ts';
+import { badge, fact } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { badge, durationText, reloading, reloadNote, stillQuery } from './parts.ts';
+import { durationText, reloading, reloadNote, stillQuery } from './parts.ts';
 
 const SECTION = '/system';
 
