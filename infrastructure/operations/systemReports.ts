@@ -1,8 +1,8 @@
 // Checks the deployment in the background of this process, and keeps the newest report in memory.
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import type { Clock } from '../../application/ports/system.ts';
 import type { Finding } from '../../application/ports/systemChecks.ts';
 import type { SystemReport, SystemReports } from '../../application/ports/systemReports.ts';
-import type { Clock } from '../../application/ports/system.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Closing } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';

@@ -26,8 +26,7 @@ export const userViews = (db: Sql): UserViews => {
     return rows;
   };
   return {
-    list: (accountId, page) =>
-      accountId === null ? listed(page, null) : listed(page, 'account_id = $2', accountId),
+    list: (accountId, page) => (accountId === null ? listed(page, null) : listed(page, 'account_id = $2', accountId)),
     operators: (page) => listed(page, 'account_id IS NULL'),
   };
 };

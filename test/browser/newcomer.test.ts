@@ -69,9 +69,12 @@ describe('a newcomer', () => {
     await page.getByRole('button', { name: EN.payment.resend }).click();
     await page.getByText(EN.done.resent).waitFor();
     const { body } = await receiver.until(({ rawBody }) => rawBody.includes(ofPayment.split('/').at(-1) as string));
-    await page.getByRole('link', { name: String(body['type']) }).first().click();
+    await page
+      .getByRole('link', { name: String(body['type']) })
+      .first()
+      .click();
     await page.getByText(EN.webhooks.request).waitFor();
-    expect(await page.locator('pre').first().innerText()).to.include(ofPayment.split('/').at(-1));
+    expect(await page.locator('pre').first().textContent()).to.include(ofPayment.split('/').at(-1));
 
     expect(performance.now() - startedAt).to.be.below(MS_MAX);
     expect(asked.filter((path) => path.startsWith('/docs'))).to.deep.equal([]);

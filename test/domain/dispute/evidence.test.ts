@@ -57,9 +57,7 @@ describe('evidence of a case', () => {
     given(medCase, ...OPEN, confirmed)
       .when(confirmEvidence(again))
       .then({ type: 'MedCaseEvidenceConfirmed', data: again }, again);
-    given(medCase)
-      .when(confirmOnce(evidence))
-      .rejected('not_found');
+    given(medCase).when(confirmOnce(evidence)).rejected('not_found');
   });
   it('is one of twenty at most, when it is asked for and again when it is confirmed', () => {
     const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {

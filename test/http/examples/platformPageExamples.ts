@@ -6,8 +6,7 @@ import { refusedReturn } from '../../world/refusedReturn.ts';
 import { makeCallbacks } from './callbackExamples.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { makeConnection } from './connectionExamples.ts';
-import { PICTURE } from './dashboardExamples.ts';
-import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+import { type Example, NO_ID, type Owned, PICTURE } from './exampleParts.ts';
 import { waitingPayout } from './payoutExamples.ts';
 
 const page = (rest: string, more: Partial<Example> = {}): Example => ({

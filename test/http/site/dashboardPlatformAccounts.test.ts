@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
-import { cookieOf, ownFiles } from '../../world/browser.ts';
 import type { Simulator } from '../../simulators/pixApi/startSimulator.ts';
 import { pngImage } from '../../support/images.ts';
 import { enrol } from '../../support/totp.ts';
+import { cookieOf, ownFiles } from '../../world/browser.ts';
 import { ConnectionDesk, settingsFor } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { OperatorsPages } from '../../world/operatorsPages.ts';
@@ -175,7 +175,9 @@ describe('operators’ pages of accounts and institutions', () => {
       const sent = await send(pngImage());
       expect(sent.headers.get('location'), sent.text).to.equal(`/dashboard/platform${path}?done=logoChanged`);
       const logo = await logoOf();
-      expect(await pages.text(path)).to.include(`${logo}`).and.include('class="logo-image"');
+      expect(await pages.text(path))
+        .to.include(`${logo}`)
+        .and.include('class="logo-image"');
       const refused = await send(Buffer.from('<svg onload=alert(1)>'));
       expect([refused.status, refused.text.includes('role="alert"')], refused.text).to.deep.equal([422, true]);
       expect(await logoOf()).to.equal(logo);

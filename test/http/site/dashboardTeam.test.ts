@@ -93,7 +93,9 @@ describe('the team', () => {
     expect(text).to.include(EN.userStatuses.invited).and.include(EN.team.inviteAgain);
     const row = { email: wish.email, role: wish.role };
     expect((await send('', row)).headers.get('location')).to.equal(`${AT}?done=invited`);
-    const id = Object.keys(await rolesOf()).at(-1)?.slice(USER.idPrefix.length) as UserId;
+    const id = Object.keys(await rolesOf())
+      .at(-1)
+      ?.slice(USER.idPrefix.length) as UserId;
     const { needs } = gateway.gateway;
     const decide = changePassword({ passwordId: 'p'.repeat(26) as never, replaces: null }, needs.accounts.realNow());
     const by = { actor: 'operator:test', requestId: null };

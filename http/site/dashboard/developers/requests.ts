@@ -82,7 +82,9 @@ const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>
 
 const pager = ({ status, key, after, views }: Asked, last: RequestLogId | undefined, { texts, to }: Reader): Markup => {
   const address = (from: string | undefined): string => {
-    const kept = Object.entries({ status, key, views, after: from }).filter((one): one is [string, string] => Boolean(one[1]));
+    const kept = Object.entries({ status, key, views, after: from }).filter((one): one is [string, string] =>
+      Boolean(one[1]),
+    );
     return `${to('/developers/requests')}?${new URLSearchParams(kept)}`;
   };
   return html`<p class="row pager">${after ? html`<a href="${address(undefined)}">${texts.newest}</a>` : null}

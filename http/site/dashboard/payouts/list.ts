@@ -16,8 +16,7 @@ const PAGE_SIZE = 25;
 export const payoutBadge = (
   { status, awaiting_approval: waits }: PayoutView,
   { texts }: Pick<Reader, 'texts'>,
-): Markup =>
-  badge(waits ? texts.payouts.waiting : texts.payoutStatuses[status], status);
+): Markup => badge(waits ? texts.payouts.waiting : texts.payoutStatuses[status], status);
 
 export const rawIdOf = ({ id }: PayoutView): string => id.slice(PAYOUT.idPrefix.length);
 

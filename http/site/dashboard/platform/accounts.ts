@@ -133,7 +133,12 @@ const createRoute = route('POST', `${PLATFORM_PAGES}${ACCOUNTS}/new`, {
       [words.liveKey, done.liveApiKey],
     ] as const;
     const place = `${ACCOUNTS}/${ACCOUNT.idPrefix}${done.accountId}`;
-    return shownToOperator(200, context, operator, secretsPage(words.created, secrets, { section: ACCOUNTS, place }, operator));
+    return shownToOperator(
+      200,
+      context,
+      operator,
+      secretsPage(words.created, secrets, { section: ACCOUNTS, place }, operator),
+    );
   },
 });
 

@@ -23,12 +23,7 @@ const inviteAgain = ({ email, role }: ListedUser, path: string, { texts, csrf }:
 <button class="second">${texts.platform.users.inviteAgain}</button></form>`;
 
 /** `path`: where the form that adds one of the users goes. */
-export const usersTable = (
-  users: readonly ListedUser[],
-  total: number,
-  path: string,
-  operator: Operator,
-): Markup => {
+export const usersTable = (users: readonly ListedUser[], total: number, path: string, operator: Operator): Markup => {
   const { texts, to } = operator;
   const { users: words } = texts.platform;
   const rows = users.map((user) => {

@@ -943,7 +943,8 @@ export const PT: Texts = {
       parkedStreams: 'Streams estacionados',
       auditStopped: 'Log de auditoria',
       checks: 'Verificações',
-      checksLead: 'As mesmas verificações de npm run cli -- doctor, feitas por este processo. Os detalhes estão em inglês.',
+      checksLead:
+        'As mesmas verificações de npm run cli -- doctor, feitas por este processo. Os detalhes estão em inglês.',
       madeAt: 'Verificado em',
       checkNow: 'Verificar agora',
       checking: 'As verificações estão em andamento.',
