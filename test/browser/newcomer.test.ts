@@ -69,10 +69,9 @@ describe('a newcomer', () => {
     await page.getByRole('button', { name: EN.payment.resend }).click();
     await page.getByText(EN.done.resent).waitFor();
     const { body } = await receiver.until(({ rawBody }) => rawBody.includes(ofPayment.split('/').at(-1) as string));
-    await page
-      .getByRole('link', { name: String(body['type']) })
-      .first()
-      .click();
+    await page.getByRole('link', { name: EN.pages.webhooks, exact: true }).click();
+    const delivery = page.getByRole('link', { name: String(body['type']) });
+    await delivery.first().click();
     await page.getByText(EN.webhooks.request).waitFor();
     expect(await page.locator('pre').first().textContent()).to.include(ofPayment.split('/').at(-1));
 
