@@ -354,7 +354,7 @@ export const EN: Texts = {
     tools: 'For your integration',
     requests: 'Request log',
     requestsLead: 'Requests of the last 30 days, by keys and users, in both modes.',
-    views: 'Also views of the dashboard’s pages',
+    views: 'Include page views',
     requestsOfKey: 'Requests made with this key',
     noRequests: 'No requests match.',
     request: 'Request',
@@ -856,7 +856,7 @@ export const EN: Texts = {
       },
     },
     operators: {
-      lead: 'Operators work for the platform. They see every account, and what each of them changes is in the security log. In production, an operator sets up a second factor at the first sign-in.',
+      lead: 'Operators work for the platform and see every account. The security log records every change. In production, an operator sets up a second factor at the first sign-in.',
       add: 'Add an operator',
       added: 'Operator added',
     },

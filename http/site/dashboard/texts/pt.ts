@@ -357,7 +357,7 @@ export const PT: Texts = {
     tools: 'Para a sua integração',
     requests: 'Registro de requisições',
     requestsLead: 'Requisições dos últimos 30 dias, de chaves e usuários, nos dois ambientes.',
-    views: 'Também as visitas às páginas do painel',
+    views: 'Incluir visitas a páginas',
     requestsOfKey: 'Requisições feitas com esta chave',
     noRequests: 'Nenhuma requisição corresponde.',
     request: 'Requisição',
@@ -861,7 +861,7 @@ export const PT: Texts = {
       },
     },
     operators: {
-      lead: 'Operadores trabalham para a plataforma. Eles veem todas as contas, e o que cada um altera fica no log de segurança. Em produção, um operador configura a verificação em duas etapas no primeiro acesso.',
+      lead: 'Operadores trabalham para a plataforma e veem todas as contas. O log de segurança registra cada alteração. Em produção, um operador configura a verificação em duas etapas no primeiro acesso.',
       add: 'Adicionar um operador',
       added: 'Operador adicionado',
     },

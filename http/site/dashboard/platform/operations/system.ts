@@ -56,12 +56,12 @@ const reportTable = ({ findings }: SystemReport, { texts, to }: Operator): Marku
 const checksPanel = ({ report, isChecking }: ReturnType<Services['systemReport']>, operator: Operator): Markup => {
   const { texts, language, to, csrf } = operator;
   const { system } = texts.operations;
-  const made = report && html`<p>${system.madeAt} ${instant(report.madeAt, language)}</p>`;
+  const made = report && html`<span>${system.madeAt} ${instant(report.madeAt, language)}</span>`;
   const renewing = isChecking
-    ? html`<p role="status">${system.checking}</p>${reloadNote(SECTION, operator)}`
+    ? html`<span role="status">${system.checking}</span>`
     : html`<form method="post" action="${to(`${SECTION}/checks`)}">${csrf}<button class="second">${system.checkNow}</button></form>`;
   return html`<section class="panel"><h2>${system.checks}</h2><p class="muted">${system.checksLead}</p>
-${made}${renewing}${report && reportTable(report, operator)}</section>`;
+<div class="row">${made}${renewing}</div>${isChecking ? reloadNote(SECTION, operator) : null}${report && reportTable(report, operator)}</section>`;
 };
 
 const leadersPanel = (leaders: readonly Leader[], operator: Operator): Markup => {
