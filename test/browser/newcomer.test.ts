@@ -1,4 +1,4 @@
-// What a newcomer does with `npm start` and a browser: from the printed address to the webhook of a refund, in two minutes, without a document.
+// What a newcomer does with `npm start` and a browser: from the printed address to the webhook of a payment, without reading a document.
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';

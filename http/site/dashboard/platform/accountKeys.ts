@@ -39,5 +39,6 @@ export const keysPanel = async (
     ['live', mode.live],
   ] as const;
   return html`<section class="panel"><h2>${words.keys}</h2>${listOf(words.keys, heads, rows, others.accounts.noKeys, keys.length, operator)}
-<details><summary>${words.issue}</summary><form method="post" action="${path}" class="stack narrow">${csrf}${choice('mode', mode.label, modes, 'test')}${labelInput(label, operator)}<p><button>${words.issueButton}</button></p></form></details></section>`;
+<details><summary>${words.issue}</summary><form method="post" action="${path}" class="stack narrow">${csrf}
+${choice('mode', mode.label, modes, 'test')}${labelInput(label, operator)}<p><button>${words.issueButton}</button></p></form></details></section>`;
 };

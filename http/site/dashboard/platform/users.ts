@@ -29,7 +29,8 @@ export const usersTable = (users: readonly ListedUser[], total: number, path: st
   const rows = users.map((user) => {
     const { userId, name, email, role, status, hasPassword } = user;
     const again = status === 'active' && !hasPassword ? inviteAgain(user, path, operator) : null;
-    return html`<tr><th scope="row" class="wide"><a href="${to(`/users/${USER.idPrefix}${userId}`)}">${name}</a><br><span class="muted small">${email}</span></th><td>${words.roles[role]}</td><td>${userBadge(user, operator)}${again}</td></tr>`;
+    return html`<tr><th scope="row" class="wide"><a href="${to(`/users/${USER.idPrefix}${userId}`)}">${name}</a><br><span class="muted small">${email}</span></th>
+<td>${words.roles[role]}</td><td>${userBadge(user, operator)}${again}</td></tr>`;
   });
   const heads = [words.user, words.role, texts.payments.status];
   return listOf(words.title, heads, rows, words.empty, total, operator);

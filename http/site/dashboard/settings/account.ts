@@ -108,10 +108,11 @@ const team = ({ texts, mayManage, to }: Reader): Markup =>
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   const { caller, services, texts, mayManage, to } = reader;
   const all = agreedSettings(caller.account.settings, services.accounts.declared.settings);
+  const logo = logoPanel(all, to('/settings/logo'), mayManage ? null : texts.payment.mayNot, reader);
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logoPanel(all, to('/settings/logo'), mayManage ? null : texts.payment.mayNot, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
   };
 };
 
