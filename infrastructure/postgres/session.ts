@@ -4,7 +4,7 @@ import { type Repeating, repeating } from '../../application/ports/repeating.ts'
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
 import { whenLate } from '../waiting.ts';
 import { nullableTextArray } from './binaryArrays.ts';
-import { cutSession, endSession, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
+import { cutSession, endSession, holdBack, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
 
 /** Timestamps are returned as text, because the API's wire format must not pass through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -61,6 +61,8 @@ export const connectionConfig = (
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
     options: SERVER_OPTIONS,
+    // Sends statements without waiting for the answers to earlier ones. The server still runs them one after another, in their order.
+    pipeline: true,
   };
   return { ...config, watch: new SessionWatch(config, timings) };
 };
@@ -101,6 +103,7 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
 export class PgSession implements Sql {
   readonly client: pg.Client;
   readonly #beat: Repeating;
+  #isGathering = false;
 
   private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
@@ -127,9 +130,21 @@ export class PgSession implements Sql {
   }
 
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
+    if (!this.#isGathering) this.#gather();
     return run<Row>(this.client, statement, values);
   }
 
+  /** Statements of one turn of the event loop leave in one write: each write wakes the server's process, which costs 50 µs. */
+  #gather(): void {
+    this.#isGathering = true;
+    const send = holdBack(this.client);
+    process.nextTick(() => {
+      this.#isGathering = false;
+      send();
+    });
+  }
+
+  /** BEGIN is awaited: if it were cancelled, statements behind it would commit one by one. */
   async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     await this.client.query(begin);
     try {

@@ -2,6 +2,7 @@
 // forgot it, a proxy that keeps answering TCP keepalive. If a connection owes an answer and delivers no byte, a new connection asks the
 // server about it. While its server process is working, the statement may take as long as it needs. Otherwise the question or the
 // answer is lost: the socket is cut, the server process is terminated (it may hold locks), and idle pool connections are cut as well.
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
@@ -31,7 +32,7 @@ export class ConnectionSilent extends Error {
 
 /** Parts of pg's client that its types omit. */
 interface Inside {
-  readonly connection: { readonly stream: { readonly bytesRead: number; destroy(reason?: Error): void } };
+  readonly connection: { readonly stream: Pick<Socket, 'bytesRead' | 'destroy' | 'cork' | 'uncork'> };
   /** Id of the server process; null before it is known. */
   readonly processID: number | null;
   /** Undefined until the session is open. */
@@ -42,6 +43,13 @@ const inside = (client: pg.ClientBase): Inside => client as unknown as Inside;
 /** Cuts the socket at once, whatever is in flight. */
 export const cutSession = (client: pg.ClientBase, reason?: Error): void => {
   inside(client).connection.stream.destroy(reason);
+};
+
+/** Keeps what the client writes, until the returned function is called. */
+export const holdBack = (client: pg.ClientBase): (() => void) => {
+  const { stream } = inside(client).connection;
+  stream.cork();
+  return () => stream.uncork();
 };
 
 export const processIdOf = (client: pg.ClientBase): number | null => inside(client).processID;

@@ -16,6 +16,7 @@ import {
   type ProjectionWriter,
 } from './projection.ts';
 import { type Cell, RowWriter } from './rowWriter.ts';
+import { together } from './together.ts';
 
 /** A searchable column. */
 export interface Column<State> {
@@ -317,11 +318,10 @@ class AggregateTableWriter<State, Event extends Fact<string, unknown>> implement
       (before === undefined || created.has(subject) ? created : changed).set(subject, after);
       changes.push({ subject, event, before, after });
     }
-    for (const writer of this.#writers) {
-      await writer.insert(created, tx);
-      await writer.upsert(changed, tx);
-    }
-    for (const writer of this.#derived) if (changes.length > 0) await writer.apply(changes, tx);
+    await together([
+      ...this.#writers.flatMap((writer) => [() => writer.insert(created, tx), () => writer.upsert(changed, tx)]),
+      ...(changes.length > 0 ? this.#derived.map((writer) => () => writer.apply(changes, tx)) : []),
+    ]);
     for (const [id, row] of rows) this.#remembered.set(id, row);
   }
 

@@ -32,6 +32,7 @@ import {
   readableOf,
 } from './parking.ts';
 import { pause } from './pause.ts';
+import { failureOf } from './together.ts';
 
 /** A consumer while its subscription runs. */
 export interface Member {
@@ -71,6 +72,10 @@ const eventsFor = async (
   );
   const decoded = await decodeLists(codec, lists);
   return members.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
+};
+
+const applyTo = async ({ consumer }: Member, { events }: Readable, tx: Sql): Promise<void> => {
+  if (events.length > 0) await consumer.apply(events, tx);
 };
 
 /** Callbacks with which the leader reports its work. */
@@ -209,14 +214,18 @@ export class SharedLane {
       let current: Member | undefined;
       try {
         const readable = await eventsFor(this.#options.codec, members, recorded);
-        const took: Took[] = [];
+        const took = readable.map(({ events, poisoned }, i): Took => {
+          return { member: members[i] as Member, poisoned, hasTaken: events.length > 0 };
+        });
         const takeAll = async (tx: Sql): Promise<Concluded> => {
-          for (const [i, { events, poisoned }] of readable.entries()) {
-            current = members[i] as Member;
-            if (events.length > 0) await current.consumer.apply(events, tx);
-            took.push({ member: current, poisoned, hasTaken: events.length > 0 });
-          }
           current = undefined;
+          const failure = await failureOf(
+            members.map((member, i) => () => applyTo(member, readable[i] as Readable, tx)),
+          );
+          if (failure !== null) {
+            current = members[failure.index];
+            throw failure.error;
+          }
           return conclude(this.#options, took, to, tx);
         };
         // A batch without relevant events only moves checkpoints, which takes one statement.

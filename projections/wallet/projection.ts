@@ -9,6 +9,7 @@ import type { JournalEntry } from '../../domain/kernel/journal.ts';
 import { hashOf } from '../engine/aggregateTable.ts';
 import { Additions, addCounts, type CounterTable, counterDdl } from '../engine/counterTable.ts';
 import type { Projection } from '../engine/projection.ts';
+import { together } from '../engine/together.ts';
 
 const BALANCES: CounterTable<'amount'> = {
   name: 'balances',
@@ -87,11 +88,11 @@ class WalletWriter {
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));
-    if (entries.length > 0) {
-      await this.#insertEntries(entries, tx);
-      await this.#addToBalances(sumsOf(entries), tx);
-    }
-    await this.#holdAndRelease(events, tx);
+    const posted =
+      entries.length > 0
+        ? [() => this.#insertEntries(entries, tx), () => this.#addToBalances(sumsOf(entries), tx)]
+        : [];
+    await together([...posted, () => this.#holdAndRelease(events, tx)]);
   }
 
   async #insertEntries(rows: readonly EntryRow[], tx: Sql): Promise<void> {

@@ -1,4 +1,5 @@
 // Transactions of held and pooled connections, and what happens when the connection is cut in the middle.
+import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
@@ -112,6 +113,61 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([]);
       });
     });
+
+  describe('statements without a wait in between', () => {
+    let session: PgSession;
+    beforeEach(async () => {
+      session = await PgSession.open(config());
+    });
+    afterEach(() => session.close());
+
+    it('are sent in one write, and answered in their order', async () => {
+      const { _writeGeneric: write } = Socket.prototype as unknown as { _writeGeneric: () => void };
+      let writes = 0;
+      const counting = {
+        _writeGeneric(this: unknown, ...given: []) {
+          writes++;
+          return write.apply(this, given);
+        },
+      };
+      Object.assign(Socket.prototype, counting);
+      try {
+        const answers = [1, 2, 3].map((n) => session.query<{ n: number }>(`SELECT ${n} AS n`));
+        await new Promise<void>((resolve) => process.nextTick(() => process.nextTick(resolve)));
+        expect(writes).to.equal(1);
+        expect((await Promise.all(answers)).map(({ rows }) => rows[0]?.n)).to.deep.equal([1, 2, 3]);
+      } finally {
+        Object.assign(Socket.prototype, { _writeGeneric: write });
+      }
+    });
+
+    it('fail for the sake of one that failed before, which is told apart, and nothing is kept', async () => {
+      const codes = await session
+        .transaction(async (tx) => {
+          const works = [insert(1), 'SELECT 1/0', insert(2)].map((text) => tx.query(text));
+          const outcomes = await Promise.allSettled(works);
+          const codeOf = (outcome: PromiseSettledResult<unknown>) =>
+            outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : null;
+          throw Object.assign(new Error('failed'), { codes: outcomes.map(codeOf) });
+        })
+        .catch((error: { codes: unknown }) => error.codes);
+      expect(codes).to.deep.equal([null, '22012', '25P02']);
+      expect(await kept()).to.deep.equal([]);
+      await session.query({ name: 'again', text: insert(3) });
+      expect(await kept()).to.deep.equal([3]);
+    });
+
+    it('share a prepared statement, which is prepared again if that failed', async () => {
+      const statement = (n: number) => ({ name: 'insert', text: 'INSERT INTO kept (n) VALUES ($1)', values: [n] });
+      const first = session.transaction(async (tx) => {
+        await tx.query('SELECT 1/0').catch(() => undefined);
+        await Promise.allSettled([tx.query(statement(1)), tx.query(statement(2))]);
+      });
+      expect(await messageOf(first)).to.match(/rolled back/);
+      await session.transaction((tx) => Promise.all([tx.query(statement(3)), tx.query(statement(4))]));
+      expect(await kept()).to.deep.equal([3, 4]);
+    });
+  });
 
   describe('COMMIT cut', () => {
     let proxy: TcpProxy;

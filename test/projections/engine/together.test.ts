@@ -1,0 +1,46 @@
+// Work of one transaction that is begun together: how it ends, and which failure counts.
+import { expect } from 'chai';
+import { failureOf, together } from '../../../projections/engine/together.ts';
+
+const failing = (message: string, code?: string) => async () => {
+  throw Object.assign(new Error(message), { code });
+};
+
+describe('work that is begun together', () => {
+  it('has begun all before any has ended, and ends when all have', async () => {
+    const said: string[] = [];
+    const work = (name: string, turns: number) => async () => {
+      said.push(`${name} begun`);
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      said.push(`${name} ended`);
+    };
+    await together([work('a', 3), work('b', 1)]);
+    expect(said).to.deep.equal(['a begun', 'b begun', 'b ended', 'a ended']);
+  });
+
+  it('fails by the first failure that no other one caused', async () => {
+    const works = [failing('aborted', '25P02'), failing('real', '23505'), failing('another', '22012')];
+    expect(await failureOf(works)).to.deep.include({ index: 1 });
+    const error = await together(works).catch((caught: Error) => caught.message);
+    expect(error).to.equal('real');
+  });
+
+  it('fails by a consequence if its cause is unknown, and by a throw before any wait', async () => {
+    expect(await failureOf([async () => 1, failing('aborted', '25P02')])).to.deep.include({ index: 1 });
+    const thrown = () => {
+      throw new TypeError('at once');
+    };
+    expect((await failureOf([async () => 1, thrown]))?.error).to.be.instanceOf(TypeError);
+    expect(await failureOf([async () => 1])).to.equal(null);
+  });
+
+  it('waits for the others although one has failed', async () => {
+    let isDone = false;
+    const slow = async () => {
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+      isDone = true;
+    };
+    await failureOf([failing('real'), slow]);
+    expect(isDone).to.equal(true);
+  });
+});
