@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';
 import { openBrowser, openPage } from '../support/browser.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
-import { Receiver } from '../world/receiver.ts';
+import { Receiver, typeOf } from '../world/receiver.ts';
 
 const MS_MAX = 120_000;
 const PRINTED = /The dashboard is at (\S+) \((\S+), password (\S+)\)/;
@@ -68,12 +68,15 @@ describe('a newcomer', () => {
     expect(page.url()).to.equal(ofPayment);
     await page.getByRole('button', { name: EN.payment.resend }).click();
     await page.getByText(EN.done.resent).waitFor();
-    const { body } = await receiver.until(({ rawBody }) => rawBody.includes(ofPayment.split('/').at(-1) as string));
+    const id = ofPayment.split('/').at(-1) as string;
+    const hit = await receiver.until((one) => typeOf(one).startsWith('charge.') && one.rawBody.includes(id));
     await page.getByRole('link', { name: EN.pages.webhooks, exact: true }).click();
-    const delivery = page.getByRole('link', { name: String(body['type']) });
-    await delivery.first().click();
+    await page
+      .getByRole('link', { name: typeOf(hit), exact: true })
+      .first()
+      .click();
     await page.getByText(EN.webhooks.request).waitFor();
-    expect(await page.locator('pre').first().textContent()).to.include(ofPayment.split('/').at(-1));
+    expect(await page.locator('pre').first().textContent()).to.include(id);
 
     expect(performance.now() - startedAt).to.be.below(MS_MAX);
     expect(asked.filter((path) => path.startsWith('/docs'))).to.deep.equal([]);
