@@ -90,7 +90,7 @@ class Load {
   #pace(beganAt: number, perSecond: number): () => void {
     let due = 0;
     const timer = setInterval(() => {
-      const untilNow = Math.floor(((performance.now() - beganAt) * perSecond) / 1_000);
+      const untilNow = Math.floor(((performance.now() - beganAt) * perSecond) / 1_000) + 1;
       for (; due < untilNow; due++) {
         const dueAt = beganAt + (due * 1_000) / perSecond;
         const line = this.#idle.pop();
