@@ -143,6 +143,7 @@ export const accounts = capability({
       addUser: addUserWithPassword(needs),
       inviteUser: inviteUser(needs),
       listUsers: views.users.list,
+      listOperators: views.users.operators,
       /** Returns the user from its stream, or null if it does not exist. */
       findUser: async (id: UserId): Promise<KnownUser | null> => {
         const { state } = await commands.load(USER, USER.stream(id));

@@ -134,11 +134,12 @@ export interface CompletionNeeds extends EvidenceNeeds {
 
 /**
  * Checks an uploaded file and adds it to the case. Idempotent: a repeat returns the same evidence, or the same error for a rejected file.
+ * With `confirmOnce`, a file that the case has already is removed, and the earlier evidence returned.
  * Rejections, in this order: `not_found` (case or evidence), `case_not_open`, `evidence_limit_reached`, an earlier verdict,
  * `EVIDENCE_NOT_UPLOADED`, `EVIDENCE_SIZE_MISMATCH`, `invalid_evidence`. Evidence that is already confirmed is returned even if the case
  * has closed. Throws EvidenceStorageUnavailable.
  */
-export const completeUpload = (needs: CompletionNeeds) => {
+export const completeUpload = (needs: CompletionNeeds, confirming: typeof confirmEvidence = confirmEvidence) => {
   const accountLocks = new KeyedLock();
   return async (
     tenant: Tenant,
@@ -146,7 +147,7 @@ export const completeUpload = (needs: CompletionNeeds) => {
     evidenceId: EvidenceId,
     by: Actor,
   ): Promise<Evidence | Rejection> => {
-    const complete = (judge: Judging) => completeOnce(needs, { tenant, caseId, evidenceId, by }, judge);
+    const complete = (judge: Judging) => completeOnce(needs, { tenant, caseId, evidenceId, by, confirming }, judge);
     const known = await complete(async () => null);
     if (known !== null) return known;
     return accountLocks.run(tenant.accountId, async () => {
@@ -164,12 +165,13 @@ interface Completion {
   readonly caseId: MedCaseId;
   readonly evidenceId: EvidenceId;
   readonly by: Actor;
+  readonly confirming: typeof confirmEvidence;
 }
 
 /** Returns null if the file has no verdict. */
 const completeOnce = async (
-  { commands, accounts, grants, clock }: CompletionNeeds,
-  { tenant, caseId, evidenceId, by }: Completion,
+  { commands, accounts, evidence, grants, clock }: CompletionNeeds,
+  { tenant, caseId, evidenceId, by, confirming }: Completion,
   judge: Judging,
 ): Promise<Evidence | Rejection | null> => {
   // The grant is read first: if it is gone, the case has the evidence.
@@ -189,10 +191,11 @@ const completeOnce = async (
   if (fromMillis(clock.now()) >= addSeconds(grant.endsAt, CONFIRMATION_SECONDS)) return NOT_UPLOADED;
   const { fileName, fileSize, mimeType, at: grantedAt } = grant;
   const file = { evidenceId, fileName, fileSize, mimeType, uploadedBy: 'merchant' as const };
-  const confirm = confirmEvidence({ ...file, sha256: verdict.sha256, grantedAt, at });
+  const confirm = confirming({ ...file, sha256: verdict.sha256, grantedAt, at });
   const metadata = metadataForRequest(by, tenant, own.terms.paymentId);
   const done = await commands.execute(MED_CASE, MED_CASE.stream(caseId), confirm, metadata);
   if (isRejection(done)) return done;
+  if (done.reply.evidenceId !== evidenceId) await evidence.remove(grant);
   await grants.forget(evidenceId);
   return done.reply;
 };

@@ -1,6 +1,7 @@
 // Evidence that comes in a form of the dashboard, by the same grants, limits and checks as an upload to a signed URL. A form doesn't tell
 // the size of its files, so each is granted the largest size until it has arrived. All files arrive before the first one is checked. If
 // the form is cut off, none of them is kept.
+import { confirmOnce, findSameFile } from '../../domain/dispute/evidence.ts';
 import { EVIDENCE_BYTES_MAX, FILE_TOO_LARGE, formFileRefusal } from '../../domain/dispute/evidenceFile.ts';
 import type { Evidence } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
@@ -73,7 +74,7 @@ const arrive = async (
   return { ...stored, grant };
 };
 
-/** Confirms a file, unless the case has the same one under the same name: a form that is sent again adds nothing. */
+/** Confirms a file, unless the case has the same one under the same name: a form that is sent again, even at once, adds nothing. */
 const confirm = async (
   needs: FormNeeds,
   complete: ReturnType<typeof completeUpload>,
@@ -81,13 +82,13 @@ const confirm = async (
   { grant, sha256 }: Arrived,
   by: Actor,
 ): Promise<Evidence | Rejection> => {
-  const own = await ownCase(needs.commands, tenant, grant.caseId);
-  const same = isRejection(own)
-    ? undefined
-    : own.evidence.find((one) => one.sha256 === sha256 && one.fileName === grant.fileName);
-  const outcome = same ?? (await complete(tenant, grant.caseId, grant.evidenceId, by));
-  if (same !== undefined || isRejection(outcome)) await forget(needs, grant);
-  return outcome;
+  const { caseId, evidenceId, fileName } = grant;
+  const outcome = await complete(tenant, caseId, evidenceId, by);
+  if (!isRejection(outcome)) return outcome;
+  await forget(needs, grant);
+  // The other form may have added the last file that the case accepts.
+  const own = await ownCase(needs.commands, tenant, caseId);
+  return (isRejection(own) ? null : findSameFile(own, { fileName, sha256 })) ?? outcome;
 };
 
 /**
@@ -95,7 +96,7 @@ const confirm = async (
  * and `invalid_file_name`, `invalid_mime_type` and `invalid_file_size`. Throws what the files throw; then none was added.
  */
 export const uploadFromForm = (needs: FormNeeds) => {
-  const complete = completeUpload(needs);
+  const complete = completeUpload(needs, confirmOnce);
   const forms = new KeyedCount();
   return async (
     tenant: Tenant,

@@ -17,6 +17,7 @@ import { type CheckSystemNeeds, checkSystem } from './checkSystem.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 import { type ReadModelRunsNeeds, startReadModelRun } from './readModelRuns.ts';
+import { type SystemReportNeeds, systemReports } from './systemReport.ts';
 
 interface OperationsNeeds extends UseCaseNeeds, CheckSystemNeeds {
   readonly store: EventStore;
@@ -106,7 +107,7 @@ const listFailedJobs =
 
 export const operations = capability({
   name: 'operations',
-  parts: (needs: OldRowsNeeds & ReadModelRunsNeeds) => needs,
+  parts: (needs: OldRowsNeeds & ReadModelRunsNeeds & SystemReportNeeds) => needs,
   upkeep: [
     {
       failure: 'old operational rows could not be deleted',
@@ -122,7 +123,8 @@ export const operations = capability({
     },
   ],
   // For operators, but only in a running program.
-  useCases: (parts: ReadModelRunsNeeds) => ({
+  useCases: (parts: ReadModelRunsNeeds & SystemReportNeeds) => ({
+    ...systemReports(parts),
     startReadModelRun: startReadModelRun(parts),
     /** Returns the rebuilds and verifications since this process started, of all processes, newest first. */
     readModelRuns: parts.readModelRuns.list,

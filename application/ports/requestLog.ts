@@ -31,8 +31,10 @@ interface RequestLogFilter {
   /** null: any. */
   readonly statuses: readonly number[] | null;
   readonly keyFingerprint: string | null;
-  /** Requests that ask for a change, which are not GET or HEAD. */
+  /** Requests of users that ask for a change, which are not GET or HEAD. */
   readonly onlyChanges?: boolean;
+  /** Leaves out views of the dashboard's pages. */
+  readonly withoutViews?: boolean;
 }
 
 export interface RequestLogReads {

@@ -35,6 +35,23 @@ export const confirmEvidence =
     return refusal ?? { events: [{ type: 'MedCaseEvidenceConfirmed', data: evidence }], reply: evidence };
   };
 
+/** Returns the confirmed file with this name and content, or null. */
+export const findSameFile = (
+  state: MedCaseState,
+  { fileName, sha256 }: Pick<Evidence, 'fileName' | 'sha256'>,
+): Evidence | null =>
+  state.status === 'absent'
+    ? null
+    : (state.evidence.find((one) => one.fileName === fileName && one.sha256 === sha256) ?? null);
+
+/** Like `confirmEvidence`, but no-op if the case has a file with the same name and content. Replies with that file. */
+export const confirmOnce =
+  (evidence: Evidence): Decision<MedCaseState, MedCaseEvent, Evidence> =>
+  (state) => {
+    const same = findSameFile(state, evidence);
+    return same === null ? confirmEvidence(evidence)(state) : { events: [], reply: same };
+  };
+
 /** Returns the confirmed file, or null if no such id exists. */
 export const findEvidence = (state: MedCaseState, id: EvidenceId): Evidence | null =>
   state.status === 'absent' ? null : (state.evidence.find(({ evidenceId }) => evidenceId === id) ?? null);

@@ -23,6 +23,7 @@ import type { Route } from '../../http/kernel/route.ts';
 import { newRequestId } from '../../http/kernel/send.ts';
 import type { Operations } from '../../http/kernel/serverContext.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
+import { logoPath } from '../../http/site/checkout/view.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { operatorsErrorPage } from '../../http/site/dashboard/errorPage.ts';
 import { openPageStreams } from '../../http/site/dashboard/live.ts';
@@ -96,9 +97,10 @@ export const allRoutes = (
 const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
 const isForOperators = ({ path }: Route): boolean =>
   path.startsWith('/ops/') || path === '/metrics' || isWithin(PLATFORM_PAGES, path);
-/** Health, and what signing in needs. */
+const ON_EACH = ['/health/', '/v1/auth/', logoPath('')];
+/** Health, what signing in needs, and the logos that pages of operators show. */
 const isOnEach = (route: Route): boolean =>
-  route.path.startsWith('/health/') || route.path.startsWith('/v1/auth/') || isForSigningIn(route);
+  ON_EACH.some((folder) => route.path.startsWith(folder)) || isForSigningIn(route);
 
 /** Returns the routes of the main listener and of the operators' listener (null if they share one, rule S7). */
 export const routesByListener = (

@@ -12,6 +12,7 @@ import { readModelWork } from '../subscriptions/readModelWork.ts';
 import { oldRows } from './oldRows.ts';
 import { openReadModelRuns, type RunsWorld } from './readModelRuns.ts';
 import { systemChecks } from './systemChecks.ts';
+import { openSystemReports } from './systemReports.ts';
 
 interface Tools {
   readonly storage: EventLog & {
@@ -51,6 +52,7 @@ export const operations = capabilityAdapters({
     ...tools({ ...world, keyringOf: async () => world.keyring }),
     oldRows: oldRows(world.storage.derived),
     readModelRuns: await openReadModelRuns(world),
+    systemReports: openSystemReports(world),
   }),
   operatorsAdapters: ({ config, ...world }: OperatorsWorld) =>
     tools({ ...world, keyringOf: () => knownKeyring(config) }),

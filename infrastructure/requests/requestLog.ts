@@ -13,7 +13,7 @@ import type {
 import type { RequestMinutes } from '../../application/ports/requestShares.ts';
 import { asTimestamp, type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Clock, Randomness } from '../../application/ports/system.ts';
-import { BEHIND_TIME, encodeTimedId, type RequestLogId, timeOfId } from '../../domain/kernel/ids.ts';
+import { type AccountId, BEHIND_TIME, encodeTimedId, type RequestLogId, timeOfId } from '../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../domain/kernel/time.ts';
 import { int8Array } from '../postgres/binaryArrays.ts';
 import { withTimeout } from '../waiting.ts';
@@ -136,6 +136,19 @@ export const requestUpkeep = (db: Sql, clock: Clock, daysKept: number): RequestL
   keepDays: async () => void (await keepFor(db, fromMillis(clock.now()), daysKept)),
 });
 
+/**
+ * Views of pages belong to an owner of their own, so that lists without them skip none, and requests of keys need no further index. Without
+ * an account, requests are those of operators.
+ */
+const ownersOf = (accountId: AccountId | null): readonly [own: string, views: string] => [
+  accountId ?? '',
+  `${accountId ?? ''}/views`,
+];
+const ownerOf = ({ accountId, method, path }: LoggedRequest): string => {
+  const isView = (method === 'GET' || method === 'HEAD') && path.startsWith('/dashboard');
+  return ownersOf(accountId)[isView ? 1 : 0];
+};
+
 const INSERT = `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,
     user_id, created_at, log_position)
   SELECT id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, user_id,
@@ -159,7 +172,7 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
       values: [
         texts(({ id }) => id),
         texts(({ requestId }) => requestId),
-        texts(({ accountId }) => accountId ?? ''),
+        texts(ownerOf),
         texts(({ mode }) => mode),
         texts(({ method }) => method),
         texts(({ path }) => path),
@@ -188,18 +201,32 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
   };
 };
 
-const COLUMNS = `id, request_id AS "requestId", nullif(account_id, '') AS "accountId", mode, method, path, status, duration_ms AS "durationMs",
-  key_fingerprint AS "keyFingerprint", user_id AS "userId", ${asTimestamp('created_at')} AS "createdAt", log_position AS "logPosition"`;
+/** As in the condition of its index. */
+const ONLY_CHANGES = `user_id IS NOT NULL AND method NOT IN ('GET', 'HEAD')`;
+
+const COLUMNS = `id, request_id AS "requestId", nullif(split_part(account_id, '/', 1), '') AS "accountId", mode, method, path, status,
+  duration_ms AS "durationMs", key_fingerprint AS "keyFingerprint", user_id AS "userId", ${asTimestamp('created_at')} AS "createdAt",
+  log_position AS "logPosition"`;
 
 export const requestLogReads = (db: Sql): RequestLogReads => {
   const rowsOf = async (text: string, values: readonly unknown[]) => (await db.query<LoggedRequest>(text, values)).rows;
   return {
-    list: (accountId, { statuses, keyFingerprint, onlyChanges = false }, after, limit) => {
-      const values: unknown[] = [accountId ?? '', limit];
+    list: (accountId, filter, after, limit) => {
+      const { statuses, keyFingerprint, onlyChanges = false, withoutViews = false } = filter;
+      const [own, views] = ownersOf(accountId);
+      // Keys view no pages.
+      const hasViews = !withoutViews && !onlyChanges && keyFingerprint === null;
+      const values: unknown[] = [hasViews ? [own, views] : [own], limit];
       const bound = (value: unknown): string => `$${values.push(value)}`;
-      const conditions = ['account_id = $1'];
+      // Each owner and status is read by its own index, so that a rare one is found among millions of others.
+      const wanted = [`unnest($1::text[]) AS o(owner)`];
+      const conditions = ['account_id = owner'];
+      if (statuses !== null) {
+        wanted.push(`unnest(${bound(statuses)}::integer[]) AS of(wanted)`);
+        conditions.push('status = wanted');
+      }
       if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
-      if (onlyChanges) conditions.push(`method NOT IN ('GET', 'HEAD')`);
+      if (onlyChanges) conditions.push(ONLY_CHANGES);
       if (after !== null) {
         const at = bound(after.createdAt);
         // The first condition is redundant but lets the planner choose partitions.
@@ -208,24 +235,23 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
           `(created_at, id) < (${at}::timestamptz, ${bound(after.id)})`,
         );
       }
-      const page = `FROM operations.request_log WHERE ${conditions.join(' AND ')}`;
       const order = 'ORDER BY created_at DESC, id DESC LIMIT $2';
-      if (statuses === null) return rowsOf(`SELECT ${COLUMNS} ${page} ${order}`, values);
-      // Each status is read by its own index, so that a rare one is found among millions of others.
-      const each = `unnest(${bound(statuses)}::integer[]) AS of(wanted)
-        CROSS JOIN LATERAL (SELECT * ${page} AND status = wanted ${order}) found`;
-      return rowsOf(`SELECT ${COLUMNS} FROM ${each} ${order}`, values);
+      const each = `SELECT * FROM operations.request_log WHERE ${conditions.join(' AND ')} ${order}`;
+      return rowsOf(
+        `SELECT ${COLUMNS} FROM ${wanted.join(' CROSS JOIN ')} CROSS JOIN LATERAL (${each}) found ${order}`,
+        values,
+      );
     },
     find: async (accountId, id) => {
       const text = `SELECT ${COLUMNS} FROM operations.request_log
-        WHERE account_id = $1 AND created_at = to_timestamp($2 / 1000.0)::timestamptz(3) AND id = $3`;
-      return (await rowsOf(text, [accountId ?? '', timeOfId(id), id]))[0] ?? null;
+        WHERE account_id = ANY ($1) AND created_at = to_timestamp($2 / 1000.0)::timestamptz(3) AND id = $3`;
+      return (await rowsOf(text, [ownersOf(accountId), timeOfId(id), id]))[0] ?? null;
     },
     withRequestId: (requestId, limit, accountId) =>
       rowsOf(
-        `SELECT ${COLUMNS} FROM operations.request_log WHERE request_id = $1 AND ($3::text IS NULL OR account_id = $3)
+        `SELECT ${COLUMNS} FROM operations.request_log WHERE request_id = $1 AND ($3::text[] IS NULL OR account_id = ANY ($3))
          ORDER BY created_at DESC, id DESC LIMIT $2`,
-        [requestId, limit, accountId ?? null],
+        [requestId, limit, accountId === undefined ? null : ownersOf(accountId)],
       ),
   };
 };

@@ -7,7 +7,6 @@ import type { UserId } from '../../domain/kernel/ids.ts';
 import { type KnownUser, USER, type UserEvent } from '../../domain/user/user.ts';
 import type { Projection } from '../engine/projection.ts';
 
-// Passwords and second factors are not shown.
 const changesAccess = reading(USER.groups, { reads: ['access'], ignores: ['role', 'credentials'] });
 
 /** Returns the user's status after the event, or null if the event doesn't change it. */
@@ -26,15 +25,17 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
 
 export const usersProjection: Projection<'users'> = {
   name: 'users',
-  version: 2,
+  version: 3,
   categories: ['user'],
   tables: [{ name: 'users', key: ['id'] }],
   ddl: (
     schema,
   ) => `CREATE TABLE ${schema}.users (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C", email text NOT NULL,
-    name text NOT NULL, role text NOT NULL, status text NOT NULL, added_at timestamptz NOT NULL);
+    name text NOT NULL, role text NOT NULL, status text NOT NULL, added_at timestamptz NOT NULL,
+    has_password boolean NOT NULL);
     CREATE INDEX ON ${schema}.users (account_id, added_at, id);
-    CREATE INDEX ON ${schema}.users (added_at, id);`,
+    CREATE INDEX ON ${schema}.users (added_at, id);
+    CREATE INDEX ON ${schema}.users (added_at, id) WHERE account_id IS NULL;`,
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
@@ -42,10 +43,10 @@ export const usersProjection: Projection<'users'> = {
       const added = ofUsers.flatMap(({ event }) => (event.type === 'UserAdded' ? [event.data] : []));
       if (added.length > 0)
         await tx.query(
-          `INSERT INTO ${schema}.users (id, account_id, email, name, role, status, added_at)
-           SELECT id, account_id, email, name, role, 'active', added_at
-           FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-             v (id, account_id, email, name, role, added_at) ON CONFLICT (id) DO NOTHING`,
+          `INSERT INTO ${schema}.users (id, account_id, email, name, role, status, added_at, has_password)
+           SELECT id, account_id, email, name, role, 'active', added_at, has_password
+           FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::boolean[])
+             v (id, account_id, email, name, role, added_at, has_password) ON CONFLICT (id) DO NOTHING`,
           [
             added.map(({ userId }) => userId),
             added.map(({ accountId }) => accountId),
@@ -53,15 +54,18 @@ export const usersProjection: Projection<'users'> = {
             added.map(({ name }) => name),
             added.map(({ role }) => role),
             added.map(({ at }) => at),
+            added.map(({ passwordId }) => passwordId !== null),
           ],
         );
       // The last role and status of a user in the batch count.
       const roles = new Map<UserId, string>();
       const statuses = new Map<UserId, string>();
+      const withPassword = new Set<UserId>();
       for (const { subject, event } of ofUsers) {
         const status = statusOf(event);
         if (status !== null) statuses.set(subject as UserId, status);
         if (event.type === 'UserRoleChanged') roles.set(subject as UserId, event.data.role);
+        if (event.type === 'UserPasswordChanged') withPassword.add(subject as UserId);
       }
       for (const [column, values] of [
         ['status', statuses],
@@ -73,6 +77,11 @@ export const usersProjection: Projection<'users'> = {
              WHERE u.id = v.id AND u.${column} <> v.value`,
             [[...values.keys()], [...values.values()]],
           );
+      if (withPassword.size > 0)
+        await tx.query(
+          `UPDATE ${schema}.users SET has_password = true WHERE id = ANY ($1::text[]) AND NOT has_password`,
+          [[...withPassword]],
+        );
     },
   }),
 };

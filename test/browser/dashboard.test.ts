@@ -1,4 +1,4 @@
-// The dashboard in Chromium: what a newcomer does in two minutes without reading, and every page in both languages and all looks.
+// The dashboard in Chromium: what a shop does with its payments, and every page in both languages and all looks.
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -39,7 +39,7 @@ describe('the dashboard in a browser', () => {
     browser.newContext(options);
 
   for (const scripts of [true, false])
-    it(`lets a newcomer create, pay and refund a charge, ${scripts ? 'with' : 'without'} scripts`, async () => {
+    it(`lets a shop create, pay and refund a charge, ${scripts ? 'with' : 'without'} scripts`, async () => {
       const context = await opened({ locale: 'en-US', javaScriptEnabled: scripts });
       const { page, complaints } = await openPage(context);
       await signIn(page);
@@ -151,7 +151,9 @@ describe('the dashboard in a browser', () => {
         '/developers/requests',
         '/sandbox',
         '/settings',
+        '/settings/team',
       );
+      await gateway.addUser('VIEWER', { password: null });
       const hook = { url: `https://example.com/${'x'.repeat(150)}`, events: ['*'] };
       own.push(`/webhooks/endpoints/${(await gateway.post<{ id: string }>('/v1/webhooks/endpoints', hook)).body.id}`);
       pages.push(

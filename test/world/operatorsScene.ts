@@ -1,5 +1,5 @@
 // Data for every page of operators: held money, cases that wait, payouts to approve, a connection with callbacks and findings, users and
-// keys of an account. Names are long.
+// keys of an account, users who were only invited. Names are long.
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { makeCallbacks } from '../http/examples/callbackExamples.ts';
 import { contradictedCase, mismatchedCase, openedCase, reviewedCase } from '../http/examples/caseExamples.ts';
@@ -40,6 +40,7 @@ export const operatorsScene = async (gateway: TestGateway, longName: string): Pr
   const { callbackConnectionId } = await makeCallbacks(gateway);
   await storeFinding(gateway, callbackConnectionId);
   const user = await gateway.addUser('MEMBER');
+  for (const role of ['VIEWER', 'OPERATOR'] as const) await gateway.addUser(role, { password: null });
   await makeKey(gateway, longName.slice(0, 60));
   await gateway.untilProjected();
   await gateway.writeRequests();
@@ -50,6 +51,6 @@ export const operatorsScene = async (gateway: TestGateway, longName: string): Pr
     ...['/connections', '/connections/new', `/connections/${providerId}`, `/connections/${callbackConnectionId}`],
     ...[`/connections/${providerId}/report?day=2026-11-21`, '/connections/findings?all=1'],
     ...['/accounts', '/accounts/new', '/accounts?q=none', `/accounts/acct_${gateway.tenant.accountId}`],
-    ...[`/users/usr_${user.userId}`, '/security', '/settings'],
+    ...[`/users/usr_${user.userId}`, '/operators', '/security', '/settings'],
   ];
 };

@@ -151,9 +151,13 @@ export interface AccountViews {
 
 export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'email' | 'name' | 'role' | 'status'> {
   readonly addedAt: Timestamp;
+  /** An invited user has none, and can't log in yet. */
+  readonly hasPassword: boolean;
 }
 
 export interface UserViews {
   /** Returns the users of the account, or of all accounts (null), in the order in which they were added. */
   list(accountId: AccountId | null, page?: ListPage<UserId>): Promise<readonly ListedUser[]>;
+  /** Returns the operators of the platform, in the order in which they were added. */
+  operators(page: ListPage<UserId>): Promise<readonly ListedUser[]>;
 }

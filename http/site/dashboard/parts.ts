@@ -1,6 +1,19 @@
 // Parts that several pages have.
+import type { ListedUser } from '../../../application/ports/readModels/views.ts';
 import { html, type Markup } from '../html.ts';
 import type { Person } from './page.ts';
+
+/** A state as a badge. `look`: `good`, `busy` or `bad`, or a status that has a look of its own; without one it is plain. */
+export const badge = (words: string | number, look = ''): Markup => html`<span class="status ${look}">${words}</span>`;
+
+/** The state of a user: invited, until there is a password. */
+export const userBadge = (
+  { status, hasPassword }: Pick<ListedUser, 'status' | 'hasPassword'>,
+  { texts }: Pick<Person, 'texts'>,
+): Markup => {
+  if (status === 'disabled') return badge(texts.userStatuses.disabled);
+  return hasPassword ? badge(texts.userStatuses.active, 'good') : badge(texts.userStatuses.invited, 'busy');
+};
 
 /** A part of a page that follows changes while the page is open. */
 export const livePart = (name: string, content: Markup): Markup => html`<div data-part="${name}">${content}</div>`;

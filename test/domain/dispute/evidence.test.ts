@@ -1,6 +1,6 @@
 // The files of a dispute case: granted, confirmed, and how many of them (rule Q6).
 import { expect } from 'chai';
-import { confirmEvidence, EVIDENCE_MAX, evidenceRefusal } from '../../../domain/dispute/evidence.ts';
+import { confirmEvidence, confirmOnce, EVIDENCE_MAX, evidenceRefusal } from '../../../domain/dispute/evidence.ts';
 import { type MedCaseEvent, medCase } from '../../../domain/dispute/medCase.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
@@ -37,6 +37,27 @@ describe('evidence of a case', () => {
       .again(evidence);
     expect(snapshotOf(caseAfter(...OPEN)).evidenceCount).to.equal(0);
     expect(snapshotOf(caseAfter(...OPEN, confirmed)).evidenceCount).to.equal(1);
+  });
+  it('is added once under its name and with its content where forms may be sent twice', () => {
+    const again = { ...evidence, evidenceId: '00000000000000000000000mv2' as EvidenceId, at: at('17:06:00') };
+    const renamed = { ...again, fileName: 'outro.png' };
+    const changed = { ...again, sha256: 'cd'.repeat(32) };
+    given(medCase, ...OPEN)
+      .when(confirmOnce(evidence))
+      .then(confirmed, evidence)
+      .again(evidence);
+    for (const state of [[...OPEN, confirmed] as const, [...OPEN, confirmed, ACCEPTED] as const])
+      given(medCase, ...state)
+        .when(confirmOnce(again))
+        .then(evidence);
+    for (const other of [renamed, changed])
+      given(medCase, ...OPEN, confirmed)
+        .when(confirmOnce(other))
+        .then({ type: 'MedCaseEvidenceConfirmed', data: other }, other);
+    given(medCase, ...OPEN, confirmed)
+      .when(confirmEvidence(again))
+      .then({ type: 'MedCaseEvidenceConfirmed', data: again }, again);
+    given(medCase).when(confirmOnce(evidence)).rejected('not_found');
   });
   it('is one of twenty at most, when it is asked for and again when it is confirmed', () => {
     const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {

@@ -1,9 +1,8 @@
 // Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
-import { pngImage } from '../../support/images.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
-import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+import { type Example, NO_ID, type Owned, PICTURE } from './exampleParts.ts';
 import { OPERATIONS_PAGE_EXAMPLES } from './operationsPageExamples.ts';
 import { waitingPayout } from './payoutExamples.ts';
 import { PLATFORM_PAGE_EXAMPLES } from './platformPageExamples.ts';
@@ -67,7 +66,6 @@ const ofUser = (rest: string, more: Partial<Example> = {}): Example => ({
   live: 401,
   ...more,
 });
-const PICTURE = { field: 'files', name: 'nota.png', type: 'image/png', bytes: pngImage() };
 const managed = { body: {}, roles: MANAGERS } as const;
 
 export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {

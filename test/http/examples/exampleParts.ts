@@ -12,6 +12,9 @@ export const USER = { email: 'rotas@example.com', password: 'a senha das rotas' 
 const IMAGE = pngImage();
 export const LOGO: CheckedLogo = { contentType: 'image/png', bytes: IMAGE, sha256: hash('sha256', IMAGE, 'hex') };
 
+/** The file of a form. */
+export const PICTURE: FormFile = { field: 'files', name: 'nota.png', type: 'image/png', bytes: IMAGE };
+
 /** Made once: asked for again, each route answers the same. */
 export interface Refunds {
   /** A paid charge. */

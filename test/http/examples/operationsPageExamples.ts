@@ -18,6 +18,7 @@ const NOBODY = { by: 'email', value: 'ninguem@example.com' };
 
 export const OPERATIONS_PAGE_EXAMPLES: { readonly [operationId: string]: Example } = {
   showSystem: page('/system'),
+  checkSystemFromPage: page('/system/checks', { body: {} }),
   showParkedStreams: page('/parked'),
   retryAllParkedFromPage: page('/parked/retry', { body: {} }),
   showParkedStream: ofParked('', { absent: `${PLATFORM_PAGES}/parked/payment-${NO_ID}` }),

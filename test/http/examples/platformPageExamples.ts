@@ -6,7 +6,7 @@ import { refusedReturn } from '../../world/refusedReturn.ts';
 import { makeCallbacks } from './callbackExamples.ts';
 import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { makeConnection } from './connectionExamples.ts';
-import { type Example, NO_ID, type Owned } from './exampleParts.ts';
+import { type Example, NO_ID, type Owned, PICTURE } from './exampleParts.ts';
 import { waitingPayout } from './payoutExamples.ts';
 
 const page = (rest: string, more: Partial<Example> = {}): Example => ({
@@ -28,6 +28,12 @@ const ofCase = of('disputes', `med_${NO_ID}`, ({ caseId }) => caseId);
 const ofPayout = of('payouts', `po_${NO_ID}`, ({ waitingPayoutId }) => waitingPayoutId);
 const ofConnection = of('connections', `pc_${NO_ID}`, ({ providerId }) => providerId);
 const ofAccount = of('accounts', `acct_${NO_ID}`, ({ spareAccountId }) => spareAccountId);
+const ofKey = (rest: string): Example => ({
+  path: ({ accountId, keyId }) => `${PLATFORM_PAGES}/accounts/${accountId}/keys/${keyId}${rest}`,
+  absent: `${PLATFORM_PAGES}/accounts/acct_${NO_ID}/keys/key_${NO_ID}${rest}`,
+  body: {},
+  live: 401,
+});
 const ofUser = of('users', `usr_${NO_ID}`, ({ spareUserId }) => spareUserId);
 
 const refused = async (gateway: TestGateway): Promise<Partial<Owned>> => ({
@@ -98,12 +104,17 @@ export const PLATFORM_PAGE_EXAMPLES: { readonly [operationId: string]: Example }
       return { email: freshEmail(), role: 'VIEWER', how: 'password' };
     },
   }),
-  revokeKeyOfAccountFromPage: {
-    path: ({ accountId, keyId }) => `${PLATFORM_PAGES}/accounts/${accountId}/keys/${keyId}/revoke`,
-    absent: `${PLATFORM_PAGES}/accounts/acct_${NO_ID}/keys/key_${NO_ID}/revoke`,
-    body: {},
-    live: 401,
-  },
+  sendLogoOfAccountFromPage: ofAccount('/logo', { files: [PICTURE] }),
+  removeLogoOfAccountFromPage: ofAccount('/logo/remove', { body: {} }),
+  issueKeyOfAccountFromPage: ofAccount('/keys', { body: { mode: 'live', label: 'till' } }),
+  rotateKeyOfAccountFromPage: ofKey('/rotate'),
+  revokeKeyOfAccountFromPage: ofKey('/revoke'),
+  showOperators: page('/operators'),
+  addOperatorFromPage: page('/operators', {
+    get body() {
+      return { email: freshEmail(), how: 'password' };
+    },
+  }),
   showUserPage: ofUser(''),
   disableAnyUserFromPage: ofUser('/disable', { body: {} }),
   enableAnyUserFromPage: ofUser('/enable', { body: {} }),

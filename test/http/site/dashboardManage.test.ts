@@ -184,6 +184,20 @@ describe('the dashboard of managers', () => {
     expect([wrong.status, wrong.text.includes(EN.developers.badStatus)]).to.deep.equal([422, true]);
   });
 
+  it('shows views of the dashboard’s pages only when asked for, and actions always', async () => {
+    const path = `${TEST}/developers/requests`;
+    for (let n = 0; n < 50; n++) await show(`${TEST}/wallet`);
+    await send(`${TEST}/developers/keys`, { label: 'of the log' });
+    await gateway.writeRequests();
+    const { text } = await show(path);
+    expect(text).to.include(`POST ${TEST}/developers/keys`).and.not.include(`GET ${TEST}`);
+    const all = await show(`${path}?views=1`);
+    expect(all.text).to.include(`GET ${TEST}/wallet`).and.include(`POST ${TEST}/developers/keys`);
+    expect(all.text).to.include('name="views" value="1" checked');
+    const next = /href="([^"]+)" rel="next"/.exec(all.text)?.[1]?.replaceAll('&amp;', '&') as string;
+    expect((await show(next)).text).to.include(`GET ${TEST}`);
+  });
+
   it('moves the test clock forward, in test mode only', async () => {
     const before = Date.parse((await merchant.clock()).now);
     const { id } = await merchant.charge();

@@ -74,13 +74,31 @@ describe('the operators’ pages about the system', () => {
       'projector',
       'reactor',
     ]);
-    const { status, text } = await show('/system');
-    expect(status).to.equal(200);
+    await gateway.gateway.services.renewSystemReport();
+    const { status, text, headers: shownHeaders } = await show('/system');
+    expect([status, shownHeaders.get('refresh')]).to.deep.equal([200, null]);
     for (const { check } of findings) expect(text).to.match(new RegExp(`>${check}(</a>)?</th>`));
     expect(text)
       .to.include(`>${TEXTS.system.ready}</span>`)
       .and.include('<th scope="row">projector</th>')
       .and.include(version);
+  });
+
+  it('check the deployment in the background when asked to, and reload meanwhile', async () => {
+    await gateway.storage.operations.transaction(async (tx) => {
+      // Only the checks read this table, so they wait until the page was shown.
+      await tx.query('LOCK TABLE operations.secrets_key_check');
+      const started = await send('/system/checks');
+      expect(placeOf(started)).to.equal(`${PLATFORM_PAGES}/system?done=checksStarted`);
+      const page = await show('/system?done=checksStarted');
+      expect(page.text).to.include(TEXTS.system.checking).and.not.include(TEXTS.system.checkNow);
+      expect(page.headers.get('refresh')).to.equal(`3; url=${PLATFORM_PAGES}/system`);
+      expect((await show('/system?still=1')).headers.get('refresh')).to.equal(null);
+    });
+    await gateway.gateway.services.renewSystemReport();
+    const after = await show('/system');
+    expect(after.text).to.include(TEXTS.system.checkNow).and.not.include(TEXTS.system.checking);
+    expect(after.headers.get('refresh')).to.equal(null);
   });
 
   describe('of parked streams', () => {
@@ -111,6 +129,7 @@ describe('the operators’ pages about the system', () => {
       const { status, text } = await show(at);
       expect([status, text.includes('ChargeTeleported')]).to.deep.equal([200, true]);
       expect(text).to.include(escaped(TEXTS.parked.ofReadModel)).and.include(escaped(TEXTS.parked.ofMoney));
+      await gateway.gateway.services.renewSystemReport();
       expect((await show('/system')).text).to.include('parked at an event that failed');
       expect((await show(`/parked/payment-${'0'.repeat(26)}`)).status).to.equal(404);
       await skipAll(stream);

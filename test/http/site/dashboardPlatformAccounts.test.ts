@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import type { Simulator } from '../../simulators/pixApi/startSimulator.ts';
+import { pngImage } from '../../support/images.ts';
 import { enrol } from '../../support/totp.ts';
+import { cookieOf, ownFiles } from '../../world/browser.ts';
 import { ConnectionDesk, settingsFor } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { OperatorsPages } from '../../world/operatorsPages.ts';
@@ -137,6 +139,53 @@ describe('operators’ pages of accounts and institutions', () => {
       const other = await makeKey(gateway);
       expect((await pages.send(`${path}/keys/${other}/revoke`)).status).to.equal(404);
     });
+    it('get keys of either mode, which are shown once and rotated', async () => {
+      const { path } = await spare();
+      const shownKey = async (at: string, fields: Readonly<Record<string, string>>): Promise<string> => {
+        await pages.refusesOthers(at, fields);
+        const { status, text } = await pages.send(at, fields);
+        expect(status, text).to.equal(200);
+        return secretsIn(text)[0] as string;
+      };
+      const live = await shownKey(`${path}/keys`, { mode: 'live', label: HOSTILE });
+      const test = await shownKey(`${path}/keys`, { mode: 'test', label: '' });
+      expect([live.slice(0, 8), test.slice(0, 8)]).to.deep.equal(['ak_live_', 'ak_test_']);
+      expect([await canCall(live), await canCall(test)]).to.deep.equal([true, true]);
+      const again = await pages.refused(`${path}/keys`, { mode: 'test', label: 'x'.repeat(65) }, 'label');
+      expect(again).to.include(`value="${'x'.repeat(65)}"`);
+      const page = await pages.text(path);
+      expect(page).to.include('&lt;script&gt;').and.not.include(live).and.not.include(test);
+      const at = /\/accounts\/acct_\w+\/keys\/key_\w+\/rotate/.exec(page)?.[0] as string;
+      const rotated = await shownKey(at, {});
+      expect([await canCall(rotated), await canCall(test), await canCall(live)]).to.deep.equal([true, false, true]);
+      expect((await pages.send(at)).status).to.equal(404);
+      expect((await pages.send(`/accounts/acct_${NONE}/keys`, { mode: 'test' })).status).to.equal(404);
+    });
+    it('get a logo and lose it, and a file that is no logo is refused', async () => {
+      const { path, tenant } = await spare();
+      const send = (bytes: Uint8Array, headers: Readonly<Record<string, string>> = cookieOf(pages.bearer)) => {
+        const form = ownFiles(pages.bearer, [{ field: 'logo', name: 'logo.png', type: 'image/png', bytes }]);
+        return gateway.call<unknown>('POST', `/dashboard/platform${path}/logo`, {
+          key: null,
+          raw: form.raw,
+          headers: { accept: 'text/html', 'accept-language': 'en', ...headers, ...form.headers },
+        });
+      };
+      const logoOf = async () => (await gateway.gateway.services.platform.findAccount(tenant.accountId))?.settings.logo;
+      const sent = await send(pngImage());
+      expect(sent.headers.get('location'), sent.text).to.equal(`/dashboard/platform${path}?done=logoChanged`);
+      const logo = await logoOf();
+      expect(await pages.text(path))
+        .to.include(`${logo}`)
+        .and.include('class="logo-image"');
+      const refused = await send(Buffer.from('<svg onload=alert(1)>'));
+      expect([refused.status, refused.text.includes('role="alert"')], refused.text).to.deep.equal([422, true]);
+      expect(await logoOf()).to.equal(logo);
+      const owner = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant }));
+      expect((await send(pngImage(), cookieOf(owner))).status).to.equal(403);
+      await pages.act(`${path}/logo/remove`, {}, path, 'logoRemoved');
+      expect(await logoOf()).to.equal(null);
+    });
   });
 
   describe('users', () => {
@@ -156,13 +205,65 @@ describe('operators’ pages of accounts and institutions', () => {
       await pages.act(`${path}/users`, invited, path, 'userInvited');
       expect(await pages.text(path)).to.include('novo@example.com');
     });
+    it('are shown as invited until they have a password, and can be invited again', async () => {
+      const { path, tenant } = await spare();
+      const invited = { email: 'convidada@example.com', name: '', role: 'MEMBER', how: 'invite' };
+      await pages.act(`${path}/users`, invited, path, 'userInvited');
+      expect(await pages.text(path))
+        .to.include(EN.userStatuses.invited)
+        .and.include(users.inviteAgain);
+      // The form of the row.
+      await pages.act(`${path}/users`, { email: invited.email, role: invited.role }, path, 'userInvited');
+      await gateway.addUser('VIEWER', { tenant, password: null, email: 'outra@example.com' });
+      await gateway.untilProjected('users');
+      const text = await pages.text(path);
+      expect(text.split(EN.userStatuses.invited)).to.have.length(3);
+      const userPath = /\/users\/usr_\w+(?=">convidada)/.exec(text)?.[0] as string;
+      expect(await pages.text(userPath)).to.include(EN.userStatuses.invited);
+      await pages.act(`${userPath}/disable`, {}, userPath, 'userDisabled');
+      expect((await pages.text(path)).split(EN.userStatuses.invited)).to.have.length(2);
+    });
+    it('of the platform are added as operators, and disabled and enabled', async () => {
+      const at = '/operators';
+      const fields = { email: 'plantao@example.com', name: HOSTILE, how: 'password' };
+      await pages.refusesOthers(at, fields);
+      await pages.refused(at, { ...fields, email: 'x' }, accounts.badEmail);
+      const { status, text } = await pages.send(at, fields);
+      expect(status, text).to.equal(200);
+      const [email = '', password = ''] = secretsIn(text);
+      expect(await canLogIn({ email, password })).to.equal(true);
+      await pages.refused(at, fields, 'already exists');
+      await pages.act(at, { email: 'novata@example.com', how: 'invite' }, at, 'userInvited');
+      const { user } = await spare();
+      const page = await pages.text(at);
+      expect(page).to.include('&lt;script&gt;').and.include(EN.userStatuses.invited);
+      expect(page).to.not.include(password).and.not.include(user.email);
+      const userPath = /\/users\/usr_\w+(?=">&quot;)/.exec(page)?.[0] as string;
+      await pages.act(`${userPath}/disable`, {}, userPath, 'userDisabled');
+      expect(await canLogIn({ email, password })).to.equal(false);
+      await pages.act(`${userPath}/enable`, {}, userPath, 'userEnabled');
+      expect(await canLogIn({ email, password })).to.equal(true);
+      expect(await pages.text(userPath)).to.include(`href="/dashboard/platform${at}"`);
+    });
+    it('of the platform are listed by pages', async () => {
+      for (let n = 0; n < 51; n++)
+        await gateway.addUser('OPERATOR', { password: null, email: `operator-${n}@example.com` });
+      await gateway.untilProjected('users');
+      const first = await pages.text('/operators');
+      const next = /href="\/dashboard\/platform([^"]+)" rel="next"/.exec(first)?.[1] as string;
+      const second = await pages.text(next);
+      const listed = [first, second].flatMap((page) => page.match(/operator-\d+@example\.com(?=<)/g) ?? []);
+      expect(new Set(listed).size).to.equal(51);
+      expect(listed).to.have.length(51);
+      expect(second).to.include(accounts.first).and.not.include('rel="next"');
+    });
     it('are disabled and enabled, change roles, and get a password link', async () => {
       const { userPath, user } = await spare();
       await pages.act(`${userPath}/disable`, {}, userPath, 'userDisabled');
       expect(await canLogIn(user)).to.equal(false);
       expect(await pages.text(userPath))
         .to.include(users.enableLead)
-        .and.include(users.statuses.disabled);
+        .and.include(EN.userStatuses.disabled);
       await pages.act(`${userPath}/enable`, {}, userPath, 'userEnabled');
       expect(await canLogIn(user)).to.equal(true);
       await pages.act(`${userPath}/role`, { role: 'ADMIN' }, userPath, 'roleChanged');

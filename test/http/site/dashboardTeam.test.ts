@@ -1,7 +1,9 @@
 // The users of an account, managed by its own OWNERs and ADMINs: by the API and by the dashboard's pages.
 import { expect } from 'chai';
 import { MEMBERS_MAX } from '../../../application/accounts/members.ts';
-import type { AccountRole } from '../../../domain/user/user.ts';
+import { metadataForChange } from '../../../application/core/eventMetadata.ts';
+import type { UserId } from '../../../domain/kernel/ids.ts';
+import { type AccountRole, changePassword, USER } from '../../../domain/user/user.ts';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { cookieOf, ownForm } from '../../world/browser.ts';
 import type { TestGateway, TestTenant, TestUser } from '../../world/gateway.ts';
@@ -82,6 +84,26 @@ describe('the team', () => {
     const nonsense = await send('', { ...wish, email: 'no address' });
     expect([nonsense.status, nonsense.text.includes(EN.team.badEmail)]).to.deep.equal([422, true]);
     expect((await api('POST', '/v1/users/invite', { email: 'x', role: 'KING' })).status).to.equal(400);
+  });
+  it('shows who was invited, until there is a password, and invites again from the row', async () => {
+    const { send, show } = await as(owner);
+    const wish = { email: 'caio@example.com', name: 'Caio', role: 'VIEWER' };
+    await send('', wish);
+    const { text } = await show();
+    expect(text).to.include(EN.userStatuses.invited).and.include(`>${EN.team.inviteAgain}<`);
+    const row = { email: wish.email, role: wish.role };
+    expect((await send('', row)).headers.get('location')).to.equal(`${AT}?done=invited`);
+    const id = Object.keys(await rolesOf())
+      .at(-1)
+      ?.slice(USER.idPrefix.length) as UserId;
+    const { needs } = gateway.gateway;
+    const decide = changePassword({ passwordId: 'p'.repeat(26) as never, replaces: null }, needs.accounts.realNow());
+    const by = { actor: 'operator:test', requestId: null };
+    await needs.commands.execute(USER, USER.stream(id), decide, metadataForChange(by, tenant.accountId, id));
+    await gateway.untilProjected('users');
+    const after = (await show()).text;
+    expect(after).to.include('caio@example.com').and.not.include(EN.userStatuses.invited);
+    expect(after).to.not.include(`>${EN.team.inviteAgain}<`);
   });
   it('changes roles, at once for sessions that are open', async () => {
     const member = await add('MEMBER');

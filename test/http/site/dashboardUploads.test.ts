@@ -84,6 +84,36 @@ describe('uploads in the dashboard', () => {
       expect(await names()).to.deep.equal(['a.png', 'b.png']);
       expect(await grants()).to.equal(0);
     });
+    it('adds the files of a form once that is sent four times at once, and other content under the same name', async () => {
+      const form = [file('a.png'), file('b.pdf', pdfFile(30_000), 'application/pdf')];
+      const replies = await Promise.all(Array.from({ length: 4 }, () => send(form)));
+      expect(
+        replies.map(({ status }) => status),
+        replies.map(({ text }) => text).join(),
+      ).to.deep.equal([303, 303, 303, 303]);
+      expect([await names(), await grants()]).to.deep.equal([['a.png', 'b.pdf'], 0]);
+      const changed = [file('a.png', pngImage(30, 30))];
+      const others = await Promise.all([send(changed), send(changed), send(form)]);
+      expect(others.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
+      expect([await names(), await grants()]).to.deep.equal([['a.png', 'a.png', 'b.pdf'], 0]);
+    });
+    it('adds the last file that a case accepts once, although another form began before and ends later', async () => {
+      await send(Array.from({ length: 19 }, (_, n) => file(`${n}.png`, pngImage(20 + n, 20))));
+      const form = ownFiles(bearer, [file('last.png')]);
+      const { port } = new URL(gateway.baseUrl);
+      const headers = { ...HTML, ...cookieOf(bearer), ...form.headers, 'content-length': form.raw.length };
+      const asked = request({ port, method: 'POST', path: `${pageOf()}/evidence`, headers });
+      const answered = new Promise<number | undefined>((resolve, reject) => {
+        asked.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+      });
+      asked.write(form.raw.subarray(0, -60));
+      while ((await grants()) === 0) await new Promise(setImmediate);
+      expect((await send([file('last.png')])).status).to.equal(303);
+      asked.end(form.raw.subarray(-60));
+      expect(await answered).to.equal(303);
+      expect((await names()).filter((name) => name === 'last.png')).to.deep.equal(['last.png']);
+      expect(await grants()).to.equal(0);
+    }).timeout(30_000);
     const refused: readonly (readonly [string, FormFile, RegExp])[] = [
       ['a name with a slash', file('../../etc/passwd.png'), /passwd\.png: The file name must have/],
       ['a name that turns its direction', file('exe.\u202egnp.png'), /The file name must have/],

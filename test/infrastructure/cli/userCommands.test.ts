@@ -44,10 +44,13 @@ describe('user commands', () => {
     expect(await logIn('ana@example.com', password)).to.equal(200);
     const [{ addedAt, ...listed } = { addedAt: '' }, ...others] = (await list()) as unknown as readonly Record<
       string,
-      string
+      unknown
     >[];
     expect([listed, others]).to.deep.equal([
-      { userId, accountId: account, email: 'ana@example.com', name: 'Ana', role: 'ADMIN', status: 'active' },
+      {
+        ...{ userId, accountId: account, email: 'ana@example.com', name: 'Ana', role: 'ADMIN' },
+        ...{ status: 'active', hasPassword: true },
+      },
       [],
     ]);
     expect(addedAt).to.match(/^\d{4}-/);

@@ -189,6 +189,63 @@ describe('the request log in Postgres', () => {
     }
   });
 
+  it('views of pages are listed beside the others, or left out', async () => {
+    const userId = 'u'.repeat(26) as LoggedRequest['userId'];
+    const ofUser = (n: number, path: string, of: Partial<LoggedRequest> = {}) =>
+      request(n, { mode: null, keyFingerprint: null, userId, path, ...of });
+    const view = ofUser(1, '/dashboard/test/payments');
+    const head = ofUser(2, '/dashboard', { method: 'HEAD', status: 303 });
+    const action = ofUser(3, '/dashboard/test/payments/new', { method: 'POST', status: 303 });
+    const api = ofUser(4, '/v1/users');
+    const operators = ofUser(5, '/dashboard/platform', { accountId: null });
+    const call = request(6);
+    await write(view, head, action, api, operators, call);
+    const any = { statuses: null, keyFingerprint: null };
+    const listed = (filter: Parameters<RequestLogReads['list']>[1], after: LoggedRequest | null = null, limit = 10) =>
+      reads().list(ACCOUNT, filter, after, limit);
+    expect(await listed(any)).to.deep.equal([call, api, action, head, view]);
+    expect(await listed(any, action, 1)).to.deep.equal([head]);
+    expect(await listed({ ...any, statuses: [200, 303] })).to.deep.equal([call, api, action, head, view]);
+    expect(await listed({ ...any, withoutViews: true })).to.deep.equal([call, api, action]);
+    expect(await listed({ ...any, withoutViews: true, statuses: [303] })).to.deep.equal([action]);
+    expect(await listed({ ...any, onlyChanges: true })).to.deep.equal([action]);
+    expect(await reads().list(null, any, null, 10)).to.deep.equal([operators]);
+    expect(await reads().find(ACCOUNT, view.id)).to.deep.equal(view);
+    expect(await reads().find(null, operators.id)).to.deep.equal(operators);
+    expect(await reads().find(ACCOUNT, operators.id)).to.equal(null);
+    expect(await reads().withRequestId('req_1', 10, ACCOUNT)).to.deep.equal([view]);
+    expect(await reads().withRequestId('req_5', 10)).to.deep.equal([operators]);
+  });
+
+  it('requests that are no views of pages, and users’ changes, are found among 100,000 others by their indexes alone', async () => {
+    for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
+    const insert = (owner: string, path: string, numbers: string) =>
+      pool.query(
+        `INSERT INTO operations.request_log (id, request_id, account_id, method, path, status, duration_ms, user_id, created_at)
+         SELECT lpad(n::text, 26, '0'), 'req_' || n, $1, CASE WHEN n % 30000 = 0 THEN 'POST' ELSE 'GET' END, $2, 200, 3, repeat('u', 26),
+           timestamptz '${AT}' - n * interval '8.64 seconds' FROM ${numbers} n`,
+        [owner, path],
+      );
+    await insert(`${ACCOUNT}/views`, '/dashboard/test/payments', 'generate_series(1, 100000)');
+    await insert(ACCOUNT, '/v1/users', 'generate_series(20000, 80000, 20000)');
+    await insert('', '/ops/v1/accounts', 'generate_series(1, 100000)');
+    await pool.query('ANALYZE operations.request_log');
+    const any = { statuses: null, keyFingerprint: null };
+    const asked: readonly (readonly [AccountId | null, readonly number[], Parameters<RequestLogReads['list']>[1]])[] = [
+      [ACCOUNT, [20_000, 40_000, 60_000, 80_000], { ...any, withoutViews: true }],
+      [ACCOUNT, [20_000, 40_000, 60_000, 80_000], { ...any, withoutViews: true, statuses: [200] }],
+      [null, [30_000, 60_000, 90_000], { ...any, onlyChanges: true }],
+    ];
+    for (const [account, numbers, filter] of asked) {
+      let found: readonly LoggedRequest[] = [];
+      const nodes = await plansOf(pool, async (db) => {
+        found = await requestLogReads(db).list(account, filter, null, 20);
+      });
+      expect(found.map(({ id }) => Number(id))).to.deep.equal(numbers);
+      expect(rowsRead(nodes), JSON.stringify(filter)).to.be.at.most(2 * numbers.length);
+    }
+  });
+
   it('each read of 100,000 requests of 100 accounts in ten days looks at little more than it shows', async () => {
     const account = String(7).padStart(26, '0') as AccountId;
     for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);

@@ -63,7 +63,7 @@ const FILL = `
   INSERT INTO rm_wallet.held_tranches SELECT 'p' || n, 'account-' || n % 100, 'test', 'BRL', 1, timestamptz '${NOW}' + n * interval '1 second'
     FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_users.users SELECT 'u' || n, CASE WHEN n % 10 > 0 THEN 'account-' || n % 100 END, 'u' || n || '@example.com', 'Ana',
-      'MEMBER', 'active', timestamptz '${NOW}' + n * interval '1 second' FROM generate_series(1, ${ROWS}) n;
+      'MEMBER', 'active', timestamptz '${NOW}' + n * interval '1 second', true FROM generate_series(1, ${ROWS}) n;
   ANALYZE`;
 
 const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), timerKinds);
@@ -157,6 +157,7 @@ describe('at 30,000 rows', function suite() {
     'firing the timers of an endpoint': (db) => fireTimersNow(db, 'deliver', endpointId),
     'the first page of users': (db) => userViews(db).list(null, { after: null, limit: 100 }),
     'a page of users behind another': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
+    'a page of operators': (db) => userViews(db).operators({ after: 'u50000' as UserId, limit: 100 }),
     'a page of an account’s users': (db) => userViews(db).list(account, { after: null, limit: 100 }),
     'a page of an account’s users behind another': (db) =>
       userViews(db).list(account, { after: 'u50007' as UserId, limit: 100 }),

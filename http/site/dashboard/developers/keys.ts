@@ -47,7 +47,7 @@ const table = (keys: readonly ApiKey[], { texts, to, language }: Reader): Markup
   );
 };
 
-const labelInput = (label: string, { texts: { developers, create } }: Reader): Markup =>
+export const labelInput = (label: string, { texts: { developers, create } }: Pick<Reader, 'texts'>): Markup =>
   html`<label>${developers.label} (${create.optional})<input name="label" value="${label}" maxlength="${KEY_LABEL_LENGTH_MAX}" autocomplete="off"><span class="muted small">${developers.labelHint}</span></label>`;
 
 const contentOf = async (reader: Reader, label = '') => {

@@ -19,7 +19,7 @@ import {
   shownPage,
   textQuery,
 } from '../page.ts';
-import { options } from '../parts.ts';
+import { badge, options } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 
 const PAGE_SIZE = 50;
@@ -31,8 +31,9 @@ const query = {
   key: textQuery('Only requests made with the key of this fingerprint.'),
   after: textQuery('The last request of the page before.'),
   request: textQuery('Only requests with this `X-Request-Id`.'),
+  views: textQuery('Whether views of these pages are included: `1`.'),
 } as const;
-type Asked = { readonly [Name in 'status' | 'key' | 'after' | 'request']?: string | undefined };
+type Asked = { readonly [Name in 'status' | 'key' | 'after' | 'request' | 'views']?: string | undefined };
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
@@ -49,7 +50,7 @@ const keyChoices = async (key: string, { services, tenant, texts }: Reader): Pro
 };
 
 const form = (
-  { status = '', key = '', request = '' }: Asked,
+  { status = '', key = '', request = '', views }: Asked,
   keys: ReadonlyMap<string, string>,
   { texts }: Reader,
 ): Markup =>
@@ -57,10 +58,11 @@ const form = (
 <datalist id="statuses">${CLASSES.map((one) => html`<option value="${one}"></option>`)}</datalist>
 <label class="wide">${texts.developers.key}<select name="key"><option value="">${texts.all}</option>${options(keys, key)}</select></label>
 <label class="wide">${texts.developers.requestId}<input name="request" value="${request}" autocomplete="off"></label>
+<label class="box">${views === '1' ? html`<input type="checkbox" name="views" value="1" checked>` : html`<input type="checkbox" name="views" value="1">`}${texts.developers.views}</label>
 <button class="second">${texts.apply}</button></form>`;
 
 export const statusBadge = (status: number): Markup =>
-  html`<span class="status ${status < 400 ? 'paid' : status < 500 ? 'pending' : 'failed'}">${status}</span>`;
+  badge(status, status < 400 ? 'good' : status < 500 ? 'busy' : 'bad');
 
 const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>, { texts, language, to }: Reader) => {
   const { developers, payments } = texts;
@@ -78,9 +80,11 @@ const table = (rows: readonly LoggedRequest[], keys: ReadonlyMap<string, string>
   );
 };
 
-const pager = ({ status, key, after }: Asked, last: RequestLogId | undefined, { texts, to }: Reader): Markup => {
+const pager = ({ status, key, after, views }: Asked, last: RequestLogId | undefined, { texts, to }: Reader): Markup => {
   const address = (from: string | undefined): string => {
-    const kept = Object.entries({ status, key, after: from }).filter((one): one is [string, string] => Boolean(one[1]));
+    const kept = Object.entries({ status, key, views, after: from }).filter((one): one is [string, string] =>
+      Boolean(one[1]),
+    );
     return `${to('/developers/requests')}?${new URLSearchParams(kept)}`;
   };
   return html`<p class="row pager">${after ? html`<a href="${address(undefined)}">${texts.newest}</a>` : null}
@@ -98,7 +102,7 @@ export const requestsRoute = route('GET', '/dashboard/{mode}/developers/requests
     const reader = readerOf(context);
     const { texts, to, tenant, services } = reader;
     const { accountId } = tenant;
-    const { status = '', key = '', after, request: asked = '' } = context.query;
+    const { status = '', key = '', after, request: asked = '', views } = context.query;
     const keys = await keyChoices(key, reader);
     const page = <Status extends 200 | 422>(code: Status, list: Markup | null, problem?: string) =>
       shownPage(code, context, reader, {
@@ -119,7 +123,7 @@ export const requestsRoute = route('GET', '/dashboard/{mode}/developers/requests
     if (key !== '' && !FINGERPRINT.test(key)) return page(422, null, texts.developers.badKey);
     const cursor = after === undefined ? null : parsePrefixedId<RequestLogId>(after, PREFIX.requestLog);
     const from = cursor === null ? null : await services.requestLog.find(accountId, cursor);
-    const filter = { statuses, keyFingerprint: key === '' ? null : key };
+    const filter = { statuses, keyFingerprint: key === '' ? null : key, withoutViews: views !== '1' };
     const found = await services.requestLog.list(accountId, filter, from, PAGE_SIZE + 1);
     const shown = found.slice(0, PAGE_SIZE);
     const last = found.length > PAGE_SIZE ? shown.at(-1)?.id : undefined;

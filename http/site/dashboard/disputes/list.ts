@@ -8,7 +8,7 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant, leftText } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
-import { statusOptions } from '../parts.ts';
+import { badge, statusOptions } from '../parts.ts';
 
 const PAGE_SIZE = 25;
 /** More open cases than anybody answers in a day; the others are in the list below. */
@@ -24,7 +24,7 @@ const LOOK: { readonly [S in CaseStatus]: string } = {
 };
 export const caseBadge = ({ status, moneyOutcome }: MedCase, { texts }: Reader): Markup => {
   const look = moneyOutcome === 'refunded_to_merchant' ? 'paid' : LOOK[status];
-  return html`<span class="status ${look}">${texts.caseStatuses[status]}</span>`;
+  return badge(texts.caseStatuses[status], look);
 };
 
 /** The deadline, with the time that is left while an answer is possible. */

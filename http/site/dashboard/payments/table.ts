@@ -6,10 +6,11 @@ import { type PublicStatus, publicStatus } from '../../../../domain/presentation
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
+import { badge } from '../parts.ts';
 import type { Texts } from '../texts/texts.ts';
 
 export const statusBadge = (status: PublicStatus, { texts }: Pick<Reader, 'texts'>): Markup =>
-  html`<span class="status ${status}">${texts.statuses[status]}</span>`;
+  badge(texts.statuses[status], status);
 
 /** The method that paid; before payment, those with which it can be paid. */
 export const methodsText = ({ charge, transaction }: ExistingPayment, { methods }: Pick<Texts, 'methods'>): string =>

@@ -7,7 +7,7 @@ import { tableOf } from '../tables.ts';
 import { deliveryBadge } from '../webhooks/table.ts';
 
 export const webhooksPanel = (all: PaymentHistory['webhooks'], reader: Reader): Markup => {
-  const { texts, to, language } = reader;
+  const { texts, to, language, mayManage } = reader;
   const { webhooks: words } = texts;
   const rows = all.map(
     ({ id, eventType, status, attempts, lastStatusCode, scheduledAt }) =>
@@ -15,7 +15,9 @@ export const webhooksPanel = (all: PaymentHistory['webhooks'], reader: Reader): 
 <span class="muted small">${instant(scheduledAt, language)}</span></th><td>${deliveryBadge(status, reader)}</td><td>${attempts}</td><td>${lastStatusCode ?? texts.none}</td></tr>`,
   );
   const heads = [words.event, texts.payments.status, words.attempts, words.lastAnswer];
+  const create = mayManage ? html` <a href="${to('/webhooks/endpoints/new')}">${words.create}</a>` : null;
+  const none = html`<p class="empty">${words.noneOfPayment}${create}</p>`;
   return html`<section class="panel"><h2>${texts.pages.webhooks}</h2>${
-    rows.length === 0 ? html`<p class="empty">${words.noneOfPayment}</p>` : tableOf(words.deliveries, heads, rows)
+    rows.length === 0 ? none : tableOf(words.deliveries, heads, rows)
   }</section>`;
 };

@@ -9,15 +9,14 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage } from '../page.ts';
-import { statusOptions } from '../parts.ts';
+import { badge, statusOptions } from '../parts.ts';
 
 const PAGE_SIZE = 25;
 
 export const payoutBadge = (
   { status, awaiting_approval: waits }: PayoutView,
   { texts }: Pick<Reader, 'texts'>,
-): Markup =>
-  html`<span class="status ${status}">${waits ? texts.payouts.waiting : texts.payoutStatuses[status]}</span>`;
+): Markup => badge(waits ? texts.payouts.waiting : texts.payoutStatuses[status], status);
 
 export const rawIdOf = ({ id }: PayoutView): string => id.slice(PAYOUT.idPrefix.length);
 

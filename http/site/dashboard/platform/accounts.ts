@@ -10,23 +10,28 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import { type Content, PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../page.ts';
-import { copied } from '../secret.ts';
+import { badge } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { answering, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { field, finder } from './parts.ts';
+import { field, finder, secretsPage } from './parts.ts';
 
 export const ACCOUNTS = '/accounts';
 const PAGE_SIZE = 50;
 
 const accountIn = (text: string): AccountId | null => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix);
 
-const row = ({ accountId, name, email, openedAt, suspendedAt }: ListedAccount, operator: Operator): Markup => {
-  const { texts, language, to } = operator;
+/** Whether an account is open. */
+export const standingBadge = ({ suspendedAt }: Pick<ListedAccount, 'suspendedAt'>, { texts }: Operator): Markup => {
   const { accounts: words } = texts.platform;
+  return suspendedAt === null ? badge(words.open, 'good') : badge(words.suspended, 'bad');
+};
+
+const row = ({ accountId, name, email, openedAt, suspendedAt }: ListedAccount, operator: Operator): Markup => {
+  const { language, to } = operator;
   const id = ACCOUNT.idPrefix + accountId;
   return html`<tr><th scope="row" class="wide"><a href="${to(`${ACCOUNTS}/${id}`)}">${name}</a><br><code>${id}</code></th><td class="wide">${email}</td>
-<td><span class="status ${suspendedAt === null ? 'paid' : 'failed'}">${suspendedAt === null ? words.open : words.suspended}</span></td><td>${instant(openedAt, language)}</td></tr>`;
+<td>${standingBadge({ suspendedAt }, operator)}</td><td>${instant(openedAt, language)}</td></tr>`;
 };
 
 const listPage =
@@ -108,20 +113,6 @@ const newRoute = route('GET', `${PLATFORM_PAGES}${ACCOUNTS}/new`, {
   handle: (context) => shown(context, newPage()),
 });
 
-/** Secrets of a page that shows several of them once. */
-export const secretsPage = (
-  title: string,
-  secrets: readonly (readonly [label: string, secret: string])[],
-  place: string,
-  { texts, to }: Operator,
-): Content => ({
-  title,
-  section: ACCOUNTS,
-  main: html`<section class="panel"><p class="notice good" role="status">${texts.shownOnce}</p><dl>${secrets.map(
-    ([label, secret]) => html`<div><dt>${label}</dt><dd>${copied(secret, { texts })}</dd></div>`,
-  )}</dl></section><p><a class="button second" href="${to(place)}">${texts.platform.accounts.toAccount}</a></p>`,
-});
-
 const createRoute = route('POST', `${PLATFORM_PAGES}${ACCOUNTS}/new`, {
   ...answering,
   operationId: 'createAccountFromPage',
@@ -142,7 +133,12 @@ const createRoute = route('POST', `${PLATFORM_PAGES}${ACCOUNTS}/new`, {
       [words.liveKey, done.liveApiKey],
     ] as const;
     const place = `${ACCOUNTS}/${ACCOUNT.idPrefix}${done.accountId}`;
-    return shownToOperator(200, context, operator, secretsPage(words.created, secrets, place, operator));
+    return shownToOperator(
+      200,
+      context,
+      operator,
+      secretsPage(words.created, secrets, { section: ACCOUNTS, place }, operator),
+    );
   },
 });
 

@@ -10,7 +10,7 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
-import { fact } from '../parts.ts';
+import { badge, fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
 import { acted, acting, answering, said, showing, shown, shownAgain } from './acting.ts';
 import { callbacksPanel } from './callbacks.ts';
@@ -211,7 +211,7 @@ const checkRoute = route('POST', `${AT}/check`, {
     const isGood = steps.every(({ isOk }) => isOk);
     const list = html`<p class="notice ${isGood ? 'good' : 'bad'}" role="status">${isGood ? words.checkGood : words.checkBad}</p><ol class="story">${steps.map(
       ({ name, isOk, detail }) =>
-        html`<li><p><span class="status ${isOk ? 'paid' : 'failed'}">${isOk ? words.stepGood : words.stepBad}</span> ${name}</p><p class="muted">${detail}</p></li>`,
+        html`<li><p>${isOk ? badge(words.stepGood, 'good') : badge(words.stepBad, 'bad')} ${name}</p><p class="muted">${detail}</p></li>`,
     )}</ol>`;
     return shownToOperator(200, context, operator, answerPage(id, words.check, list, operator));
   },

@@ -9,6 +9,7 @@ import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
+import { badge } from '../parts.ts';
 import { shownOnce } from '../secret.ts';
 import { answering, said, showing, shown, shownAgain } from './acting.ts';
 import { type ConnectionFields, connectionInputs, typedOf, wishOf } from './connectionForms.ts';
@@ -18,11 +19,11 @@ import { accountLink, listOf } from './parts.ts';
 export const CONNECTIONS = '/connections';
 
 /** How badges look. */
-const LOOK = { enabled: 'paid', draining: 'pending', disabled: 'failed' } as const;
+const LOOK: { readonly [status: string]: string } = { enabled: 'good', draining: 'busy', disabled: 'bad' };
 export const connectionBadge = ({ status }: ConnectionView, { texts }: Operator): Markup =>
-  html`<span class="status ${(LOOK as { readonly [status: string]: string })[status] ?? ''}">${texts.platform.connections.statuses[status]}</span>`;
+  badge(texts.platform.connections.statuses[status], LOOK[status]);
 export const circuitBadge = ({ circuit }: ConnectionView, { texts }: Operator): Markup =>
-  html`<span class="status ${circuit === 'closed' ? 'paid' : 'failed'}">${texts.platform.connections.circuits[circuit]}</span>`;
+  badge(texts.platform.connections.circuits[circuit], circuit === 'closed' ? 'good' : 'bad');
 
 /** Whose payments it serves. */
 export const ownerOf = ({ accountId }: ConnectionView, operator: Operator): Markup =>

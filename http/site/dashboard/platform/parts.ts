@@ -1,8 +1,9 @@
 // Parts that several pages of operators have.
 import type { Mode } from '../../../../domain/kernel/ids.ts';
 import { html, type Markup } from '../../html.ts';
-import type { Person } from '../page.ts';
+import type { Content, Person } from '../page.ts';
 import { options } from '../parts.ts';
+import { copied } from '../secret.ts';
 import { tableOf } from '../tables.ts';
 
 export const REASON_MAX = 500;
@@ -27,6 +28,20 @@ export const listOf = (
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   return html`${tableOf(label, heads, rows)}${total > rows.length ? html`<p class="muted small">${platform.cut(rows.length, total)}</p>` : null}`;
 };
+
+/** A page that shows secrets once. It leads to `place`. */
+export const secretsPage = (
+  title: string,
+  secrets: readonly (readonly [label: string, secret: string])[],
+  { section, place }: { readonly section: string; readonly place: string },
+  { texts, to }: Pick<Person, 'texts' | 'to'>,
+): Content => ({
+  title,
+  section,
+  main: html`<section class="panel"><p class="notice good" role="status">${texts.shownOnce}</p><dl>${secrets.map(
+    ([label, secret]) => html`<div><dt>${label}</dt><dd>${copied(secret, { texts })}</dd></div>`,
+  )}</dl></section><p><a class="button second" href="${to(place)}">${texts.goOn}</a></p>`,
+});
 
 /** A form with one button and its explanation. */
 export const simpleForm = (action: string, lead: string, button: Markup, { csrf }: Pick<Person, 'csrf'>): Markup =>

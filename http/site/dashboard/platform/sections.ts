@@ -7,6 +7,7 @@ export const SECTIONS = [
   ['/payouts', 'payouts'],
   ['/connections', 'connections'],
   ['/accounts', 'accounts'],
+  ['/operators', 'operators'],
   ['/dead-letters', 'deadLetters'],
   ['/system', 'system'],
   ['/audit', 'audit'],

@@ -5,6 +5,7 @@ import { USER } from '../../../../domain/user/user.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { statusBadge } from '../developers/requests.ts';
 import { instant } from '../format.ts';
 import { pageQuery, textQuery } from '../page.ts';
 import { tableOf } from '../tables.ts';
@@ -25,12 +26,11 @@ const namesOf = async (requests: readonly LoggedRequest[], { platform }: Operato
 
 const row = (request: LoggedRequest, names: ReadonlyMap<UserId, string>, { language, to, texts }: Operator): Markup => {
   const { method, path, status, userId, createdAt, requestId } = request;
-  const look = status < 400 ? 'paid' : status < 500 ? 'pending' : 'failed';
   const by =
     userId === null
       ? null
       : html`<a href="${to(`/users/${USER.idPrefix}${userId}`)}">${names.get(userId) ?? userId}</a>`;
-  return html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td><span class="status ${look}">${status}</span></td>
+  return html`<tr><th scope="row" class="wide"><code>${method} ${path}</code></th><td>${statusBadge(status)}</td>
 <td class="wide">${by ?? texts.none}</td><td>${instant(createdAt, language)}</td><td class="wide"><code>${requestId}</code></td></tr>`;
 };
 

@@ -8,13 +8,14 @@ import { pathParam, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
-import { fact } from '../parts.ts';
+import { fact, userBadge } from '../parts.ts';
 import { confirmed } from '../secret.ts';
+import { ACCOUNTS } from './accounts.ts';
 import { acted, acting, showing, shown } from './acting.ts';
+import { OPERATORS } from './operators.ts';
 import type { Operator } from './page.ts';
 import { accountLink, choice, simpleForm } from './parts.ts';
 
-const SECTION = '/accounts';
 const placeOf = (id: UserId): string => `/users/${USER.idPrefix}${id}`;
 
 const facts = (user: KnownUser, operator: Operator): Markup => {
@@ -23,7 +24,7 @@ const facts = (user: KnownUser, operator: Operator): Markup => {
   const { userId, accountId, email, role, status, addedAt, secondFactorId, passwordId } = user;
   return html`<section class="panel"><h2>${texts.payment.facts}</h2><dl>${fact(words.user, html`<code>${USER.idPrefix}${userId}</code>`)}
 ${fact(texts.signIn.email, email)}${fact(texts.platform.account, accountId === null ? null : accountLink(ACCOUNT.idPrefix + accountId, null, operator))}
-${fact(words.role, words.roles[role])}${fact(texts.payments.status, words.statuses[status])}
+${fact(words.role, words.roles[role])}${fact(texts.payments.status, userBadge({ status, hasPassword: passwordId !== null }, operator))}
 ${fact(words.hasPassword, passwordId === null ? texts.no : texts.yes)}${fact(texts.settings.factor, secondFactorId === null ? texts.no : texts.yes)}
 ${fact(words.addedAt, instant(addedAt, language))}</dl></section>`;
 };
@@ -55,10 +56,11 @@ const onePage =
     const { texts, platform, to } = operator;
     const user = await platform.findUser(id);
     if (user === null) return NO_USER;
-    const back = user.accountId === null ? SECTION : `${SECTION}/${ACCOUNT.idPrefix}${user.accountId}`;
+    const section = user.accountId === null ? OPERATORS : ACCOUNTS;
+    const back = user.accountId === null ? OPERATORS : `${ACCOUNTS}/${ACCOUNT.idPrefix}${user.accountId}`;
     return {
       title: user.name,
-      section: SECTION,
+      section,
       main: html`<div class="two"><div>${facts(user, operator)}</div><div>${actions(user, operator)}</div></div><p><a href="${to(back)}">${texts.back}</a></p>`,
     };
   };

@@ -85,15 +85,20 @@ ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.vel
 ${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
-/** The logo, and the forms that change it. The token stands before the file, so that it is checked first. */
-const logo = ({ logo: hash }: AccountSettings, { texts, mayManage, csrf, to }: Reader): Markup => {
+/** The logo, and the forms that change it, or why there are none. The token stands before the file, so that it is checked first. */
+export const logoPanel = (
+  { logo: hash }: AccountSettings,
+  path: string,
+  refusal: string | null,
+  { texts, csrf }: Person,
+): Markup => {
   const { settings: words, uploads } = texts;
-  const forms = html`<form method="post" enctype="multipart/form-data" class="action" action="${to('/settings/logo')}" data-upload>${csrf}
+  const forms = html`<form method="post" enctype="multipart/form-data" class="action" action="${path}" data-upload>${csrf}
 <label class="drop">${uploads.image}<input type="file" name="logo" required accept="${LOGO_TYPES.join(',')}"><span class="muted small">${uploads.imageHint}</span></label>
 <progress max="1" value="0" aria-label="${uploads.progress}" hidden></progress><p data-cut="${uploads.cut}" class="notice bad" role="alert" hidden></p>
-<button>${uploads.send}</button></form>${hash === null ? null : html`<form method="post" action="${to('/settings/logo/remove')}">${csrf}<button class="danger">${uploads.removeImage}</button></form>`}`;
+<button>${uploads.send}</button></form>${hash === null ? null : html`<form method="post" action="${path}/remove">${csrf}<button class="danger">${uploads.removeImage}</button></form>`}`;
   return html`<section class="panel"><h2>${words.logo}</h2>${hash === null ? null : html`<p><img src="${logoPath(hash)}" alt="${words.logo}" class="logo-image"></p>`}
-<p class="muted">${words.logoLead}</p>${mayManage ? forms : html`<p class="muted">${texts.payment.mayNot}</p>`}</section>`;
+<p class="muted">${words.logoLead}</p>${refusal === null ? forms : html`<p class="muted">${refusal}</p>`}</section>`;
 };
 
 const team = ({ texts, mayManage, to }: Reader): Markup =>
@@ -101,12 +106,13 @@ const team = ({ texts, mayManage, to }: Reader): Markup =>
 
 /** `fields`: as typed, where they were refused. */
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {
-  const { caller, services, texts } = reader;
+  const { caller, services, texts, mayManage, to } = reader;
   const all = agreedSettings(caller.account.settings, services.accounts.declared.settings);
+  const logo = logoPanel(all, to('/settings/logo'), mayManage ? null : texts.payment.mayNot, reader);
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo(all, reader)}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
+    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
   };
 };
 

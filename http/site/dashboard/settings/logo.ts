@@ -1,7 +1,7 @@
 // Sends and removes the logo by plain forms of the settings. The API takes the image itself as the body.
 import { LOGO_BYTES_MAX } from '../../../../application/ports/logos.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
-import { bytesOf, skipRest } from '../../../kernel/fileForm.ts';
+import { bytesOf, type FileForm, skipRest } from '../../../kernel/fileForm.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import {
   modeParam,
@@ -17,7 +17,15 @@ import {
 import { SECTION, settingsContent } from './account.ts';
 
 /** A photo that is far too large for a logo still gets an answer that says so. */
-const FORM_WITH_LOGO = { kind: 'files', bytesMax: 16 * 1024 * 1024 } as const;
+export const FORM_WITH_LOGO = { kind: 'files', bytesMax: 16 * 1024 * 1024 } as const;
+
+/** Returns the image of the form; no bytes without a file. */
+export const imageOf = async (body: FileForm): Promise<Buffer> => {
+  const file = await body.files.next();
+  const image = file.done ? Buffer.of() : await bytesOf(file.value, LOGO_BYTES_MAX + 1);
+  await skipRest(body);
+  return image;
+};
 
 const acting = {
   ...ofMember,
@@ -44,13 +52,7 @@ const sendRoute = route('POST', '/dashboard/{mode}/settings/logo', {
   operationId: 'sendLogoFromPage',
   summary: 'Send the logo',
   body: FORM_WITH_LOGO,
-  handle: async (context) => {
-    const { body } = context;
-    const file = await body.files.next();
-    const image = file.done ? Buffer.of() : await bytesOf(file.value, LOGO_BYTES_MAX + 1);
-    await skipRest(body);
-    return changed(context, image);
-  },
+  handle: async (context) => changed(context, await imageOf(context.body)),
 });
 
 const removeRoute = route('POST', '/dashboard/{mode}/settings/logo/remove', {

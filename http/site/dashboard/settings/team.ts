@@ -24,7 +24,7 @@ import {
   textQuery,
   unlessManager,
 } from '../page.ts';
-import { options } from '../parts.ts';
+import { options, userBadge } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { refusalText } from '../texts/refusals.ts';
 import type { DoneAction } from '../texts/texts.ts';
@@ -54,6 +54,10 @@ const roleOptions = (chosen: string, user: ListedUser | null, reader: Reader): M
     chosen,
   )}`;
 
+/** Sends the invitation again, by the same form as the first one. */
+const inviteAgain = ({ email, role }: ListedUser, { texts, to, csrf }: Reader): Markup =>
+  html`<form method="post" action="${to(PATH)}">${csrf}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button class="second">${texts.team.inviteAgain}</button></form>`;
+
 /** What the reader can do with a user, or why nothing. */
 const actions = (user: ListedUser, reader: Reader): Markup => {
   const { texts, to, csrf, language } = reader;
@@ -65,7 +69,7 @@ const actions = (user: ListedUser, reader: Reader): Markup => {
 <select name="role" aria-label="${team.roleOf(user.name)}">${roleOptions(user.role, user, reader)}</select><button class="second">${team.change}</button></form>
 ${
   user.status === 'active'
-    ? html`<form method="post" action="${to(`${at}/disable`)}">${csrf}<button class="danger">${team.disable}</button></form>`
+    ? html`${user.hasPassword ? null : inviteAgain(user, reader)}<form method="post" action="${to(`${at}/disable`)}">${csrf}<button class="danger">${team.disable}</button></form>`
     : html`<form method="post" action="${to(`${at}/enable`)}">${csrf}<button class="second">${team.enable}</button></form>`
 }</div>`;
 };
@@ -79,7 +83,7 @@ const table = (users: readonly ListedUser[], reader: Reader): Markup => {
     users.map(
       (user) =>
         html`<tr><th scope="row" class="wide"><bdi>${user.name}</bdi><br><span class="muted small">${user.email}</span></th><td>${user.role === 'OPERATOR' ? texts.none : team.roles[user.role]}</td>
-<td><span class="status ${user.status === 'active' ? 'paid' : ''}">${team.statuses[user.status]}</span></td><td>${instant(user.addedAt, language)}</td><td>${actions(user, reader)}</td></tr>`,
+<td>${userBadge(user, reader)}</td><td>${instant(user.addedAt, language)}</td><td>${actions(user, reader)}</td></tr>`,
     ),
   );
 };

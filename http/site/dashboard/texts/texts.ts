@@ -226,7 +226,6 @@ interface PlatformTexts {
     readonly badEmail: string;
     readonly testKey: string;
     readonly liveKey: string;
-    readonly toAccount: string;
     readonly suspend: string;
     readonly suspendLead: string;
     readonly reopen: string;
@@ -243,18 +242,19 @@ interface PlatformTexts {
     /** By the option of the command line. Options of extensions keep their description. */
     readonly options: { readonly [option: string]: string };
   };
+  readonly operators: { readonly lead: string; readonly add: string; readonly added: string };
   readonly users: {
     readonly title: string;
     readonly user: string;
     readonly name: string;
     readonly role: string;
     readonly roles: { readonly [R in Role]: string };
-    readonly statuses: { readonly active: string; readonly disabled: string };
     readonly empty: string;
     readonly add: string;
     readonly how: string;
     readonly invite: string;
     readonly withPassword: string;
+    readonly inviteAgain: string;
     readonly added: string;
     readonly addedAt: string;
     readonly hasPassword: string;
@@ -309,6 +309,9 @@ interface OperationsTexts {
     readonly auditStopped: string;
     readonly checks: string;
     readonly checksLead: string;
+    readonly madeAt: string;
+    readonly checkNow: string;
+    readonly checking: string;
     readonly check: string;
     readonly state: string;
     readonly good: string;
@@ -530,6 +533,7 @@ export interface Texts {
   readonly back: string;
   readonly copy: string;
   readonly copied: string;
+  readonly goOn: string;
   readonly save: string;
   readonly shownOnce: string;
   readonly signIn: {
@@ -777,6 +781,7 @@ export interface Texts {
     readonly tools: string;
     readonly requests: string;
     readonly requestsLead: string;
+    readonly views: string;
     readonly requestsOfKey: string;
     readonly noRequests: string;
     readonly request: string;
@@ -965,12 +970,12 @@ export interface Texts {
     readonly invite: string;
     readonly inviteLead: string;
     readonly inviteButton: string;
+    readonly inviteAgain: string;
     readonly badEmail: string;
     readonly badRole: string;
     readonly first: string;
     readonly next: string;
     readonly roleOf: (name: string) => string;
-    readonly statuses: { readonly active: string; readonly disabled: string };
     readonly roles: { readonly [R in AccountRole]: string };
     readonly rights: { readonly [R in AccountRole]: string };
   };
@@ -989,6 +994,7 @@ export interface Texts {
     readonly full: (max: number) => string;
     readonly refused: (count: number, all: number) => string;
   };
+  readonly userStatuses: { readonly active: string; readonly disabled: string; readonly invited: string };
   readonly caseStatuses: { readonly [S in CaseStatus]: string };
   readonly caseTypes: { readonly [S in CaseType]: string };
   readonly moneyOutcomes: { readonly [S in MoneyOutcome]: string };
@@ -1035,6 +1041,7 @@ export const DONE_ACTIONS = [
   'jobsRetried',
   'noJobsRetried',
   'runStarted',
+  'checksStarted',
   'deadLettersRedriven',
   'auditKeyRotated',
   'auditTokenRevoked',

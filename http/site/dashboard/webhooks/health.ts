@@ -4,6 +4,7 @@ import type { ExistingEndpoint } from '../../../../domain/webhookEndpoint/webhoo
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
+import { badge } from '../parts.ts';
 
 /** `failures`: of an endpoint that keeps failing. */
 export const healthBadge = (
@@ -11,8 +12,8 @@ export const healthBadge = (
   failures: EndpointFailures | undefined,
   { texts: { webhooks }, language }: Reader,
 ): Markup => {
-  if (status !== 'active') return html`<span class="status">${webhooks.inactive}</span>`;
+  if (status !== 'active') return badge(webhooks.inactive);
   return failures === undefined
-    ? html`<span class="status paid">${webhooks.healthy}</span>`
-    : html`<span class="status failed">${webhooks.failing}</span> <span class="muted small">${failures.lastError} · ${instant(failures.failingSince, language)}</span>`;
+    ? badge(webhooks.healthy, 'good')
+    : html`${badge(webhooks.failing, 'bad')} <span class="muted small">${failures.lastError} · ${instant(failures.failingSince, language)}</span>`;
 };

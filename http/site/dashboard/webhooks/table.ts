@@ -4,10 +4,11 @@ import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDeli
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
+import { badge } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 
 export const deliveryBadge = (status: DeliveryStatus, { texts }: Reader): Markup =>
-  html`<span class="status ${status.toLowerCase()}">${texts.deliveryStatuses[status]}</span>`;
+  badge(texts.deliveryStatuses[status], status.toLowerCase());
 
 export const deliveriesTable = (rows: readonly ReturnType<typeof deliveryView>[], reader: Reader): Markup => {
   const { texts, to, language } = reader;

@@ -1,6 +1,8 @@
 // A listener of the operators' own (rule S7).
 import { expect } from 'chai';
+import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { API_ROUTES } from '../../../../http/api/routes.ts';
+import { pngImage } from '../../../support/images.ts';
 import { enrol } from '../../../support/totp.ts';
 import type { Reply, TestGateway, TestUser } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
@@ -68,6 +70,14 @@ describe('with a listener for operators', () => {
     }
     for (const path of ['/v1/wallets', '/v1/charges', '/docs', '/openapi.json', '/', '/account/password'])
       expect(await codeAt(at, path, 'GET', { apikey: gateway.tenant.testKey }), path).to.deep.equal([404, 'not_found']);
+  });
+  it('each has the logos, because pages of operators show them', async () => {
+    const { services } = gateway.gateway;
+    const by = { actor: 'operator:test', requestId: null };
+    const changed = await services.changeLogo(gateway.tenant.accountId, pngImage(), by);
+    if (isRejection(changed)) throw new Error(changed.message);
+    for (const at of [gateway.opsUrl, gateway.baseUrl])
+      expect((await fetch(`${at}/pay/logos/${changed.logo}`)).status).to.equal(200);
   });
 });
 

@@ -4,16 +4,17 @@ import type { AuditToken } from '../../../../../application/ports/auditAccess.ts
 import { isRejection } from '../../../../../domain/kernel/rejection.ts';
 import { auditTokenParam } from '../../../../api/audit/operatorAudit.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
-import { FORM, route } from '../../../../kernel/route.ts';
+import { route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
-import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
-import { fact } from '../../parts.ts';
+import type { Content } from '../../page.ts';
+import { badge, fact } from '../../parts.ts';
 import { confirmed, shownOnce } from '../../secret.ts';
 import { tableOf } from '../../tables.ts';
-import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { acted, acting, answering, said, showing, shown, shownAgain } from '../acting.ts';
+import { type Operator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { badge, durationText } from './parts.ts';
+import { durationText } from './parts.ts';
 
 const SECTION = '/audit';
 /** A lag that shows that no worker seals. */
@@ -101,7 +102,7 @@ const exportPanel = ({ texts }: Operator): Markup => {
   return html`<section class="panel"><h2>${audit.exporting}</h2><p class="muted">${audit.exportLead}</p><pre tabindex="0">${EXPORT_COMMANDS}</pre></section>`;
 };
 
-const contentOf = async (operator: Operator, above: Markup | null = null) => {
+const contentOf = async (operator: Operator, above: Markup | null = null): Promise<Content> => {
   const { platform, texts } = operator;
   const [status, tokens] = [await platform.auditStatus(), await platform.listAuditTokens()];
   return {
@@ -112,43 +113,32 @@ ${keysPanel(status, operator)}${tokensPanel(tokens, operator)}${exportPanel(oper
   };
 };
 
-const acting = { ...ofOperator, query: pageQuery, body: FORM } as const;
-
 const auditRoute = route('GET', `${PLATFORM_PAGES}/audit`, {
-  ...ofOperator,
+  ...showing,
   operationId: 'showAuditLog',
   summary: 'Show the state of the audit log',
-  query: pageQuery,
-  responses: { 200: PAGE },
-  handle: async (context) => {
-    const operator = operatorOf(context);
-    return shownToOperator(200, context, operator, await contentOf(operator));
-  },
+  handle: (context) => shown(context, contentOf),
 });
 
 const rotateRoute = route('POST', `${PLATFORM_PAGES}/audit/rotate-key`, {
   ...acting,
   operationId: 'rotateAuditKeyFromPage',
   summary: 'Rotate the key of the audit log',
-  responses: { 303: REDIRECT },
-  handle: async (context) => {
-    const operator = operatorOf(context);
-    await operator.platform.rotateAuditKey();
-    return redirect(operator.to(SECTION), 'auditKeyRotated');
+  handle: (context) => {
+    const act = ({ platform }: Operator) => platform.rotateAuditKey();
+    return acted(context, { act, done: 'auditKeyRotated', place: SECTION, page: contentOf });
   },
 });
 
 const issueRoute = route('POST', `${PLATFORM_PAGES}/audit/tokens`, {
-  ...acting,
+  ...answering,
   operationId: 'issueAuditTokenFromPage',
   summary: 'Create an auditor’s token and show it once',
-  responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
     const { audit } = operator.texts.operations;
     const issued = await operator.platform.issueAuditToken(context.body.text('name'));
-    if (isRejection(issued))
-      return shownToOperator(422, context, operator, { ...(await contentOf(operator)), problem: audit.badName });
+    if (isRejection(issued)) return shownAgain(context, operator, contentOf, said(audit.badName));
     const above = shownOnce(issued.token, audit.token, audit.tokenLead, operator);
     return shownToOperator(200, context, operator, await contentOf(operator, above));
   },
@@ -159,11 +149,9 @@ const revokeRoute = route('POST', `${PLATFORM_PAGES}/audit/tokens/{id}/revoke`, 
   operationId: 'revokeAuditTokenFromPage',
   summary: 'Revoke an auditor’s token',
   params: auditTokenParam,
-  responses: { 303: REDIRECT },
-  handle: async (context) => {
-    const operator = operatorOf(context);
-    const revoked = await operator.platform.revokeAuditToken(context.params.id);
-    return isRejection(revoked) ? revoked : redirect(operator.to(SECTION), 'auditTokenRevoked');
+  handle: (context) => {
+    const act = ({ platform }: Operator) => platform.revokeAuditToken(context.params.id);
+    return acted(context, { act, done: 'auditTokenRevoked', place: SECTION, page: contentOf });
   },
 });
 

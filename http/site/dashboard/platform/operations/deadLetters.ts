@@ -5,7 +5,6 @@ import { type AccountId, parsePrefixedId } from '../../../../../domain/kernel/id
 import { isRejection } from '../../../../../domain/kernel/rejection.ts';
 import { isWebhookFilter, type RedriveAll, redriveAll } from '../../../../api/webhooks/operatorDeadLetters.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
-import { matching } from '../../../../kernel/query.ts';
 import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
@@ -13,7 +12,7 @@ import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { accountCell, LISTED_MAX, progressBar, reloading, reloadNote } from './parts.ts';
+import { accountCell, LISTED_MAX, progressBar, reloading, reloadNote, stillQuery } from './parts.ts';
 
 const SECTION = '/dead-letters';
 /** Running redrives that the page shows. */
@@ -117,11 +116,7 @@ const deadLettersRoute = route('GET', `${PLATFORM_PAGES}/dead-letters`, {
   ...ofLetters,
   operationId: 'showDeadLetters',
   summary: 'Show the failed deliveries of all accounts, or of one',
-  query: {
-    ...pageQuery,
-    accountId: typedQuery.accountId,
-    still: matching('Whether the page does not reload by itself.', '1', (text) => text),
-  },
+  query: { ...stillQuery, accountId: typedQuery.accountId },
   responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);

@@ -7,16 +7,16 @@ import { formatAmount } from '../../../../../domain/presentation/amount.ts';
 import { renderPrivacyReport } from '../../../../api/privacy/reportPdf.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
 import type { Form } from '../../../../kernel/forms.ts';
-import { FORM, type RouteContext, route } from '../../../../kernel/route.ts';
+import { route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
-import { PAGE, pageQuery } from '../../page.ts';
-import { options } from '../../parts.ts';
+import { badge, options } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { refusalText } from '../../texts/refusals.ts';
-import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
+import { type Acting, answering, showing, shown } from '../acting.ts';
+import { type Operator, operatorOf, shownToOperator } from '../page.ts';
 import { REASON_MAX, reasonInput } from '../parts.ts';
-import { accountCell, badge } from './parts.ts';
+import { accountCell } from './parts.ts';
 
 const SECTION = '/erasure';
 
@@ -100,25 +100,19 @@ ${heldTable(held.map(heldView), operator)}</section>${actionPanels(typed, order,
 };
 
 const READS = ['payments', 'payouts', 'disputes'] as const;
-const acting = { ...ofOperator, query: pageQuery, body: FORM, reads: READS } as const;
+const searching = { ...answering, reads: READS } as const;
 
 const erasureRoute = route('GET', `${PLATFORM_PAGES}/erasure`, {
-  ...ofOperator,
+  ...showing,
   operationId: 'showErasure',
   summary: 'Show the search for a person’s data',
-  query: pageQuery,
-  responses: { 200: PAGE },
-  handle: async (context) => {
-    const operator = operatorOf(context);
-    return shownToOperator(200, context, operator, content(searchPanel(NOTHING_TYPED, operator), operator));
-  },
+  handle: (context) => shown(context, async (operator) => content(searchPanel(NOTHING_TYPED, operator), operator)),
 });
 
 const findRoute = route('POST', `${PLATFORM_PAGES}/erasure`, {
-  ...acting,
+  ...searching,
   operationId: 'findPersonalDataFromPage',
   summary: 'Show the payments and payouts that hold a person’s data',
-  responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
     const found = await foundContent(typedOf(context.body), NO_ORDER, operator);
@@ -129,7 +123,7 @@ const findRoute = route('POST', `${PLATFORM_PAGES}/erasure`, {
 const REPORT_NAME = 'personal-data';
 
 const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
-  ...acting,
+  ...searching,
   operationId: 'reportPersonalDataFromPage',
   summary: 'Download what is held about a person',
   responses: {
@@ -155,7 +149,7 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
 
 const outcomePanel = (erased: readonly Erased[], hasMore: boolean, { texts, to, language }: Operator): Markup => {
   const { erasure } = texts.operations;
-  const look = { erased: 'good', erased_before: 'plain', refused: 'bad' } as const;
+  const look = { erased: 'good', erased_before: '', refused: 'bad' } as const;
   const rows = erased.map((one) => {
     const { id, outcome } = erasedView(one);
     const because = one.refused === null ? texts.none : refusalText(one.refused, language);
@@ -164,8 +158,6 @@ const outcomePanel = (erased: readonly Erased[], hasMore: boolean, { texts, to, 
   return html`<section class="panel"><h2>${erasure.outcome}</h2>${hasMore ? html`<p class="muted">${erasure.hasMore}</p>` : null}
 ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], rows)}<p class="row"><a href="${to(SECTION)}">${erasure.searchAgain}</a></p></section>`;
 };
-
-type Acting = RouteContext<'platformMember', NonNullable<unknown>, typeof pageQuery, typeof FORM>;
 
 /** Returns what the page says about a rejected erasure. */
 const wordsOf = (rejection: Rejection, { reason }: TypedOrder, { texts, language }: Operator): string => {
@@ -194,10 +186,9 @@ const erase = async (context: Acting) => {
 };
 
 const eraseRoute = route('POST', `${PLATFORM_PAGES}/erasure/erase`, {
-  ...acting,
+  ...searching,
   operationId: 'erasePersonalDataFromPage',
   summary: 'Erase a person’s data and show the outcome',
-  responses: { 200: PAGE, 422: PAGE },
   handle: erase,
 });
 

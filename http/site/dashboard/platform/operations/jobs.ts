@@ -7,10 +7,10 @@ import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant, minuteText } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect, textQuery } from '../../page.ts';
-import { statusOptions } from '../../parts.ts';
+import { badge, statusOptions } from '../../parts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { accountCell, badge, LISTED_MAX } from './parts.ts';
+import { accountCell, LISTED_MAX } from './parts.ts';
 
 const SECTION = '/jobs';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -36,7 +36,7 @@ const retryForm = (name: 'id' | 'queue' | 'all', value: string, words: string, {
 const failingPanel = ({ jobs: failing, total }: Failing, queue: string | null, operator: Operator): Markup => {
   const { texts, language } = operator;
   const { jobs, error: errorText, retry } = texts.operations;
-  const look = { failed: 'bad', retry: 'busy', awaits_upgrade: 'plain' } as const;
+  const look = { failed: 'bad', retry: 'busy', awaits_upgrade: '' } as const;
   const rows = failing.map(
     ({ id, queue: of, state, accountId, mode, attempts, error, failedAt, nextAttemptAt }) =>
       html`<tr><td>${instant(failedAt, language)}</td><th scope="row">${of}<br><code class="small">${id}</code></th>

@@ -1,8 +1,10 @@
-// Parts that several operators' pages have: accounts, durations, states, and pages that reload while work is running.
+// Parts that several operators' pages have: accounts, durations, and pages that reload while work is running.
 import type { Mode } from '../../../../../domain/kernel/ids.ts';
 import type { Language } from '../../../../../domain/presentation/amount.ts';
+import { matching } from '../../../../kernel/query.ts';
 import { html, type Markup } from '../../../html.ts';
 import { tagOf } from '../../format.ts';
+import { pageQuery } from '../../page.ts';
 import type { Operator } from '../page.ts';
 import { accountLink } from '../parts.ts';
 
@@ -12,12 +14,6 @@ export const LISTED_MAX = 100;
 /** A link to an account; a dash without one. */
 export const accountCell = (accountId: string | null, mode: string | null, operator: Operator): Markup =>
   accountId === null ? html`${operator.texts.none}` : accountLink(accountId, mode as Mode | null, operator);
-
-/** A state as a badge. */
-export const badge = (words: string, look: 'good' | 'busy' | 'bad' | 'plain'): Markup => {
-  const looks = { good: 'paid', busy: 'pending', bad: 'failed', plain: '' };
-  return html`<span class="status ${looks[look]}">${words}</span>`;
-};
 
 const UNITS = [
   ['day', 86_400],
@@ -40,6 +36,12 @@ export const progressBar = (share: number, label: string, language: Language): M
 };
 
 const RELOAD_SECONDS = 3;
+
+/** Of a page that reloads while work is running. */
+export const stillQuery = {
+  ...pageQuery,
+  still: matching('Whether the page does not reload by itself.', '1', (text) => text),
+} as const;
 
 /** Says that the page reloads, and links to the page that doesn't. */
 export const reloadNote = (path: string, { texts, to }: Operator): Markup =>

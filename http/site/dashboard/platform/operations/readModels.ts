@@ -3,15 +3,15 @@ import type { Platform } from '../../../../../application/capabilities.ts';
 import type { ReadModelRun } from '../../../../../application/ports/readModelRuns.ts';
 import { isRejection } from '../../../../../domain/kernel/rejection.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
-import { matching } from '../../../../kernel/query.ts';
 import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant, tagOf } from '../../format.ts';
 import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
+import { badge } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { badge, durationText, progressBar, reloading, reloadNote } from './parts.ts';
+import { durationText, progressBar, reloading, reloadNote, stillQuery } from './parts.ts';
 
 const SECTION = '/read-models';
 
@@ -100,7 +100,7 @@ const readModelsRoute = route('GET', `${PLATFORM_PAGES}/read-models`, {
   ...ofOperator,
   operationId: 'showReadModels',
   summary: 'Show read models and processes, rebuilds and verifications',
-  query: { ...pageQuery, still: matching('Whether the page does not reload by itself.', '1', (text) => text) },
+  query: stillQuery,
   responses: { 200: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);

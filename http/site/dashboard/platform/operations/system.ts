@@ -1,17 +1,20 @@
-// /dashboard/platform/system: whether the deployment is healthy, as `doctor` and /health/ready say.
-import { EventStoreUnavailable } from '../../../../../application/ports/eventStore.ts';
-import type { Finding, Leader } from '../../../../../application/ports/systemChecks.ts';
+// /dashboard/platform/system: whether the deployment is healthy, as `doctor` and /health/ready say. The checks run in the background.
+import type { Services } from '../../../../../application/capabilities.ts';
+import type { Leader } from '../../../../../application/ports/systemChecks.ts';
+import type { SystemReport } from '../../../../../application/ports/systemReports.ts';
 import { secondsBetween, type Timestamp } from '../../../../../domain/kernel/time.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
-import { route } from '../../../../kernel/route.ts';
+import { FORM, route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
 import { instant } from '../../format.ts';
-import { PAGE, pageQuery } from '../../page.ts';
-import { fact } from '../../parts.ts';
+import { PAGE, pageQuery, REDIRECT, redirect } from '../../page.ts';
+import { badge, fact } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
 import { listOf } from '../parts.ts';
-import { badge, durationText } from './parts.ts';
+import { durationText, reloading, reloadNote, stillQuery } from './parts.ts';
+
+const SECTION = '/system';
 
 const processPanel = async ({ texts, language, services, platform, to }: Operator): Promise<Markup> => {
   const { system } = texts.operations;
@@ -27,16 +30,6 @@ ${fact(system.version, version)}${fact(system.startedAt, instant(startedAt, lang
 ${fact(system.uptime, durationText(secondsBetween(startedAt as Timestamp, accounts.realNow()), language))}</dl></section>`;
 };
 
-/** Returns the lines of `doctor`. If the event store doesn't answer, there is only a line that says so. */
-const findingsOf = async ({ platform }: Operator): Promise<readonly Finding[]> => {
-  try {
-    return await platform.checkSystem();
-  } catch (error) {
-    if (!(error instanceof EventStoreUnavailable)) throw error;
-    return [{ check: 'event store', isGood: false, says: error.message }];
-  }
-};
-
 /** The pages where operators act on a check. */
 const PAGE_OF: { readonly [check: string]: string } = {
   'read models and processes': '/read-models',
@@ -46,7 +39,7 @@ const PAGE_OF: { readonly [check: string]: string } = {
   'audit log': '/audit',
 };
 
-const checksPanel = (findings: readonly Finding[], { texts, to }: Operator): Markup => {
+const reportTable = ({ findings }: SystemReport, { texts, to }: Operator): Markup => {
   const { system } = texts.operations;
   const name = (check: string): Markup => {
     const path = PAGE_OF[check];
@@ -56,8 +49,19 @@ const checksPanel = (findings: readonly Finding[], { texts, to }: Operator): Mar
     ({ check, isGood, says }) =>
       html`<tr lang="en"><th scope="row">${name(check)}</th><td>${isGood ? badge(system.good, 'good') : badge(system.bad, 'bad')}</td><td class="broad">${says}</td></tr>`,
   );
+  return tableOf(system.checks, [system.check, system.state, system.says], rows);
+};
+
+/** The newest report of this process, if there is one, and the button that renews it. */
+const checksPanel = ({ report, isChecking }: ReturnType<Services['systemReport']>, operator: Operator): Markup => {
+  const { texts, language, to, csrf } = operator;
+  const { system } = texts.operations;
+  const made = report && html`<span>${system.madeAt} ${instant(report.madeAt, language)}</span>`;
+  const renewing = isChecking
+    ? html`<span role="status">${system.checking}</span>`
+    : html`<form method="post" action="${to(`${SECTION}/checks`)}">${csrf}<button class="second">${system.checkNow}</button></form>`;
   return html`<section class="panel"><h2>${system.checks}</h2><p class="muted">${system.checksLead}</p>
-${tableOf(system.checks, [system.check, system.state, system.says], rows)}</section>`;
+<div class="row">${made}${renewing}</div>${isChecking ? reloadNote(SECTION, operator) : null}${report && reportTable(report, operator)}</section>`;
 };
 
 const leadersPanel = (leaders: readonly Leader[], operator: Operator): Markup => {
@@ -76,18 +80,33 @@ const systemRoute = route('GET', `${PLATFORM_PAGES}/system`, {
   ...ofOperator,
   operationId: 'showSystem',
   summary: 'Show whether the deployment is healthy',
-  query: pageQuery,
+  query: stillQuery,
   responses: { 200: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
-    const [process, findings] = [await processPanel(operator), await findingsOf(operator)];
-    const leaders = await operator.platform.listLeaders();
-    return shownToOperator(200, context, operator, {
+    const [process, leaders] = [await processPanel(operator), await operator.platform.listLeaders()];
+    const checks = operator.services.systemReport();
+    const shown = shownToOperator(200, context, operator, {
       title: operator.texts.operations.tabs.health,
-      section: '/system',
-      main: html`${process}${checksPanel(findings, operator)}${leadersPanel(leaders, operator)}`,
+      section: SECTION,
+      main: html`${process}${checksPanel(checks, operator)}${leadersPanel(leaders, operator)}`,
     });
+    return checks.isChecking && context.query.still === undefined ? reloading(shown, operator.to(SECTION)) : shown;
   },
 });
 
-export const SYSTEM_PAGES = [systemRoute];
+const checkRoute = route('POST', `${PLATFORM_PAGES}/system/checks`, {
+  ...ofOperator,
+  operationId: 'checkSystemFromPage',
+  summary: 'Start the checks of the deployment',
+  query: pageQuery,
+  body: FORM,
+  responses: { 303: REDIRECT },
+  handle: async (context) => {
+    const { services, to } = operatorOf(context);
+    void services.renewSystemReport();
+    return redirect(to(SECTION), 'checksStarted');
+  },
+});
+
+export const SYSTEM_PAGES = [systemRoute, checkRoute];
