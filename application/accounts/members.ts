@@ -80,7 +80,9 @@ export const members = (needs: MembersNeeds) => {
     ) =>
       manage(manager, null, role, async () => {
         const { accountId } = manager;
-        if ((await views.users.list(accountId, { after: null, limit: MEMBERS_MAX })).length >= MEMBERS_MAX) return FULL;
+        const users = await views.users.list(accountId, { after: null, limit: MEMBERS_MAX });
+        const isKnown = users.some((user) => user.email === email);
+        if (users.length >= MEMBERS_MAX && !isKnown) return FULL;
         const invited = await invite({ accountId, email, name, role }, by);
         if (isRejection(invited)) return invited;
         return (await commands.load(USER, USER.stream(invited))).state as KnownUser;

@@ -9,6 +9,7 @@ import {
   enableUser as decideEnabling,
   changeRole as decideRole,
   type KnownUser,
+  nameProblem,
   type Role,
   roleProblem,
   USER,
@@ -160,8 +161,8 @@ export const TAKEN = reject('invalid_request', 'A user with this email address a
 const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /**
- * Returns the new user's id. Rejects with `invalid_request` if the address is in use (param `email`) or the role does not fit the account
- * (param `role`), and with `not_found` if the account does not exist.
+ * Returns the new user's id. Rejects with `invalid_request` if the address is in use (param `email`), the role does not fit the account
+ * (param `role`) or the name is too long (param `name`), and with `not_found` if the account does not exist.
  */
 export const addUser =
   (needs: AddUserNeeds) =>
@@ -169,7 +170,7 @@ export const addUser =
     const { commands, accounts, randomness, emails } = needs;
     const { password, ...added } = addition;
     const { accountId } = added;
-    const problem = roleProblem(added.role, accountId);
+    const problem = roleProblem(added.role, accountId) ?? nameProblem(added);
     if (problem !== null) return problem;
     if (accountId !== null && (await commands.load(ACCOUNT, ACCOUNT.stream(accountId))).state.status === 'absent')
       return NO_ACCOUNT;

@@ -15,7 +15,8 @@ export interface LogConsumer {
   /**
    * Applies the events, in the transaction that also moves the checkpoint. Events arrive in log order, each once after the checkpoint. If
    * an event makes it throw, the event's stream is parked. If no event is the cause, this consumer is retried from the same position.
-   * Other consumers continue.
+   * Other consumers continue. Statements of other consumers run in between, in the same transaction: use only tables of its own and no
+   * savepoints, and await every statement.
    */
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
   /** Called after the batch is committed. */

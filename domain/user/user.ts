@@ -116,11 +116,20 @@ export const roleProblem = (role: Role, accountId: AccountId | null): Rejection 
         param: 'role',
       });
 
-/** Adds a user. No-op if it exists. Rejects an OPERATOR with an account, or another role without one, with `invalid_request`. */
+/** Returns why the name is refused, or null. The default is the email address, which may be longer. */
+export const nameProblem = ({ name, email }: { readonly name: string; readonly email: string }): Rejection | null =>
+  name.length <= USER_NAME_LENGTH_MAX || name === email
+    ? null
+    : reject('invalid_request', `The name must have at most ${USER_NAME_LENGTH_MAX} characters.`, { param: 'name' });
+
+/**
+ * Adds a user. No-op if it exists. Rejects an OPERATOR with an account, another role without one, or a name that is too long with
+ * `invalid_request`.
+ */
 export const addUser =
   (added: UserAdded['data']): Decision<UserState, UserEvent, 'added' | 'already_there'> =>
   (state) => {
-    const problem = roleProblem(added.role, added.accountId);
+    const problem = roleProblem(added.role, added.accountId) ?? nameProblem(added);
     if (problem !== null) return problem;
     return state.status === 'absent'
       ? { events: [{ type: 'UserAdded', data: added }], reply: 'added' }

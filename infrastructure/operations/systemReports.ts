@@ -1,4 +1,5 @@
 // Checks the deployment in the background of this process, and keeps the newest report in memory.
+import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import type { Clock } from '../../application/ports/system.ts';
 import type { Finding } from '../../application/ports/systemChecks.ts';
@@ -11,6 +12,8 @@ export interface ReportsWorld extends Closing {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+const CLOSING_MS = 1_000;
 
 /** The user and password of a URL. */
 const CREDENTIALS = /(?<=:\/\/)[^/\s]*@/g;
@@ -27,7 +30,8 @@ const failureOf = (error: unknown): Finding => {
 export const openSystemReports = ({ clock, log, closing }: ReportsWorld): SystemReports => {
   let report: SystemReport | null = null;
   let running: Promise<void> | null = null;
-  closing(async () => void (await running));
+  // A check may hang, and must not delay what closes later.
+  closing(async () => void (await Promise.race([running, pause(CLOSING_MS, undefined, { ref: false })])));
   const run = async (check: Parameters<SystemReports['make']>[0]): Promise<void> => {
     let findings: readonly Finding[];
     try {

@@ -137,15 +137,21 @@ export const requestUpkeep = (db: Sql, clock: Clock, daysKept: number): RequestL
 });
 
 /**
- * Views of pages belong to an owner of their own, so that lists without them skip none, and requests of keys need no further index. Without
- * an account, requests are those of operators.
+ * Views of pages have an owner of their own, so that lists without them need not skip any, and requests of keys need no further index.
+ * Without an account, requests are those of operators.
  */
 const ownersOf = (accountId: AccountId | null): readonly [own: string, views: string] => [
   accountId ?? '',
   `${accountId ?? ''}/views`,
 ];
-const ownerOf = ({ accountId, method, path }: LoggedRequest): string => {
-  const isView = (method === 'GET' || method === 'HEAD') && path.startsWith('/dashboard');
+/** Files that pages offer. */
+const DOWNLOAD = /\/(?:export|receipt\.pdf|statements\/[^/]+)$/;
+/** Whether a request only showed a page. Downloads and failures count like other requests. */
+const isViewOf = ({ method, path, status }: LoggedRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && path.startsWith('/dashboard') && status < 400 && !DOWNLOAD.test(path);
+const ownerOf = (request: LoggedRequest): string => {
+  const { accountId } = request;
+  const isView = isViewOf(request);
   return ownersOf(accountId)[isView ? 1 : 0];
 };
 

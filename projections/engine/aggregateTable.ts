@@ -80,7 +80,7 @@ export interface DerivedTable<State, Event extends Fact<string, unknown>> {
   ddl(schema: string): string;
   writer(schema: string): {
     reset(): void;
-    /** Applies changes in log order, each once. */
+    /** Applies changes in log order, each once. Statements of the aggregate's other tables run in between. */
     apply(changes: readonly AggregateChange<State, Event>[], tx: Sql): Promise<void>;
   };
 }

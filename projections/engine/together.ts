@@ -1,8 +1,12 @@
 // Independent work of one transaction. None waits for another, so that the session can send their statements together.
 
-/** After an error, the server answers the other statements of the transaction with this SQLSTATE. */
-const CONSEQUENCE = '25P02';
-const isConsequence = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === CONSEQUENCE;
+/**
+ * What the server answers to the other statements of a transaction after an error. The second of two statements by a new prepared name
+ * misses that name, because the first one could not prepare it.
+ */
+const CONSEQUENCES: readonly unknown[] = ['25P02', '26000'];
+const isConsequence = (error: unknown): boolean =>
+  CONSEQUENCES.includes((error as { readonly code?: unknown } | null)?.code);
 
 type Work = () => Promise<unknown>;
 
@@ -12,7 +16,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Starts all work. When it has ended, returns the first failure that is no consequence of another one, or null. */
+/** Starts all work. When it has ended, returns the failure that caused the others, or null. */
 export const failureOf = async (works: readonly Work[]): Promise<Failure | null> => {
   const outcomes = await Promise.allSettled(works.map(async (work) => work()));
   const failures = outcomes.flatMap((outcome, index) =>
@@ -21,7 +25,7 @@ export const failureOf = async (works: readonly Work[]): Promise<Failure | null>
   return failures.find(({ error }) => !isConsequence(error)) ?? failures[0] ?? null;
 };
 
-/** Starts all work, and resolves when it has ended. Throws the error of the first failure that is no consequence of another one. */
+/** Starts all work, and resolves when it has ended. Throws the error that caused the others. */
 export const together = async (works: readonly Work[]): Promise<void> => {
   const failure = await failureOf(works);
   if (failure !== null) throw failure.error;

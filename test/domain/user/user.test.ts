@@ -58,6 +58,17 @@ describe('addUser', () => {
     const operator = { ...ANA, accountId: null, role: 'OPERATOR' } as const;
     given(user).when(addUser(operator)).then({ type: 'UserAdded', data: operator }, 'added');
   });
+  it('a name has at most 200 characters, unless it is the email address', () => {
+    const longest = { ...ANA, name: 'n'.repeat(200) };
+    given(user).when(addUser(longest)).then({ type: 'UserAdded', data: longest }, 'added');
+    given(user)
+      .when(addUser({ ...ANA, name: 'n'.repeat(201) }))
+      .rejected('invalid_request', 'name');
+    const email = `${'a'.repeat(201)}@example.com`;
+    given(user)
+      .when(addUser({ ...ANA, email, name: email }))
+      .then({ type: 'UserAdded', data: { ...ANA, email, name: email } }, 'added');
+  });
 });
 
 describe('changePassword', () => {

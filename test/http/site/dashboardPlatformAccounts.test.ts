@@ -161,6 +161,27 @@ describe('operators’ pages of accounts and institutions', () => {
       expect((await pages.send(at)).status).to.equal(404);
       expect((await pages.send(`/accounts/acct_${NONE}/keys`, { mode: 'test' })).status).to.equal(404);
     });
+    it('show all of their keys and users, a page at a time', async () => {
+      const { path, tenant } = await spare();
+      const wanted = new Set<string>();
+      for (let n = 0; n < 45; n++) wanted.add(await makeKey(gateway, `key ${n}`, tenant));
+      for (let n = 0; n < 45; n++)
+        wanted.add(`usr_${(await gateway.addUser('VIEWER', { tenant, password: null })).userId}`);
+      await gateway.untilProjected('users');
+      const follow = async (param: string, of: RegExp): Promise<readonly string[]> => {
+        const listed: string[] = [];
+        for (let at: string | undefined = path; at !== undefined; ) {
+          const page = await pages.text(at);
+          listed.push(...new Set([...page.matchAll(of)].map(([, id]) => id as string)));
+          at = new RegExp(`${path}\\?${param}=\\w+`).exec(page)?.[0];
+        }
+        return listed;
+      };
+      const keys = await follow('keysAfter', /\/keys\/(key_\w+)\/revoke/g);
+      const users = await follow('usersAfter', /\/users\/(usr_\w+)"/g);
+      expect([new Set(keys).size, new Set(users).size]).to.deep.equal([keys.length, users.length]);
+      expect(new Set([...keys, ...users])).to.include.keys(...wanted);
+    });
     it('get a logo and lose it, and a file that is no logo is refused', async () => {
       const { path, tenant } = await spare();
       const send = (bytes: Uint8Array, headers: Readonly<Record<string, string>> = cookieOf(pages.bearer)) => {

@@ -167,9 +167,13 @@ describe('the team', () => {
     }
   });
   it('has at most its maximum of users', async () => {
-    for (let n = 1; n < MEMBERS_MAX; n++) await gateway.addUser('VIEWER', { tenant, password: null });
-    const wish = { email: 'one-more@example.com', role: 'VIEWER' };
-    const full = await (await as(owner)).api('POST', '/v1/users/invite', wish);
+    const invited = await gateway.addUser('VIEWER', { tenant, password: null });
+    for (let n = 2; n < MEMBERS_MAX; n++) await gateway.addUser('VIEWER', { tenant, password: null });
+    const invite = async (email: string) =>
+      (await as(owner)).api('POST', '/v1/users/invite', { email, role: 'VIEWER' });
+    const full = await invite('one-more@example.com');
     expect([full.status, full.text.includes('change_limit_reached')]).to.deep.equal([400, true]);
+    // To invite again adds no user.
+    expect((await invite(invited.email)).status).to.equal(202);
   }).timeout(20_000);
 });

@@ -51,7 +51,7 @@ describe('the migrations', () => {
     '0030_old_rows': 'f852bf55f5ab3d2b',
     '0031_storage': '7b532596ad8bd3d1',
     '0032_shared_roles': 'beb8387c82be1f34',
-    '0033_request_log_changes': '9ad3b09148743ed6',
+    '0033_request_log_changes': '8b55d7051f457d3b',
     '0034_partitions': '1e3ddc5708911dc0',
   };
 

@@ -159,11 +159,14 @@ describe('connections to Postgres', () => {
 
     it('share a prepared statement, which is prepared again if that failed', async () => {
       const statement = (n: number) => ({ name: 'insert', text: 'INSERT INTO kept (n) VALUES ($1)', values: [n] });
+      let codes: unknown[] = [];
       const first = session.transaction(async (tx) => {
         await tx.query('SELECT 1/0').catch(() => undefined);
-        await Promise.allSettled([tx.query(statement(1)), tx.query(statement(2))]);
+        const outcomes = await Promise.allSettled([tx.query(statement(1)), tx.query(statement(2))]);
+        codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : null));
       });
       expect(await messageOf(first)).to.match(/rolled back/);
+      expect(codes).to.deep.equal(['25P02', '26000']);
       await session.transaction((tx) => Promise.all([tx.query(statement(3)), tx.query(statement(4))]));
       expect(await kept()).to.deep.equal([3, 4]);
     });

@@ -199,14 +199,16 @@ describe('the request log in Postgres', () => {
     const api = ofUser(4, '/v1/users');
     const operators = ofUser(5, '/dashboard/platform', { accountId: null });
     const call = request(6);
-    await write(view, head, action, api, operators, call);
+    const files = ofUser(7, '/dashboard/test/payments/export');
+    const failed = ofUser(8, '/dashboard/test/wallet', { status: 500 });
+    await write(view, head, action, api, operators, call, files, failed);
     const any = { statuses: null, keyFingerprint: null };
     const listed = (filter: Parameters<RequestLogReads['list']>[1], after: LoggedRequest | null = null, limit = 10) =>
       reads().list(ACCOUNT, filter, after, limit);
-    expect(await listed(any)).to.deep.equal([call, api, action, head, view]);
+    expect(await listed(any)).to.deep.equal([failed, files, call, api, action, head, view]);
     expect(await listed(any, action, 1)).to.deep.equal([head]);
-    expect(await listed({ ...any, statuses: [200, 303] })).to.deep.equal([call, api, action, head, view]);
-    expect(await listed({ ...any, withoutViews: true })).to.deep.equal([call, api, action]);
+    expect(await listed({ ...any, statuses: [200, 303] })).to.deep.equal([files, call, api, action, head, view]);
+    expect(await listed({ ...any, withoutViews: true })).to.deep.equal([failed, files, call, api, action]);
     expect(await listed({ ...any, withoutViews: true, statuses: [303] })).to.deep.equal([action]);
     expect(await listed({ ...any, onlyChanges: true })).to.deep.equal([action]);
     expect(await reads().list(null, any, null, 10)).to.deep.equal([operators]);

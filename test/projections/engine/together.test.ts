@@ -19,8 +19,9 @@ describe('work that is begun together', () => {
   });
 
   it('fails by the first failure that no other one caused', async () => {
-    const works = [failing('aborted', '25P02'), failing('real', '23505'), failing('another', '22012')];
-    expect(await failureOf(works)).to.deep.include({ index: 1 });
+    const consequences = [failing('aborted', '25P02'), failing('not prepared', '26000')];
+    const works = [...consequences, failing('real', '23505'), failing('another', '22012')];
+    expect(await failureOf(works)).to.deep.include({ index: 2 });
     const error = await together(works).catch((caught: Error) => caught.message);
     expect(error).to.equal('real');
   });

@@ -1,14 +1,14 @@
 // /dashboard/platform/accounts/{id}: one account: its settings, logo, users and keys.
-import { MEMBERS_MAX } from '../../../../application/accounts/members.ts';
 import { ACCOUNT, type OpenAccount } from '../../../../domain/account/account.ts';
-import type { AccountId } from '../../../../domain/kernel/ids.ts';
+import { type AccountId, type KeyId, PREFIX, parsePrefixedId, type UserId } from '../../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../../domain/kernel/rejection.ts';
+import { USER } from '../../../../domain/user/user.ts';
 import { accountParam, NO_ACCOUNT } from '../../../api/accounts/operatorAccounts.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
 import { instant } from '../format.ts';
-import type { Content } from '../page.ts';
+import { type Content, pageQuery, textQuery } from '../page.ts';
 import { fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
 import { logoPanel } from '../settings/account.ts';
@@ -17,12 +17,19 @@ import { settingsPanels, type TypedSetting } from './accountSettings.ts';
 import { ACCOUNTS, standingBadge } from './accounts.ts';
 import { showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
-import { simpleForm } from './parts.ts';
+import { pager, simpleForm } from './parts.ts';
 import { addForm, type TypedUser, usersTable } from './users.ts';
 
-/** The page stays below 60 kB. */
-const USERS_LISTED = 40;
+/** Users shown at once, so that the page stays below 60 kB. */
+const USERS_LISTED = 30;
 export const placeOf = (id: AccountId): string => `${ACCOUNTS}/${ACCOUNT.idPrefix}${id}`;
+
+/** Where the lists of the page begin: behind these. null: with the first. */
+interface Begins {
+  readonly usersAfter: UserId | null;
+  readonly keysAfter: KeyId | null;
+}
+const FROM_THE_FIRST: Begins = { usersAfter: null, keysAfter: null };
 
 /** What was typed into one of the forms. */
 interface Typed extends TypedSetting, TypedUser {
@@ -48,24 +55,32 @@ const standing = ({ accountId, suspendedAt }: OpenAccount, operator: Operator): 
   }</section>`;
 };
 
-const usersPanel = async ({ accountId }: OpenAccount, typed: TypedUser, operator: Operator): Promise<Markup> => {
+const usersPanel = async (
+  { accountId }: OpenAccount,
+  after: UserId | null,
+  typed: TypedUser,
+  operator: Operator,
+): Promise<Markup> => {
   const { texts, platform, to } = operator;
   const { users: words } = texts.platform;
-  const found = await platform.listUsers(accountId, { after: null, limit: MEMBERS_MAX });
-  const path = to(`${placeOf(accountId)}/users`);
-  return html`<section class="panel"><h2>${words.title}</h2>${usersTable(found.slice(0, USERS_LISTED), found.length, path, operator)}
-${addForm(path, true, typed, operator)}</section>`;
+  const found = await platform.listUsers(accountId, { after, limit: USERS_LISTED + 1 });
+  const listed = found.slice(0, USERS_LISTED);
+  const last = found.length > USERS_LISTED ? listed.at(-1) : undefined;
+  const page = to(placeOf(accountId));
+  const next = last === undefined ? null : USER.idPrefix + last.userId;
+  return html`<section class="panel"><h2>${words.title}</h2>${usersTable(listed, listed.length, `${page}/users`, operator)}
+${pager(page, 'usersAfter', after === null, next, operator)}${addForm(`${page}/users`, true, typed, operator)}</section>`;
 };
 
 export const onePage =
-  (id: AccountId, typed: Typed = {}) =>
+  (id: AccountId, typed: Typed = {}, { usersAfter, keysAfter } = FROM_THE_FIRST) =>
   async (operator: Operator): Promise<Content | Rejection> => {
     const { texts, platform, to } = operator;
     const account = await platform.findAccount(id);
     if (account === null) return NO_ACCOUNT;
     const path = to(placeOf(id));
-    const users = await usersPanel(account, typed, operator);
-    const keys = await keysPanel(id, `${path}/keys`, typed.label ?? '', operator);
+    const users = await usersPanel(account, usersAfter, typed, operator);
+    const keys = await keysPanel(id, path, keysAfter, typed.label ?? '', operator);
     return {
       title: account.name,
       section: ACCOUNTS,
@@ -80,8 +95,20 @@ const oneRoute = route('GET', `${PLATFORM_PAGES}${ACCOUNTS}/{id}`, {
   params: accountParam,
   operationId: 'showAccountPage',
   summary: 'Show an account, and what can be done with it',
+  query: {
+    ...pageQuery,
+    usersAfter: textQuery('The last user of the list before.'),
+    keysAfter: textQuery('The last API key of the list before.'),
+  },
   reads: ['users'],
-  handle: (context) => shown(context, onePage(context.params.id)),
+  handle: (context) => {
+    const { params, query } = context;
+    const begins = {
+      usersAfter: parsePrefixedId<UserId>(query.usersAfter ?? '', USER.idPrefix),
+      keysAfter: parsePrefixedId<KeyId>(query.keysAfter ?? '', PREFIX.key),
+    };
+    return shown(context, onePage(params.id, {}, begins));
+  },
 });
 
 export const ACCOUNT_PAGES = [oneRoute];

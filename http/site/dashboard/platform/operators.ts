@@ -7,6 +7,7 @@ import { html } from '../../html.ts';
 import { type Content, PAGE, pageQuery, REDIRECT, textQuery } from '../page.ts';
 import { acting, showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
+import { pager } from './parts.ts';
 import { addedUser, addForm, type TypedUser, usersTable } from './users.ts';
 
 export const OPERATORS = '/operators';
@@ -16,7 +17,7 @@ const listPage =
   (after: UserId | null, typed: TypedUser = {}) =>
   async (operator: Operator): Promise<Content> => {
     const { texts, platform, to } = operator;
-    const { operators: words, accounts, sections } = texts.platform;
+    const { operators: words, sections } = texts.platform;
     const found = await platform.listOperators({ after, limit: PAGE_SIZE + 1 });
     const listed = found.slice(0, PAGE_SIZE);
     const last = found.length > PAGE_SIZE ? listed.at(-1) : undefined;
@@ -25,7 +26,7 @@ const listPage =
       title: sections.operators,
       section: OPERATORS,
       main: html`<section class="panel"><p class="muted">${words.lead}</p>${usersTable(listed, listed.length, path, operator)}
-<p class="row pager">${after === null ? null : html`<a href="${path}">${accounts.first}</a>`}${last === undefined ? null : html`<a href="${path}?after=${USER.idPrefix}${last.userId}" rel="next">${accounts.next}</a>`}</p>
+${pager(path, 'after', after === null, last === undefined ? null : USER.idPrefix + last.userId, operator)}
 ${addForm(path, false, typed, operator)}</section>`,
     };
   };

@@ -856,7 +856,7 @@ export const EN: Texts = {
       },
     },
     operators: {
-      lead: 'Operators work for the platform and see every account. The security log records every change. In production, an operator sets up a second factor at the first sign-in.',
+      lead: 'Operators see every account. They sign in at the address of this page, also after an invitation, and in production set up a second factor then.',
       add: 'Add an operator',
       added: 'Operator added',
     },

@@ -861,7 +861,7 @@ export const PT: Texts = {
       },
     },
     operators: {
-      lead: 'Operadores trabalham para a plataforma e veem todas as contas. O log de segurança registra cada alteração. Em produção, um operador configura a verificação em duas etapas no primeiro acesso.',
+      lead: 'Operadores veem todas as contas. Eles entram pelo endereço desta página, também depois de um convite, e em produção configuram a verificação em duas etapas no primeiro acesso.',
       add: 'Adicionar um operador',
       added: 'Operador adicionado',
     },
