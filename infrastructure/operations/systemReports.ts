@@ -21,7 +21,8 @@ const CREDENTIALS = /(?<=:\/\/)[^/\s]*@/g;
 /** Returns the line about checks that could not be completed. Errors of a refused connection may have only a code. */
 const failureOf = (error: unknown): Finding => {
   const { message, code } = error as { readonly message?: string; readonly code?: unknown };
-  const says = (message || String(code ?? error)).replaceAll(CREDENTIALS, '').replaceAll(/\s*\n\s*/g, ' ');
+  const lines = (message || String(code ?? error)).replaceAll(CREDENTIALS, '').split('\n');
+  const says = lines.map((line) => line.trim()).join(' ');
   return error instanceof EventStoreUnavailable
     ? { check: 'event store', isGood: false, says }
     : { check: 'checks', isGood: false, says: `they could not be completed: ${says}` };
