@@ -161,7 +161,7 @@ describe('erasure of personal data (L1–L3)', () => {
 
   it('resends and retries webhooks with what is left', async () => {
     const { data } = await desk.merchant.deliveries('?status=FAILED&limit=100');
-    expect(data.length).to.be.greaterThan(10);
+    expect(data).to.not.be.empty;
     const id = data[0]?.id as string;
     expect((await gateway.post(`/v1/webhooks/deliveries/${id}/retry`, {}, desk.merchant)).status).to.equal(200);
     const before = desk.receiver.got.length;
