@@ -1,0 +1,47 @@
+// Payouts of one wallet: how long a request takes until it is granted (ADR 0013), one after the other and from eight clients at once.
+import { GatewayUnderTest } from './gatewayUnderTest.ts';
+import type { BenchRow, Row } from './row.ts';
+import { quantile } from './statistics.ts';
+
+const LATENCY_MS_MAX = 50;
+const CLIENTS = [1, 8];
+
+export const payouts: BenchRow = async ({ quick, say }) => {
+  const [warmUp, count] = quick ? [5, 40] : [50, 400];
+  const gateway = await GatewayUnderTest.start();
+  const ask = (name: string) =>
+    gateway.call('/v1/payouts', { amount: 50, destination: { pix_key: 'ana@example.com' } }, { idempotencyKey: name });
+  const earnings = { amount: 10_000_000, payment_method: 'pix' };
+  const { id } = await gateway.call<{ id: string }>('/v1/charges', earnings, {
+    idempotencyKey: `payouts-${process.pid}`,
+  });
+  await gateway.call(`/v1/sandbox/charges/${id}/pay`, {});
+  await gateway.caughtUp();
+  const rows: Row[] = [];
+  for (const clients of CLIENTS) {
+    say(`payouts: ${count} from ${clients} at once`);
+    const latenciesMs: number[] = [];
+    let asked = 0;
+    const client = async (): Promise<void> => {
+      for (let n = asked++; n < warmUp + count; n = asked++) {
+        const beganAt = performance.now();
+        await ask(`payouts-${process.pid}-${clients}-${n}`);
+        if (n >= warmUp) latenciesMs.push(performance.now() - beganAt);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    const p99 = quantile(latenciesMs, 0.99);
+    rows.push({
+      name: clients === 1 ? 'payouts' : `payouts${clients}`,
+      what: `POST /v1/payouts of one wallet, ${clients === 1 ? 'one after the other' : `${clients} at once`}, p99`,
+      against: `a bound; ${count} payouts`,
+      unit: 'ms',
+      ours: p99,
+      counterpart: null,
+      goal: { text: '≤ 50 ms', met: p99 <= LATENCY_MS_MAX },
+      details: { 'p50, ms:': quantile(latenciesMs, 0.5), 'longest, ms:': Math.max(...latenciesMs) },
+    });
+  }
+  await gateway.stop();
+  return rows;
+};
