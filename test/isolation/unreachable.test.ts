@@ -121,7 +121,8 @@ describe('a store that does not answer', function suite() {
   };
   const MIGRATION = ['migrateEvents.ts', '--to', 'esdb://127.0.0.1:1?tls=false'];
   const SOME = [['start.ts'], MIGRATION];
-  const OTHERS = [['api.ts'], ['projector.ts'], ['worker.ts'], ['cli.ts', 'doctor'], ['cli.ts', 'held', 'list']];
+  const ROLES = ['api', 'projector', 'worker'].map((role) => ['start.ts', role]);
+  const OTHERS = [...ROLES, ['cli.ts', 'doctor'], ['cli.ts', 'held', 'list']];
 
   for (const [kind, says] of Object.entries(SAYS))
     it(`(${kind}) is told by programs in one line with exit code 2, in seconds`, async () => {
@@ -136,6 +137,15 @@ describe('a store that does not answer', function suite() {
   it('(silence) is told by all the others, too', async () => {
     const ended = await Promise.all(OTHERS.map((words) => run(words, { DATABASE_URL: urls['silence'] as string })));
     for (const [i, one] of ended.entries()) expectOneLine(one, SAYS['silence'] as RegExp, `${OTHERS[i]}`);
+  });
+
+  it('is not asked by a role that does not exist', async () => {
+    const ended = await run(['start.ts', 'everything'], { DATABASE_URL: urls['silence'] as string });
+    expectOneLine(
+      ended,
+      /^quita: there is no role everything; the roles are all, api, projector, worker\n$/,
+      'everything',
+    );
   });
 
   it('is not asked by the two that act for the demo account: they say what they need', async () => {
