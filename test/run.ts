@@ -4,7 +4,8 @@
 // exit code 0 only when all passed.
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
 // PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
-// `npm run test:deadlines`: what waits for real deadlines, retries and outages of stores, and what measures the CPU of requests. As above.
+// `npm run test:deadlines`: what waits for real deadlines, retries, outages of stores and other leaders, and what measures the CPU of
+// requests. As above.
 // `npm run test:routes`: every route of the table before every caller, error, unknown field, other version and hostile request. As above.
 // `npm run test:plans`: lists, plans and buffers of large tables. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
@@ -46,6 +47,8 @@ const SUITES = {
       'test/projections/engine/verify.test.ts',
       'test/projections/engine/rebuild.test.ts',
       'test/projections/engine/leadership.test.ts',
+      'test/projections/engine/dividing.test.ts',
+      'test/projections/partitions.test.ts',
       'test/http/api/providers/operatorConnections.test.ts',
     ],
     jobs: 4,
