@@ -7,7 +7,7 @@ import type { StreamName } from '../../domain/kernel/ids.ts';
 import { consumerWork } from '../../infrastructure/subscriptions/consumerWork.ts';
 import { readPositions } from '../../projections/engine/checkpoints.ts';
 import { isOfPart, partsOf } from '../../projections/engine/partitions.ts';
-import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import type { Projection } from '../../projections/engine/projection.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
 import { createSchema, dropSchema } from '../../projections/engine/schemaVersions.ts';
 import { verify } from '../../projections/engine/verify.ts';
@@ -165,9 +165,9 @@ describe('read models by account', () => {
     }
     await gateway.untilProjected();
     await check(PROJECTIONS);
-    const copied = await rowsIn(liveSchema('payments'), PAYMENTS);
     await rebuild([PAYMENTS], storage, storage.openSession);
-    expect(await rowsIn(liveSchema('payments'), PAYMENTS)).to.deep.equal(copied);
+    // The bank may confirm a refund meanwhile, so the rows are compared with the log and not with earlier rows.
+    await check(PROJECTIONS);
     const refusal = await work.divide('users', 2, never).catch((error: Error) => `${error.name}: ${error.message}`);
     expect(refusal).to.match(/^NotDivided: users can't be divided: .* These can: payments, /);
     expect(gateway.faults).to.deep.equal([]);
