@@ -30,6 +30,15 @@ export const fact = (label: string, value: Markup | string | null): Markup | nul
 export const actionForm = (path: string, { csrf, to }: Pick<Person, 'csrf' | 'to'>, content: Markup): Markup =>
   html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
 
+/** Sends the invitation of a user again, by the same form as the first one. `path`: where that form goes. */
+export const inviteAgain = (
+  { email, role }: Pick<ListedUser, 'email' | 'role'>,
+  path: string,
+  words: string,
+  { csrf }: Pick<Person, 'csrf'>,
+): Markup =>
+  html`<form method="post" action="${path}">${csrf}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button class="second">${words}</button></form>`;
+
 /** The options of a select field. */
 export const options = (
   values: Iterable<readonly [value: string, label: string]>,

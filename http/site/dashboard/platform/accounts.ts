@@ -14,7 +14,7 @@ import { badge } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { answering, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { field, finder, secretsPage } from './parts.ts';
+import { field, finder, pager, secretsPage } from './parts.ts';
 
 export const ACCOUNTS = '/accounts';
 const PAGE_SIZE = 50;
@@ -42,6 +42,7 @@ const listPage =
     const found = await platform.listAccounts({ after, limit: PAGE_SIZE + 1 });
     const rows = found.slice(0, PAGE_SIZE);
     const last = found.length > PAGE_SIZE ? rows.at(-1) : undefined;
+    const next = last === undefined ? null : ACCOUNT.idPrefix + last.accountId;
     const heads = [words.name, texts.signIn.email, texts.payments.status, words.openedAt];
     return {
       title: sections.accounts,
@@ -57,8 +58,7 @@ ${
         rows.map((one) => row(one, operator)),
       )
 }
-<p class="row pager"><a class="button" href="${to(`${ACCOUNTS}/new`)}">${words.create}</a>${after === null ? null : html`<a href="${to(ACCOUNTS)}">${words.first}</a>`}
-${last === undefined ? null : html`<a href="${to(ACCOUNTS)}?after=${ACCOUNT.idPrefix}${last.accountId}" rel="next">${words.next}</a>`}</p></section>`,
+${pager(to(ACCOUNTS), 'after', after === null, next, operator, html`<a class="button" href="${to(`${ACCOUNTS}/new`)}">${words.create}</a>`)}</section>`,
     };
   };
 

@@ -29,16 +29,17 @@ export const listOf = (
   return html`${tableOf(label, heads, rows)}${total > rows.length ? html`<p class="muted small">${platform.cut(rows.length, total)}</p>` : null}`;
 };
 
-/** Links to the first page and to the next one. `next`: the last entry of this page, null if it is the last page. */
+/** Links to the first page and to the next one. `next`: the last entry of this page, null if it is the last page. `lead`: before them. */
 export const pager = (
   path: string,
   param: string,
   isFirst: boolean,
   next: string | null,
   { texts: { platform } }: Pick<Person, 'texts'>,
+  lead: Markup | null = null,
 ): Markup => {
   const { first, next: following } = platform.accounts;
-  return html`<p class="row pager">${isFirst ? null : html`<a href="${path}">${first}</a>`}${next === null ? null : html`<a href="${path}?${param}=${next}" rel="next">${following}</a>`}</p>`;
+  return html`<p class="row pager">${lead}${isFirst ? null : html`<a href="${path}">${first}</a>`}${next === null ? null : html`<a href="${path}?${param}=${next}" rel="next">${following}</a>`}</p>`;
 };
 
 /** A page that shows secrets once. It leads to `place`. */

@@ -6,7 +6,7 @@ import { isRejection, type Rejection } from '../../../../domain/kernel/rejection
 import { ACCOUNT_ROLES, type Role, USER } from '../../../../domain/user/user.ts';
 import { html, type Markup } from '../../html.ts';
 import { type Content, redirect } from '../page.ts';
-import { userBadge } from '../parts.ts';
+import { inviteAgain, userBadge } from '../parts.ts';
 import { type Acting, said, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { choice, field, listOf, secretsPage } from './parts.ts';
@@ -17,18 +17,13 @@ export interface TypedUser {
   readonly name?: string;
 }
 
-/** The form's fields that invite the user again. */
-const inviteAgain = ({ email, role }: ListedUser, path: string, { texts, csrf }: Operator): Markup =>
-  html`<form method="post" action="${path}">${csrf}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}">
-<button class="second">${texts.platform.users.inviteAgain}</button></form>`;
-
 /** `path`: where the form that adds one of the users goes. */
 export const usersTable = (users: readonly ListedUser[], total: number, path: string, operator: Operator): Markup => {
   const { texts, to } = operator;
   const { users: words } = texts.platform;
   const rows = users.map((user) => {
     const { userId, name, email, role, status, hasPassword } = user;
-    const again = status === 'active' && !hasPassword ? inviteAgain(user, path, operator) : null;
+    const again = status === 'active' && !hasPassword ? inviteAgain(user, path, words.inviteAgain, operator) : null;
     return html`<tr><th scope="row" class="wide"><a href="${to(`/users/${USER.idPrefix}${userId}`)}">${name}</a><br><span class="muted small">${email}</span></th>
 <td>${words.roles[role]}</td><td>${userBadge(user, operator)}${again}</td></tr>`;
   });

@@ -85,7 +85,7 @@ ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.vel
 ${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
-/** The logo, and the forms that change it, or why there are none. The token stands before the file, so that it is checked first. */
+/** The logo with its forms, or why the reader can’t change it. The token stands before the file, so that it is checked first. */
 export const logoPanel = (
   { logo: hash }: AccountSettings,
   path: string,

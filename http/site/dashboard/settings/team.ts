@@ -24,7 +24,7 @@ import {
   textQuery,
   unlessManager,
 } from '../page.ts';
-import { options, userBadge } from '../parts.ts';
+import { inviteAgain, options, userBadge } from '../parts.ts';
 import { tableOf } from '../tables.ts';
 import { refusalText } from '../texts/refusals.ts';
 import type { DoneAction } from '../texts/texts.ts';
@@ -54,10 +54,6 @@ const roleOptions = (chosen: string, user: ListedUser | null, reader: Reader): M
     chosen,
   )}`;
 
-/** Sends the invitation again, by the same form as the first one. */
-const inviteAgain = ({ email, role }: ListedUser, { texts, to, csrf }: Reader): Markup =>
-  html`<form method="post" action="${to(PATH)}">${csrf}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button class="second">${texts.team.inviteAgain}</button></form>`;
-
 /** What the reader can do with a user, or why nothing. */
 const actions = (user: ListedUser, reader: Reader): Markup => {
   const { texts, to, csrf, language } = reader;
@@ -69,7 +65,7 @@ const actions = (user: ListedUser, reader: Reader): Markup => {
 <select name="role" aria-label="${team.roleOf(user.name)}">${roleOptions(user.role, user, reader)}</select><button class="second">${team.change}</button></form>
 ${
   user.status === 'active'
-    ? html`${user.hasPassword ? null : inviteAgain(user, reader)}<form method="post" action="${to(`${at}/disable`)}">${csrf}<button class="danger">${team.disable}</button></form>`
+    ? html`${user.hasPassword ? null : inviteAgain(user, to(PATH), team.inviteAgain, reader)}<form method="post" action="${to(`${at}/disable`)}">${csrf}<button class="danger">${team.disable}</button></form>`
     : html`<form method="post" action="${to(`${at}/enable`)}">${csrf}<button class="second">${team.enable}</button></form>`
 }</div>`;
 };
