@@ -1,6 +1,5 @@
 // Analysts as roles of PostgreSQL. A role's own settings are defaults, which its sessions can change with SET, so the limits on time and
 // locks are enforced from outside, every two seconds.
-import { setPriority } from 'node:os';
 import {
   ANALYST_LIMITS,
   type Analysts,
@@ -9,6 +8,7 @@ import {
 } from '../../application/ports/analysts.ts';
 import { asTimestamp, type Sql, type SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
+import { giveLowestPriority } from './lowestPriority.ts';
 import { scramVerifier } from './scramVerifier.ts';
 
 const {
@@ -165,26 +165,17 @@ const SESSIONS = `SELECT a.pid, g.role, CASE
       WHEN EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory') THEN 'advisory_lock' END AS why
     FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role`;
 
-/** The lowest priority: the session runs while Quita's own have nothing to do. */
-const LOWEST = 19;
-
-/** Lowers the priority of a server process of this machine. No-op if it has ended, or if it belongs to another user. */
-const yieldToOthers = (pid: number): void => {
-  try {
-    setPriority(pid, LOWEST);
-  } catch {
-    // The limits above still hold.
-  }
-};
-
 const restrain =
   (db: SqlPool, isLocal: boolean, secondsMax: number): Analysts['restrain'] =>
   async () => {
     const { rows } = await db.query<Session>({ name: 'analyst_sessions', text: SESSIONS, values: [secondsMax] });
     const ended: EndedSession[] = [];
     for (const { pid, role, why } of rows) {
-      if (why === null && isLocal) yieldToOthers(pid);
-      if (why === null) continue;
+      if (why === null) {
+        // A session that can't be slowed down is still bound by the limits above.
+        if (isLocal) await giveLowestPriority(pid);
+        continue;
+      }
       await db.query('SELECT pg_terminate_backend($1)', [pid]);
       ended.push({ role, why });
     }
