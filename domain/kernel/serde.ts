@@ -217,18 +217,29 @@ const recordAt = (data: Json, keys: readonly string[]): Record<string, Json> | n
   return isObject(owner) ? owner : null;
 };
 
-/** Returns a copy without the fields. `depth`: how many keys of their paths lead to `data`. */
-const withoutFields = (data: Fields, fields: readonly PersonalField[], depth = 0): Fields => {
-  const copy: Record<string, Json> = {};
+/** Personal fields by the keys that lead to them. */
+type PersonalTree = ReadonlyMap<string, PersonalTree | PersonalField>;
+
+const treeOf = (fields: readonly PersonalField[], depth = 0): PersonalTree =>
+  new Map(
+    [...Map.groupBy(fields, ({ owner, name }) => owner[depth] ?? name)].map(([key, own]) => {
+      const [first] = own as [PersonalField];
+      return [key, first.owner.length > depth ? treeOf(own, depth + 1) : first];
+    }),
+  );
+
+/** Returns a copy without the personal values that hold data, and adds these to `taken` by path. */
+const takeFrom = (data: Fields, tree: PersonalTree, taken: Record<string, Json>): Fields => {
+  const rest: Record<string, Json> = {};
   for (const key of Object.keys(data)) {
-    const below = fields.find(({ owner, name }) => (owner[depth] ?? name) === key);
-    if (below === undefined) copy[key] = data[key] as Json;
-    else if (below.owner.length > depth) {
-      const inner = fields.filter(({ owner }) => owner[depth] === key);
-      copy[key] = withoutFields(data[key] as Fields, inner, depth + 1);
-    }
+    const value = data[key] as Json;
+    const below = tree.get(key);
+    if (below === undefined) rest[key] = value;
+    else if (below instanceof Map) rest[key] = isObject(value) ? takeFrom(value, below, taken) : value;
+    else if (isBlank(value)) rest[key] = value;
+    else taken[(below as PersonalField).path] = value;
   }
-  return copy;
+  return rest;
 };
 
 const putAt = (data: Json, keys: readonly string[], name: string, value: Json): void => {
@@ -311,6 +322,7 @@ class Format {
   readonly #type: string;
   readonly #paths: readonly string[];
   #personal: readonly PersonalField[] | null = null;
+  #personalTree: PersonalTree | null = null;
 
   constructor(type: string, { shape, personal, unsaid = {} }: StoredVersion<unknown>, former: Format['former']) {
     this.shape = shape;
@@ -326,6 +338,10 @@ class Format {
   get personal(): readonly PersonalField[] {
     this.#personal ??= personalFields(this.#type, { shape: this.shape as Shape<never>, personal: this.#paths });
     return this.#personal;
+  }
+  get personalTree(): PersonalTree {
+    this.#personalTree ??= treeOf(this.personal);
+    return this.#personalTree;
   }
 }
 
@@ -381,16 +397,11 @@ export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
     storedData: (form, around) => leaveOut(form.data, format(form).rules, around),
     hasPersonal: (type) => formats(type).some(({ hasPersonal }) => hasPersonal),
     takePersonal: (form) => {
+      const { personalTree } = format(form);
+      if (personalTree.size === 0 || !isObject(form.data)) return { rest: form.data, personal: null };
       const personal: Record<string, Json> = {};
-      const taken = format(form).personal.filter(({ path, owner, name }) => {
-        const value = recordAt(form.data, owner)?.[name];
-        if (value === undefined || isBlank(value)) return false;
-        personal[path] = value;
-        return true;
-      });
-      return taken.length === 0
-        ? { rest: form.data, personal: null }
-        : { rest: withoutFields(form.data as Fields, taken), personal };
+      const rest = takeFrom(form.data, personalTree, personal);
+      return Object.keys(personal).length === 0 ? { rest: form.data, personal: null } : { rest, personal };
     },
     putPersonal: (form, personal) => {
       if (personal === null) {

@@ -93,12 +93,12 @@ export const scheduledDeliveries = (
   const remembered = boundedCache<DeliveryId, ScheduledDelivery>(REMEMBERED_MAX);
   return {
     schedule: async (deliveries) => {
-      const added = await db.transaction(async (tx) => {
+      const added = await db.transaction(async (tx, last) => {
         const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
         const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({ ...INSERT, values });
         const written = new Set(rows.map(({ id }) => id));
         const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
-        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
+        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), last);
         return isNew;
       });
       for (const { scheduled } of added) remembered.set(scheduled.deliveryId, scheduled);
