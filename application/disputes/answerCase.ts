@@ -10,7 +10,7 @@ import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -44,7 +44,9 @@ export const answerCase =
     const decide = decisionOf(answer, announcesOutcomes(account, mode), at);
     const actor = { actor: by.actor, requestId: by.requestId ?? id };
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
-    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata);
+    // Only a request for evidence may be repeated for ever.
+    const limits = answer.kind === 'requestEvidence' ? limitsOf(by) : {};
+    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata, limits);
     if (isRejection(done)) return done;
     // The answer is recorded. If the store fails now, the process updates the payment, and the merchant still gets a success.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
