@@ -1,5 +1,5 @@
-// Days whose movements were compared with the institution's list (rule V4). Old items that agree with our postings are
-// deleted; a day's row says that its postings without an item agreed. An earlier version deletes nothing, and compares only later days.
+// Days whose old listed items may be deleted where they agree with our postings (rule V4, projections/providerMovements/oldItems.ts). An
+// earlier version deletes nothing and compares only later days, but its reports of such a day show the deleted items as missing.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>
@@ -8,7 +8,7 @@ export const up = (knex: Knex): Promise<unknown> =>
       connection_id text COLLATE "C" NOT NULL,
       -- A civil day of São Paulo.
       day date NOT NULL,
-      -- kept: some postings were never compared, so all items stay; clearing: items that agree are being deleted; cleared: they are deleted.
+      -- kept: a posting was never compared, so all items stay; clearing: items that agree are being deleted; cleared: they are deleted.
       state text COLLATE "C" NOT NULL CHECK (state IN ('kept', 'clearing', 'cleared')),
       PRIMARY KEY (connection_id, day)
     );

@@ -1,8 +1,10 @@
 // An account's logo changes under a lock: two at once would forget each other's bytes.
 import { expect } from 'chai';
 import { changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
+import { type Changer, metadataForChange } from '../../../application/core/eventMetadata.ts';
 import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
 import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
@@ -44,7 +46,7 @@ describe('the logo of an account', () => {
     };
     const { commands, accounts } = core;
     const needs = { commands, accounts, logos, withTenantLock, leases: { announce: async () => undefined } };
-    const change = (to: CheckedLogo | null) => changeLogo(needs)(accountId, to, BY);
+    const change = (to: CheckedLogo | null, by: Changer = BY) => changeLogo(needs)(accountId, to, by);
     for (const to of [logo('a'), logo('b'), logo('b'), null]) await change(to);
     expect(done.splice(0)).to.deep.equal([
       [true, 'put', 'a', null],
@@ -54,6 +56,24 @@ describe('the logo of an account', () => {
       [true, 'put', 'b', 'b'],
       [true, 'keep', 'b,b', 'b'],
       [true, 'keep', '', null],
+    ]);
+    // At the account's bound, the bytes of a refused one go, and those of the present one stay.
+    await change(logo('d'));
+    done.length = 0;
+    const { revision } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
+    const at = accounts.realNow();
+    const events = Array.from({ length: 19_999 - revision }, () => ({
+      ...{ type: 'AccountSandboxSettingsChanged' as const, data: { sandbox: {}, at } },
+    }));
+    const metadata = metadataForChange(BY, accountId, accountId);
+    await commands.record(ACCOUNT, ACCOUNT.stream(accountId), () => ({ events, reply: null }), metadata);
+    for (const to of [logo('e'), null]) {
+      const full = await change(to, { actor: 'user:test', requestId: 'req_1' });
+      expect(isRejection(full) && full.code).to.equal('change_limit_reached');
+    }
+    expect(done.splice(0)).to.deep.equal([
+      [true, 'put', 'e', 'd'],
+      [true, 'keep', 'd', 'd'],
     ]);
     const nobody = newId<AccountId>();
     const anyLock: WithTenantLock = (_, __, work) => work();
