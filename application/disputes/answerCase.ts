@@ -31,7 +31,7 @@ interface Needs extends UseCaseNeeds {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
 
-/** Returns the case after the answer. Rejects with `not_found`, or like the decision. */
+/** Returns the case after the answer. Rejects with `not_found`, `change_limit_reached`, or like the decision. */
 export const answerCase =
   (needs: Needs) =>
   async (tenant: Tenant, id: MedCaseId, answer: CaseAnswer, by: Changer): Promise<MedCase | Rejection> => {
@@ -44,9 +44,9 @@ export const answerCase =
     const decide = decisionOf(answer, announcesOutcomes(account, mode), at);
     const actor = { actor: by.actor, requestId: by.requestId ?? id };
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
-    // Only a request for evidence may be repeated for ever.
-    const limits = answer.kind === 'requestEvidence' ? limitsOf(by) : {};
-    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata, limits);
+    // Only a request for evidence could be repeated for ever.
+    const isLimited = answer.kind === 'requestEvidence' && limitsOf(by).isLimited;
+    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata, { isLimited });
     if (isRejection(done)) return done;
     // The answer is recorded. If the store fails now, the process updates the payment, and the merchant still gets a success.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
