@@ -58,7 +58,9 @@ export const disableUser =
     return disabled;
   };
 
-/** Enables a user. Old sessions are removed first, so that none of them works again. Rejects with `not_found` and `change_limit_reached`. */
+/**
+ * Enables a user. Old sessions are removed first, so that none of them works again. Rejects with `not_found` and `change_limit_reached`.
+ */
 export const enableUser =
   (needs: StatusNeeds) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {

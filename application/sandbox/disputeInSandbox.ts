@@ -45,7 +45,10 @@ export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
 /** Why the bank takes no more about a charge or a case: each report adds events to their streams (rule E10). */
-export const TOO_MANY_CASES = reject('change_limit_reached', 'The sandbox’s bank takes at most 20 disputes of a charge.');
+export const TOO_MANY_CASES = reject(
+  'change_limit_reached',
+  'The sandbox’s bank takes at most 20 disputes of a charge.',
+);
 const TOO_MANY_RULINGS = reject('change_limit_reached', 'The sandbox’s bank takes at most 20 decisions on a case.');
 
 const caseIdsOf =

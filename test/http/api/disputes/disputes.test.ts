@@ -67,7 +67,12 @@ describe('dispute cases', () => {
       const events = Array.from({ length: 198 - revision }, () => ({
         ...{ type: 'MedCaseDeadlineNeared' as const, data: { at } },
       }));
-      await commands.record(MED_CASE, stream, () => ({ events, reply: null }), metadataForProcess('test', tenant, id, id));
+      await commands.record(
+        MED_CASE,
+        stream,
+        () => ({ events, reply: null }),
+        metadataForProcess('test', tenant, id, id),
+      );
       const request = () => desk.post(`/v1/sandbox/med/cases/${id}/request-evidence`);
       expect((await request()).status).to.equal(200); // its 200th event
       expectError(await request(), 400, 'change_limit_reached');
