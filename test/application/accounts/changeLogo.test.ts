@@ -1,12 +1,11 @@
 // An account's logo changes under a lock: two at once would forget each other's bytes.
 import { expect } from 'chai';
 import { changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
-import { type Changer, metadataForChange } from '../../../application/core/eventMetadata.ts';
+import type { CommandHandler } from '../../../application/core/commandHandler.ts';
 import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
 import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
-import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 const BY = { actor: 'operator:test', requestId: null };
@@ -46,7 +45,7 @@ describe('the logo of an account', () => {
     };
     const { commands, accounts } = core;
     const needs = { commands, accounts, logos, withTenantLock, leases: { announce: async () => undefined } };
-    const change = (to: CheckedLogo | null, by: Changer = BY) => changeLogo(needs)(accountId, to, by);
+    const change = (to: CheckedLogo | null) => changeLogo(needs)(accountId, to, BY);
     for (const to of [logo('a'), logo('b'), logo('b'), null]) await change(to);
     expect(done.splice(0)).to.deep.equal([
       [true, 'put', 'a', null],
@@ -57,19 +56,21 @@ describe('the logo of an account', () => {
       [true, 'keep', 'b,b', 'b'],
       [true, 'keep', '', null],
     ]);
-    // At the account's bound, the bytes of a refused one go, and those of the present one stay.
+    // If the account takes no more changes, the bytes of the refused logo go, and those of the present one stay.
     await change(logo('d'));
     done.length = 0;
-    const { revision } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
-    const at = accounts.realNow();
-    const events = Array.from({ length: 19_999 - revision }, () => ({
-      ...{ type: 'AccountSandboxSettingsChanged' as const, data: { sandbox: {}, at } },
-    }));
-    const metadata = metadataForChange(BY, accountId, accountId);
-    await commands.record(ACCOUNT, ACCOUNT.stream(accountId), () => ({ events, reply: null }), metadata);
+    const full = {
+      load: commands.load.bind(commands),
+      execute: async (...[of, stream, decide, ...rest]: Parameters<CommandHandler['execute']>) => {
+        const { state } = await commands.load(of, stream);
+        const decided = decide(state);
+        const isChange = !isRejection(decided) && decided.events.length > 0;
+        return isChange ? reject('change_limit_reached', 'Full.') : commands.execute(of, stream, decide, ...rest);
+      },
+    } as unknown as CommandHandler;
     for (const to of [logo('e'), null]) {
-      const full = await change(to, { actor: 'user:test', requestId: 'req_1' });
-      expect(isRejection(full) && full.code).to.equal('change_limit_reached');
+      const refused = await changeLogo({ ...needs, commands: full })(accountId, to, BY);
+      expect(isRejection(refused) && refused.code).to.equal('change_limit_reached');
     }
     expect(done.splice(0)).to.deep.equal([
       [true, 'put', 'e', 'd'],
