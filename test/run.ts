@@ -44,6 +44,7 @@ const SUITES = {
       'test/http/api/access/guesses.test.ts',
       'test/http/api/sandbox/clockSilence.test.ts',
       'test/infrastructure/boot/watchdog.test.ts',
+      'test/infrastructure/webhookSender/send.test.ts',
       'test/projections/engine/verify.test.ts',
       'test/projections/engine/rebuild.test.ts',
       'test/projections/engine/leadership.test.ts',

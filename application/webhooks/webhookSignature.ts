@@ -1,6 +1,6 @@
 // Signs deliveries (contract.md "Headers on each delivery", rule W1).
-import { createHmac } from 'node:crypto';
 import type { WebhookFamily } from '../../domain/kernel/publisher.ts';
+import { HmacKey } from '../ports/hmac.ts';
 
 interface ToSign {
   /** 64 hex characters. The MAC's key is this text, not the 32 bytes that it encodes. */
@@ -13,17 +13,15 @@ interface ToSign {
   readonly atMs: number;
 }
 
-const mac = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
-  createHmac('sha256', secret).update(text).digest(encoding);
-
 /** Returns the signature headers of a delivery: those of its family's scheme, and always those of Standard Webhooks. */
 export const signatureHeaders = ({ secret, body, family, id, atMs }: ToSign): Readonly<Record<string, string>> => {
   const t = Math.floor(atMs / 1000);
+  const key = new HmacKey(Buffer.from(secret));
   return {
     'x-acme-signature':
-      family === 'canonical' ? `t=${t},v1=${mac(secret, `${t}.${body}`, 'hex')}` : `sha256=${mac(secret, body, 'hex')}`,
+      family === 'canonical' ? `t=${t},v1=${key.digest(`${t}.${body}`, 'hex')}` : `sha256=${key.digest(body, 'hex')}`,
     'webhook-id': id,
     'webhook-timestamp': String(t),
-    'webhook-signature': `v1,${mac(secret, `${id}.${t}.${body}`, 'base64')}`,
+    'webhook-signature': `v1,${key.digest(`${id}.${t}.${body}`, 'base64')}`,
   };
 };

@@ -23,6 +23,18 @@ interface TargetPolicy {
   readonly privateAllowed: boolean;
 }
 
+/** `allowPrivate`: test endpoints may have private addresses. */
+export const policyOf = (mode: TargetPolicy['mode'], allowPrivate: boolean): TargetPolicy => ({
+  mode,
+  privateAllowed: mode === 'test' && allowPrivate,
+});
+
+/** Returns why a URL is rejected, or null. */
+export const judged = (url: string, policy: TargetPolicy): Refusal | null => {
+  const target = parseTarget(url, policy);
+  return isRefusal(target) ? { message: target.message } : null;
+};
+
 /** Matches the message for a forbidden literal address. */
 export const FORBIDDEN_ADDRESS = /^url must not point to an? .+ address$/;
 

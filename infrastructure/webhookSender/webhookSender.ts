@@ -7,7 +7,7 @@ import { openDialer } from './dialer.ts';
 import { describeFailure, errorLine } from './failure.ts';
 import { type AddressResolver, cachedResolver, dnsResolver, hostsFile, hostsFirst } from './resolver.ts';
 import { openSlots } from './slots.ts';
-import { isRefusal, parseTarget } from './target.ts';
+import { isRefusal, judged, parseTarget, policyOf } from './target.ts';
 
 export interface WebhookSenderOptions {
   /** `WEBHOOK_ALLOW_PRIVATE`: test endpoints may have loopback and private addresses. */
@@ -20,8 +20,6 @@ export interface WebhookSenderOptions {
   readonly connections?: number;
   readonly userAgent?: string;
 }
-
-type Mode = WebhookRequest['mode'];
 
 const DEADLINE_MS = 30_000;
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -36,13 +34,12 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
   const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT } = options;
   const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
   const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
-  const policyOf = (mode: Mode) => ({ mode, privateAllowed: mode === 'test' && allowPrivate });
   // Two sets of connections, because a connection opened under the rules for test must not carry a live event.
   const lines = { live: openLine(resolver, false, deadlineMs), test: openLine(resolver, allowPrivate, deadlineMs) };
   let closing: Promise<void> | null = null;
 
   async function send(request: WebhookRequest): Promise<AttemptOutcome> {
-    const target = parseTarget(request.url, policyOf(request.mode));
+    const target = parseTarget(request.url, policyOf(request.mode, allowPrivate));
     if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
     const key = `${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
@@ -66,10 +63,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
 
   return {
     send,
-    judgeUrl(url, mode) {
-      const target = parseTarget(url, policyOf(mode));
-      return isRefusal(target) ? { message: target.message } : null;
-    },
+    judgeUrl: (url, mode) => judged(url, policyOf(mode, allowPrivate)),
     /** Closes every socket at once. Running attempts fail as `connection`. */
     close() {
       closing ??= closeAll();

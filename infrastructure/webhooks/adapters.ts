@@ -3,6 +3,7 @@ import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ProbeRule } from '../../application/ports/failingTargets.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
+import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import { type Closing, capabilityAdapters } from '../capabilityAdapters.ts';
 import { failingTargets } from '../deliveries/failingTargets.ts';
 import { redrives } from '../deliveries/redrives.ts';
@@ -12,6 +13,7 @@ import type { Log } from '../log/log.ts';
 import { reportingBlocked, securityLog } from '../monitoring/securityLog.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
+import { openThreadedSender } from '../webhookSender/threadedSender.ts';
 import type { WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
 
 interface World extends Closing {
@@ -39,11 +41,20 @@ interface World extends Closing {
 /** Creates the in-memory indexes of processes, by the name that the process declares. */
 export const processMemories = new Map([['subscriptions', () => new SubscriptionIndex()]]);
 
+/** A resolver can't cross over to a thread. */
+const openSender = async (
+  { webhookAllowPrivate: allowPrivate, webhookSender: own }: Pick<World, 'webhookAllowPrivate' | 'webhookSender'>,
+  log: Log,
+): Promise<WebhookSender> => {
+  if (own?.resolver === undefined)
+    return openThreadedSender({ allowPrivate, ...own }, (err) => log.error({ err }, 'the thread of webhooks ended'));
+  const { openWebhookSender } = await import('../webhookSender/webhookSender.ts');
+  return openWebhookSender({ allowPrivate, ...own });
+};
+
 const adapters = async ({ storage, keyring, log, jobs, closing, ...world }: World) => {
   const { operations, derived, store } = storage;
-  // The command line imports this file, too, but sends no webhooks: without the sender and undici, a command takes 0.1 s less CPU.
-  const { openWebhookSender } = await import('../webhookSender/webhookSender.ts');
-  const sender = openWebhookSender({ allowPrivate: world.webhookAllowPrivate, ...world.webhookSender });
+  const sender = await openSender(world, log);
   closing(() => sender.close());
   const secrets = webhookSecrets(operations, keyring);
   store.onRestored(() => secrets.forgetAll());

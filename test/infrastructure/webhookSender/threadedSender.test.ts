@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { openThreadedSender } from '../../../infrastructure/webhookSender/threadedSender.ts';
+import { openReceiver, timeless, webhook } from './receiver.ts';
+
+describe('the thread of webhooks', () => {
+  it('fails its attempts when it fails, says why, and is begun again by the next attempt', async () => {
+    let arrived = (): void => undefined;
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const receiver = await openReceiver((response, { path }) => {
+      if (path === '/silent') arrived();
+      else response.end('ok');
+    });
+    const errors: string[] = [];
+    const sender = openThreadedSender({ allowPrivate: true }, ({ name }) => errors.push(name));
+    const silent = sender.send(webhook(`${receiver.url}silent`));
+    await arrival;
+    // No use case makes such a request. It stands for a fault of the sender itself.
+    const impossible = sender.send(webhook(null as never));
+    const failed = { ok: false, statusCode: null, error: 'connection: the sender failed', responseBody: null };
+    for (const outcome of await Promise.all([silent, impossible])) expect(outcome).to.include(failed);
+    expect(errors).to.deep.equal(['TypeError']);
+    expect(timeless(await sender.send(webhook(receiver.url)))).to.include({ ok: true, responseBody: 'ok' });
+    expect(errors).to.have.length(1);
+    await sender.close();
+    await receiver.close();
+  });
+
+  it('is not begun to be closed, nor after that', async () => {
+    const sender = openThreadedSender({ allowPrivate: true }, (error) => {
+      throw error;
+    });
+    await sender.close();
+    const outcome = await sender.send(webhook('http://127.0.0.1:1024/'));
+    expect(outcome.error).to.equal('connection: the sender is closed');
+    await sender.close();
+  });
+
+  it('sends what it is given at once, each with its own outcome', async () => {
+    const receiver = await openReceiver((response, { path }) => response.writeHead(Number(path.slice(1))).end());
+    const sender = openThreadedSender({ allowPrivate: true }, (error) => {
+      throw error;
+    });
+    const codes = Array.from({ length: 300 }, (_, n) => 200 + n);
+    const outcomes = await Promise.all(codes.map((code) => sender.send(webhook(`${receiver.url}${code}`))));
+    expect(outcomes.map(({ statusCode }) => statusCode)).to.deep.equal(codes);
+    await sender.close();
+    await receiver.close();
+  });
+});
