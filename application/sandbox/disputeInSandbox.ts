@@ -44,7 +44,7 @@ export const casesSoFar = ({ transaction }: ExistingPayment): number =>
 export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
-/** Why the bank takes no more about a charge or a case: each report adds events to their streams (rule E10). */
+/** Each dispute and decision adds events to the streams of the charge and the case (rule E10). */
 export const TOO_MANY_CASES = reject(
   'change_limit_reached',
   'The sandbox’s bank takes at most 20 disputes of a charge.',
