@@ -10,6 +10,8 @@ export const up = (knex: Knex): Promise<unknown> =>
       day date NOT NULL,
       -- kept: a posting was never compared, so all items stay; clearing: items that agree are being deleted; cleared: they are deleted.
       state text COLLATE "C" NOT NULL CHECK (state IN ('kept', 'clearing', 'cleared')),
+      -- Items up to here were looked at.
+      cleared_until timestamptz NOT NULL DEFAULT '-infinity',
       PRIMARY KEY (connection_id, day)
     );
     CREATE INDEX reconciled_days_clearing ON operations.reconciled_days (connection_id) WHERE state = 'clearing';

@@ -9,7 +9,7 @@ import { KIND, MISSED, MOVEMENT_OF_ITEM, OURS, SCHEMA, THEIRS, WITHOUT_ITEM } fr
 
 /** Longer than anything looks at an item: 31 days of comparisons, and 90 days in which a Pix may be returned. */
 const KEPT_DAYS = 180;
-/** Rows per statement. A statement takes some milliseconds. */
+/** Items per step, and those of the same instant. A step takes some milliseconds. */
 const BATCH = 1_000;
 const CURRENT_MS = 10_000;
 
@@ -27,24 +27,40 @@ const JUDGE = `INSERT INTO operations.reconciled_days (connection_id, day, state
       FROM operations.reconciliation_looks l WHERE l.connection_id = $1)
   ON CONFLICT DO NOTHING`;
 
-const UNCLEARED = `SELECT day::text AS day FROM operations.reconciled_days WHERE connection_id = $1 AND state = 'clearing' LIMIT 1`;
+/** The next page of a day to be cleared. `until` null: it has no more items. */
+const PAGE = `SELECT d.day::text AS day, d.cleared_until::text AS since, max(p.at)::text AS until, count(p.at) AS items
+  FROM (SELECT * FROM operations.reconciled_days WHERE connection_id = $1 AND state = 'clearing' LIMIT 1) d
+  LEFT JOIN LATERAL (SELECT i.at FROM operations.provider_items i
+    WHERE i.connection_id = d.connection_id AND i.day = d.day AND i.at > d.cleared_until
+    ORDER BY i.at FETCH FIRST ${BATCH} ROWS WITH TIES) p ON true
+  GROUP BY d.day, d.cleared_until`;
 
 /** The lock keeps an item that a comparison is just changing. */
 const DELETE = `DELETE FROM operations.provider_items WHERE ctid = ANY (ARRAY(
     SELECT i.ctid FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
-    WHERE i.connection_id = $1 AND i.day = $2::date AND i.match_id IS NULL AND m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL
-      AND NOT ${MISSED} LIMIT $3 FOR UPDATE OF i SKIP LOCKED))`;
+    WHERE i.connection_id = $1 AND i.day = $2::date AND i.at > $3::timestamptz AND i.at <= $4::timestamptz
+      AND i.match_id IS NULL AND m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED}
+    FOR UPDATE OF i SKIP LOCKED))`;
 
-const CLEARED = `UPDATE operations.reconciled_days SET state = 'cleared' WHERE connection_id = $1 AND day = $2::date`;
+const ADVANCE = `UPDATE operations.reconciled_days SET cleared_until = $3::timestamptz, state = $4
+  WHERE connection_id = $1 AND day = $2::date`;
+
+interface Page {
+  readonly day: string;
+  readonly since: string;
+  readonly until: string | null;
+  readonly items: number;
+}
 
 /** `derived`: the pool that writes derived data. */
 export const oldItems = (derived: Sql, caughtUp: CaughtUp): OldItems => ({
   deleteSome: async (connectionId: ConnectionId) => {
-    const { rows } = await derived.query<{ day: string }>(UNCLEARED, [connectionId]);
-    const day = rows[0]?.day;
-    if (day !== undefined) {
-      const { rowCount } = await derived.query(DELETE, [connectionId, day, BATCH]);
-      if (rowCount < BATCH) await derived.query(CLEARED, [connectionId, day]);
+    const page = (await derived.query<Page>(PAGE, [connectionId])).rows[0];
+    if (page !== undefined) {
+      const { day, since, until, items } = page;
+      if (until !== null) await derived.query(DELETE, [connectionId, day, since, until]);
+      const state = items < BATCH ? 'cleared' : 'clearing';
+      await derived.query(ADVANCE, [connectionId, day, until ?? since, state]);
       return true;
     }
     if (!(await caughtUp('providerMovements', CURRENT_MS)).isCaughtUp) return false;
