@@ -151,6 +151,24 @@ describe('old items of a provider connection', () => {
     expect([await left(), await desk.report(DAY)]).to.deep.equal([['received E0'], before]);
   });
 
+  it('stay if they are matched with a dispute, so that no later return of the same amount takes their place', async () => {
+    await paid(T(0));
+    const returned = { caseId: 'case0', amount: 200, currency: 'BRL', at: T(60) };
+    await desk.project(['payment0', { type: 'TransactionDisputeReturned', data: returned } as unknown as PaymentEvent]);
+    const made = (id: string) => returnOf(id, 200, T(50), { nature: 'medOperational' });
+    desk.institution.received[0] = receivedPix('E0', txidOf(0), 500, T(0), [made('med0')]);
+    await desk.compare(OLD, OLD_END);
+    const before = await desk.report(DAY);
+    expect([before.returned, before.difference]).to.deep.equal([200, 0]);
+    await passed(fromMillis(Date.now()));
+    await deleteAll();
+    expect([await left(), await desk.report(DAY)]).to.deep.equal([['returned med0'], before]);
+    await passed(OLD);
+    desk.institution.received[0] = receivedPix('E0', txidOf(0), 500, T(0), [made('med1')]);
+    await desk.compare(OLD, OLD_END);
+    expect(await desk.findings()).to.deep.equal(['foreign_return E0/med1']);
+  });
+
   it('go in batches', async () => {
     await paid(...Array.from({ length: 2_001 }, (_, n) => T(n)));
     await desk.compare(OLD, OLD_END);

@@ -183,6 +183,22 @@ describe('scheduled deliveries', () => {
       await schedule(to('e', 'deleted'));
       expect(await counted()).to.deep.include(['deleted', 'charge.paid', 1]);
     });
+    it('while another transaction counts for a deleted endpoint, which the sweep neither waits for nor forgets', async () => {
+      await schedule(scheduled('a'));
+      await show('a');
+      deliveries.begun('a' as DeliveryId);
+      await deliveries.sweep();
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 0]]);
+      await pool.transaction(async (tx) => {
+        await tx.query(
+          `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend,
+             scheduled_at) VALUES ('b', $1, 'live', 'endpoint', 'payment-p', 2, 'charge.paid', 'endpoint', 0, now())`,
+          [ACCOUNT_ID],
+        );
+        await deliveries.sweepAll();
+      });
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
+    });
     it('exactly, by many at once that schedule, remove and forget them', async () => {
       const round = async (n: number) => {
         await schedule(scheduled(`x${n}`));
