@@ -8,13 +8,14 @@ export const up = (knex: Knex): Promise<unknown> =>
       connection_id text COLLATE "C" NOT NULL,
       -- A civil day of São Paulo.
       day date NOT NULL,
-      -- kept: a posting was never compared, so all items stay; clearing: items that agree are being deleted; cleared: they are deleted.
-      state text COLLATE "C" NOT NULL CHECK (state IN ('kept', 'clearing', 'cleared')),
-      -- Items up to here were looked at.
-      cleared_until timestamptz NOT NULL DEFAULT '-infinity',
+      -- judging: its postings are looked at; kept: one was never compared, so all items stay; clearing: items that agree are being deleted;
+      -- cleared: they are deleted.
+      state text COLLATE "C" NOT NULL CHECK (state IN ('judging', 'kept', 'clearing', 'cleared')),
+      -- Postings or items up to here were looked at.
+      looked_until timestamptz NOT NULL DEFAULT '-infinity',
       PRIMARY KEY (connection_id, day)
     );
-    CREATE INDEX reconciled_days_clearing ON operations.reconciled_days (connection_id) WHERE state = 'clearing';
+    CREATE INDEX reconciled_days_open ON operations.reconciled_days (connection_id) WHERE state IN ('judging', 'clearing');
     SELECT operations.set_storage('operations');`);
 
 export const down = (): never => {

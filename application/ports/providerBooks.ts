@@ -116,8 +116,8 @@ export interface ReconciliationLooks {
 /** Listed items that reports no longer need. */
 export interface OldItems {
   /**
-   * Judges a day of the connection, or deletes some items of a judged one, from 180 days on. Reports of the day stay the same. Returns
-   * whether there may be more to do.
+   * Takes a step with the items of a day that is 180 days old: looks whether all postings of the day were compared, then deletes items that
+   * agree. Reports of the day stay the same. Returns whether there may be more to do.
    */
   deleteSome(connectionId: ConnectionId): Promise<boolean>;
 }

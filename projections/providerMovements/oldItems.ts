@@ -9,61 +9,78 @@ import { KIND, MISSED, MOVEMENT_OF_ITEM, OURS, SCHEMA, THEIRS, WITHOUT_ITEM } fr
 
 /** Longer than anything looks at an item: 31 days of comparisons, and 90 days in which a Pix may be returned. */
 const KEPT_DAYS = 180;
-/** Items per step, and those of the same instant. A step takes some milliseconds. */
+/** Rows per step, and those of the same instant. A step takes some milliseconds. */
 const BATCH = 1_000;
 const CURRENT_MS = 10_000;
 
-/**
- * Judges the next day that has items, if it is old and every comparison has passed it. Comparisons that repeat go back a day at most. If a
- * posting of the day was never compared, nothing would tell it from an agreed one, so all items of the day stay.
- */
-const JUDGE = `INSERT INTO operations.reconciled_days (connection_id, day, state)
-  SELECT $1, n.day, CASE WHEN EXISTS (SELECT FROM ${SCHEMA}.movements m WHERE m.connection_id = $1 AND m.day = n.day AND m.kind <> 'fee'
-      AND m.at IS NOT NULL AND ${WITHOUT_ITEM} AND NOT ${MISSED}) THEN 'kept' ELSE 'clearing' END
-  FROM (SELECT min(i.day) AS day FROM operations.provider_items i WHERE i.connection_id = $1 AND i.day > coalesce(
+/** Begins the next day that has items, if it is old and every comparison has passed it. Those that repeat go back a day at most. */
+const BEGIN = `INSERT INTO operations.reconciled_days (connection_id, day, state)
+  SELECT $1, n.day, 'judging' FROM (SELECT min(i.day) AS day FROM operations.provider_items i WHERE i.connection_id = $1 AND i.day > coalesce(
     (SELECT max(d.day) FROM operations.reconciled_days d WHERE d.connection_id = $1), '-infinity'::date)) n
   WHERE n.day < ((now() - $2::integer * interval '1 day') AT TIME ZONE 'America/Sao_Paulo')::date
     AND n.day < (SELECT ((min(l.until) - interval '1 day') AT TIME ZONE 'America/Sao_Paulo')::date
       FROM operations.reconciliation_looks l WHERE l.connection_id = $1)
   ON CONFLICT DO NOTHING`;
 
-/** The next page of a day to be cleared. `until` null: it has no more items. */
-const PAGE = `SELECT d.day::text AS day, d.cleared_until::text AS since, max(p.at)::text AS until, count(p.at) AS items
-  FROM (SELECT * FROM operations.reconciled_days WHERE connection_id = $1 AND state = 'clearing' LIMIT 1) d
-  LEFT JOIN LATERAL (SELECT i.at FROM operations.provider_items i
-    WHERE i.connection_id = d.connection_id AND i.day = d.day AND i.at > d.cleared_until
-    ORDER BY i.at FETCH FIRST ${BATCH} ROWS WITH TIES) p ON true
-  GROUP BY d.day, d.cleared_until`;
+interface OpenDay {
+  readonly day: string;
+  readonly state: 'judging' | 'clearing';
+  /** What was looked at. */
+  readonly since: string;
+}
+const OPEN = `SELECT day::text AS day, state, looked_until::text AS since FROM operations.reconciled_days
+  WHERE connection_id = $1 AND state IN ('judging', 'clearing') LIMIT 1`;
+/** Of two processes, one goes on: a slow one would take deleted items for postings that were never compared. */
+const ADVANCE = `UPDATE operations.reconciled_days SET state = $5, looked_until = $6::timestamptz
+  WHERE connection_id = $1 AND day = $2::date AND state = $3 AND looked_until = $4::timestamptz`;
+
+const POSTED = "m.connection_id = $1 AND m.day = $2::date AND m.at IS NOT NULL AND m.kind <> 'fee'";
+const LISTED = 'i.connection_id = $1 AND i.day = $2::date';
+/** Rows up to `until` are the next page. null: there are no more. */
+const pageOf = (row: string, from: string): string => `SELECT max(p.at)::text AS until, count(*) AS rows FROM (
+  SELECT ${row}.at FROM ${from} AND ${row}.at > $3::timestamptz ORDER BY ${row}.at FETCH FIRST ${BATCH} ROWS WITH TIES) p`;
+const PAGE = {
+  judging: pageOf('m', `${SCHEMA}.movements m WHERE ${POSTED}`),
+  clearing: pageOf('i', `operations.provider_items i WHERE ${LISTED}`),
+};
+const between = (row: string): string => `${row}.at > $3::timestamptz AND ${row}.at <= $4::timestamptz`;
+
+/** Finds a posting that was never compared. Without the items of its day, nothing would tell it from those that agreed. */
+const UNCOMPARED = `SELECT FROM ${SCHEMA}.movements m WHERE ${POSTED} AND ${between('m')} AND ${WITHOUT_ITEM} AND NOT ${MISSED} LIMIT 1`;
 
 /** The lock keeps an item that a comparison is just changing. */
 const DELETE = `DELETE FROM operations.provider_items WHERE ctid = ANY (ARRAY(
-    SELECT i.ctid FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
-    WHERE i.connection_id = $1 AND i.day = $2::date AND i.at > $3::timestamptz AND i.at <= $4::timestamptz
+    SELECT i.ctid FROM operations.provider_items i ${MOVEMENT_OF_ITEM} WHERE ${LISTED} AND ${between('i')}
       AND i.match_id IS NULL AND m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED}
     FOR UPDATE OF i SKIP LOCKED))`;
 
-const ADVANCE = `UPDATE operations.reconciled_days SET cleared_until = $3::timestamptz, state = $4
-  WHERE connection_id = $1 AND day = $2::date`;
-
-interface Page {
-  readonly day: string;
-  readonly since: string;
-  readonly until: string | null;
-  readonly items: number;
-}
+/** Looks at the next page of a day. Returns its state after that, and what was looked at. */
+const takePage = async (
+  db: Sql,
+  connectionId: ConnectionId,
+  { day, state, since }: OpenDay,
+): Promise<readonly [state: string, since: string]> => {
+  const values = [connectionId, day, since];
+  const page = (await db.query<{ until: string | null; rows: number }>(PAGE[state], values)).rows[0];
+  const until = page?.until ?? null;
+  if (until !== null) {
+    const { rowCount } = await db.query(state === 'judging' ? UNCOMPARED : DELETE, [...values, until]);
+    if (state === 'judging' && rowCount > 0) return ['kept', until];
+  }
+  if ((page?.rows ?? 0) >= BATCH) return [state, until ?? since];
+  return state === 'judging' ? ['clearing', '-infinity'] : ['cleared', until ?? since];
+};
 
 /** `derived`: the pool that writes derived data. */
 export const oldItems = (derived: Sql, caughtUp: CaughtUp): OldItems => ({
   deleteSome: async (connectionId: ConnectionId) => {
-    const page = (await derived.query<Page>(PAGE, [connectionId])).rows[0];
-    if (page !== undefined) {
-      const { day, since, until, items } = page;
-      if (until !== null) await derived.query(DELETE, [connectionId, day, since, until]);
-      const state = items < BATCH ? 'cleared' : 'clearing';
-      await derived.query(ADVANCE, [connectionId, day, until ?? since, state]);
+    const open = (await derived.query<OpenDay>(OPEN, [connectionId])).rows[0];
+    if (open !== undefined) {
+      const { day, state, since } = open;
+      await derived.query(ADVANCE, [connectionId, day, state, since, ...(await takePage(derived, connectionId, open))]);
       return true;
     }
     if (!(await caughtUp('providerMovements', CURRENT_MS)).isCaughtUp) return false;
-    return (await derived.query(JUDGE, [connectionId, KEPT_DAYS])).rowCount > 0;
+    return (await derived.query(BEGIN, [connectionId, KEPT_DAYS])).rowCount > 0;
   },
 });

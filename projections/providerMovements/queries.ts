@@ -35,7 +35,7 @@ export const MISSED = `EXISTS (SELECT FROM operations.reconciliation_findings f 
       AND f.reference = ${REFERENCE_OF_MOVEMENT} AND f.moved = m.kind AND f.kind = 'missing_there' AND f.found IS NULL)`;
 /** The movement `m` agreed with its item, which was deleted since (oldItems.ts). Applies to movements without an item. */
 const AGREED = `(EXISTS (SELECT FROM operations.reconciled_days d WHERE d.connection_id = m.connection_id AND d.day = m.day
-      AND d.state <> 'kept') AND NOT ${MISSED})`;
+      AND d.state IN ('clearing', 'cleared')) AND NOT ${MISSED})`;
 const UNLISTED = `${WITHOUT_ITEM} AND NOT ${AGREED}`;
 
 const signed = (row: string): string => `CASE ${row}.kind WHEN 'received' THEN ${row}.amount ELSE -${row}.amount END`;

@@ -169,6 +169,29 @@ describe('old items of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['foreign_return E0/med1']);
   });
 
+  it('of a day that a slow process still judges when another one has cleared it stay deleted, and the day agreed', async () => {
+    await paid(T(0));
+    await desk.compare(OLD, OLD_END);
+    const before = await desk.report(DAY);
+    await passed(fromMillis(Date.now()));
+    const other = oldItems(pool, async () => caughtUp);
+    let isFirst = true;
+    const slow = oldItems(
+      {
+        query: async (statement, values) => {
+          if (isFirst && String(statement).includes('max(p.at)')) {
+            isFirst = false;
+            while (await other.deleteSome(desk.connectionId));
+          }
+          return pool.query(statement, values);
+        },
+      },
+      async () => caughtUp,
+    );
+    while (await slow.deleteSome(desk.connectionId));
+    expect([isFirst, await left(), await desk.report(DAY)]).to.deep.equal([false, [], before]);
+  });
+
   it('go in batches', async () => {
     await paid(...Array.from({ length: 2_001 }, (_, n) => T(n)));
     await desk.compare(OLD, OLD_END);
@@ -177,7 +200,8 @@ describe('old items of a provider connection', () => {
     const some = oldItems(pool, async () => caughtUp);
     const counts: number[] = [];
     while (await some.deleteSome(desk.connectionId)) counts.push((await left()).length);
-    expect(counts).to.deep.equal([2_001, 1_001, 1, 0]);
+    // It begins, looks at its postings in three steps, and deletes.
+    expect(counts).to.deep.equal([2_001, 2_001, 2_001, 2_001, 1_001, 1, 0]);
     expect(await desk.report(DAY)).to.deep.equal(before);
   });
 });
