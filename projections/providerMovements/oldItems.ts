@@ -30,13 +30,13 @@ interface OpenDay {
 }
 const OPEN = `SELECT day::text AS day, state, looked_until::text AS since FROM operations.reconciled_days
   WHERE connection_id = $1 AND state IN ('judging', 'clearing') LIMIT 1`;
-/** Of two processes, one goes on: a slow one would take deleted items for postings that were never compared. */
+/** Only one of two processes continues: a slow one would take postings with deleted items for ones that were never compared. */
 const ADVANCE = `UPDATE operations.reconciled_days SET state = $5, looked_until = $6::timestamptz
   WHERE connection_id = $1 AND day = $2::date AND state = $3 AND looked_until = $4::timestamptz`;
 
 const POSTED = "m.connection_id = $1 AND m.day = $2::date AND m.at IS NOT NULL AND m.kind <> 'fee'";
 const LISTED = 'i.connection_id = $1 AND i.day = $2::date';
-/** Rows up to `until` are the next page. null: there are no more. */
+/** Selects the last instant of the next page, and its number of rows. */
 const pageOf = (row: string, from: string): string => `SELECT max(p.at)::text AS until, count(*) AS rows FROM (
   SELECT ${row}.at FROM ${from} AND ${row}.at > $3::timestamptz ORDER BY ${row}.at FETCH FIRST ${BATCH} ROWS WITH TIES) p`;
 const PAGE = {
