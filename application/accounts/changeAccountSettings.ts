@@ -18,7 +18,7 @@ interface LogoNeeds extends SettingsNeeds {
 
 /**
  * Returns all settings after the change. null removes the logo and its bytes. After a replacement, the previous logo is kept until the
- * next change, for open pages. Rejects with `not_found` if the account does not exist.
+ * next change, for open pages. Rejects with `not_found` if the account does not exist, and with `change_limit_reached`.
  */
 export const changeLogo =
   (needs: LogoNeeds) =>
@@ -29,7 +29,10 @@ export const changeLogo =
       if (isRejection(before)) return before;
       if (logo !== null) await needs.logos.put(accountId, logo);
       const after = await changeAccountSettings(needs)(accountId, { logo: logo?.sha256 ?? null }, by);
-      if (isRejection(after)) return after;
+      if (isRejection(after)) {
+        if (logo !== null) await needs.logos.keepOnly(accountId, before.logo === null ? [] : [before.logo]);
+        return after;
+      }
       await needs.logos.keepOnly(accountId, logo === null ? [] : [logo.sha256, before.logo ?? logo.sha256]);
       return after;
     });

@@ -5,6 +5,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { managementRefusal } from '../../domain/user/management.ts';
 import { type AccountRole, changeRole as decideRole, type KnownUser, NO_USER, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { limitsOf } from '../core/useCase.ts';
 import type { PasswordLinks, Sessions } from '../ports/logins.ts';
 import type { ListedUser, UserViews } from '../ports/readModels/views.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
@@ -47,7 +48,10 @@ const managing =
       return managementRefusal(own, member, role) ?? act();
     });
 
-/** The use cases by which members of an account manage each other. All reject with `not_found` and `role_required`. */
+/**
+ * The use cases by which members of an account manage each other. All reject with `not_found` and `role_required`. A user with too many
+ * changes can only be disabled; the others then reject with `change_limit_reached`.
+ */
 export const members = (needs: MembersNeeds) => {
   const { commands, accounts, views } = needs;
   const manage = managing(needs);
@@ -55,7 +59,8 @@ export const members = (needs: MembersNeeds) => {
   const changed = async (userId: UserId, role: AccountRole, by: Changer, accountId: AccountId) => {
     // The manager is another OWNER, if this one is an OWNER.
     const decide = decideRole(role, false, accounts.realNow());
-    const done = await commands.execute(USER, USER.stream(userId), decide, metadataForChange(by, accountId, userId));
+    const metadata = metadataForChange(by, accountId, userId);
+    const done = await commands.execute(USER, USER.stream(userId), decide, metadata, limitsOf(by));
     return isRejection(done) ? done : (done.state as KnownUser);
   };
   return {

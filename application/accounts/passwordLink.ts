@@ -8,6 +8,7 @@ import { passwordProblem } from '../../domain/user/password.ts';
 import { changePassword as decideChange, type KnownUser, USER } from '../../domain/user/user.ts';
 import { jobKind, type OwedSource } from '../core/capability.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { limitsOf } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LinkPurpose, LinkRequest, LoginFailures, PasswordLinks, Sessions } from '../ports/logins.ts';
 import type { Mail, MailSender } from '../ports/mail.ts';
@@ -26,7 +27,7 @@ interface Needs extends AddUserNeeds {
 /**
  * Changes the password. This session continues; all others of the user end. Rejects with `invalid_request` if the current password is wrong
  * (param `current_password`) or the new one is invalid (param `new_password`). Rejects with `unauthorized` if the password changed in the
- * meantime. Throws PasswordHashingBusy.
+ * meantime, and with `change_limit_reached`: then only a mailed link sets a password. Throws PasswordHashingBusy.
  */
 export const changePassword =
   (needs: Needs) =>
@@ -57,8 +58,12 @@ export const changePassword =
     }
     const passwordId = await waits.apart(keepPassword(needs, state, wanted, asker));
     const decide = decideChange({ passwordId, replaces }, accounts.realNow());
-    const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
-    if (isRejection(done)) return done;
+    const metadata = metadataForChange(by, state.accountId, userId);
+    const done = await commands.execute(USER, stream, decide, metadata, limitsOf(by));
+    if (isRejection(done)) {
+      await passwords.forget(passwordId);
+      return done;
+    }
     await sessions.carryOver({ sessionId, passwordId, secondFactorId });
     await passwords.keepOnly(userId, passwordId);
     return null;
@@ -216,8 +221,12 @@ export const setPassword =
     );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
     const decide = decideChange({ passwordId, replaces }, accounts.realNow());
+    // Not limited: who lost the password must get in again. A user gets three links in 15 minutes.
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
-    if (isRejection(done)) return DEAD;
+    if (isRejection(done)) {
+      await passwords.forget(passwordId);
+      return DEAD;
+    }
     await passwords.keepOnly(userId, passwordId);
     return null;
   };

@@ -11,7 +11,7 @@ import {
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { LoginFailures, NewSecondFactor, SecondFactors, Sessions } from '../ports/logins.ts';
 import type { Randomness } from '../ports/system.ts';
 
@@ -76,8 +76,8 @@ const newRecoveryCode = (randomness: Randomness): string =>
 
 /**
  * Activates the pending factor and returns its recovery codes, which are shown once. This session continues; all others of the user end.
- * Rejects with `invalid_request` if no enrolment is pending or the code is wrong (param `code`), and with `unauthorized` if the factor
- * changed in the meantime.
+ * Rejects with `invalid_request` if no enrolment is pending or the code is wrong (param `code`), with `unauthorized` if the factor changed
+ * in the meantime, and with `change_limit_reached`.
  */
 export const confirmTotp =
   (needs: Needs) =>
@@ -95,8 +95,11 @@ export const confirmTotp =
     if (!(await secondFactors.confirm(secondFactorId, recoveryCodes))) return NOTHING_PENDING;
     const decide = enrolSecondFactor({ secondFactorId, replaces }, accounts.realNow());
     const metadata = metadataForChange(by, accountId, userId);
-    const done = await commands.execute(USER, USER.stream(userId), decide, metadata);
-    if (isRejection(done)) return done;
+    const done = await commands.execute(USER, USER.stream(userId), decide, metadata, limitsOf(by));
+    if (isRejection(done)) {
+      await secondFactors.forget(secondFactorId); // no event names it
+      return done;
+    }
     await sessions.carryOver({ sessionId, passwordId, secondFactorId });
     if (replaces !== null) await secondFactors.forget(replaces);
     return { recoveryCodes };

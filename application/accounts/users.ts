@@ -17,7 +17,7 @@ import {
   type UserState,
 } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { PasswordAsker, PasswordHasher, Passwords, Sessions, UserEmails } from '../ports/logins.ts';
 import type { UserViews } from '../ports/readModels/views.ts';
 import type { Randomness } from '../ports/system.ts';
@@ -34,6 +34,7 @@ const record = async (
   userId: UserId,
   decide: Decide,
   by: Changer,
+  limits = {},
 ): Promise<KnownUser | Rejection> => {
   const stream = USER.stream(userId);
   const { state } = await commands.load(USER, stream);
@@ -43,6 +44,7 @@ const record = async (
     stream,
     decide(accounts.realNow()),
     metadata,
+    limits,
   );
   return isRejection(done) ? done : (done.state as KnownUser);
 };
@@ -56,13 +58,15 @@ export const disableUser =
     return disabled;
   };
 
-/** Enables a user. Old sessions are removed first, so that none of them works again. Rejects with `not_found`. */
+/**
+ * Enables a user. Old sessions are removed first, so that none of them works again. Rejects with `not_found` and `change_limit_reached`.
+ */
 export const enableUser =
   (needs: StatusNeeds) =>
   async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
     const { state } = await needs.commands.load(USER, USER.stream(userId));
     if (state.status === 'disabled') await needs.sessions.endOfUser(userId);
-    return record(needs, userId, decideEnabling, by);
+    return record(needs, userId, decideEnabling, by, limitsOf(by));
   };
 
 interface RoleNeeds extends UseCaseNeeds {
@@ -85,8 +89,8 @@ const hasOtherOwner = async (
 };
 
 /**
- * Changes the role and returns the user. Rejects with `not_found`, or with `invalid_request` (param `role`) if OPERATOR and an account's
- * role are mixed, or if an account would lose its last OWNER. No-op if the user has the role already.
+ * Changes the role and returns the user. Rejects with `not_found`, with `invalid_request` (param `role`) if OPERATOR and an account's role
+ * are mixed, or if an account would lose its last OWNER, or with `change_limit_reached`. No-op if the user has the role already.
  */
 export const changeRole =
   (needs: RoleNeeds) =>
@@ -97,7 +101,7 @@ export const changeRole =
     const accountId = state.status === 'absent' ? null : state.accountId;
     const change = async (isLastOwner: boolean): Promise<KnownUser | Rejection> => {
       const decide = decideRole(role, isLastOwner, accounts.realNow());
-      const done = await commands.execute(USER, stream, decide, metadataForChange(by, accountId, userId));
+      const done = await commands.execute(USER, stream, decide, metadataForChange(by, accountId, userId), limitsOf(by));
       return isRejection(done) ? done : (done.state as KnownUser);
     };
     if (accountId === null || role === 'OWNER') return change(false);

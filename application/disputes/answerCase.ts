@@ -10,7 +10,7 @@ import type { MedCaseId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -31,7 +31,7 @@ interface Needs extends UseCaseNeeds {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
 
-/** Returns the case after the answer. Rejects with `not_found`, or like the decision. */
+/** Returns the case after the answer. Rejects with `not_found`, `change_limit_reached`, or like the decision. */
 export const answerCase =
   (needs: Needs) =>
   async (tenant: Tenant, id: MedCaseId, answer: CaseAnswer, by: Changer): Promise<MedCase | Rejection> => {
@@ -44,7 +44,9 @@ export const answerCase =
     const decide = decisionOf(answer, announcesOutcomes(account, mode), at);
     const actor = { actor: by.actor, requestId: by.requestId ?? id };
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
-    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata);
+    // Only a request for evidence could be repeated for ever.
+    const isLimited = answer.kind === 'requestEvidence' && limitsOf(by).isLimited;
+    const done = await commands.execute(MED_CASE, MED_CASE.stream(id), decide, metadata, { isLimited });
     if (isRejection(done)) return done;
     // The answer is recorded. If the store fails now, the process updates the payment, and the merchant still gets a success.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);

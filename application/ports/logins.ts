@@ -142,6 +142,8 @@ export interface Passwords {
   find(passwordId: PasswordId): Promise<string | null>;
   /** Removes all other hashes of the user. */
   keepOnly(userId: UserId, passwordId: PasswordId): Promise<void>;
+  /** Removes a hash that no event will name. */
+  forget(passwordId: PasswordId): Promise<void>;
 }
 
 /** Identifies a hashing request, so that neither one user nor one address can occupy the hasher. */

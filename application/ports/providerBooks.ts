@@ -113,6 +113,15 @@ export interface ReconciliationLooks {
   forgetVanished(look: Look, from: Timestamp, to: Timestamp): Promise<void>;
 }
 
+/** Listed items that reports no longer need. */
+export interface OldItems {
+  /**
+   * Takes a step with the items of a day that is 180 days old: looks whether all postings of the day were compared, then deletes items that
+   * agree. Reports of the day stay the same. Returns whether there may be more to do.
+   */
+  deleteSome(connectionId: ConnectionId): Promise<boolean>;
+}
+
 /** What is known about the comparisons of a connection. */
 export interface RunState {
   /** When the latest completed comparison started. */

@@ -13,6 +13,9 @@ export type PayResult =
   /** The instrument was cancelled, or has 100 payments. */
   | 'closed';
 
+/** The bank has 20 cases of the charge, or 20 rulings on the case. */
+export type Full = 'full';
+
 export interface SandboxBankPort {
   /** Books a payment and notifies the gateway, in one durable step. `force`: also for a cancelled instrument (X1 `late`). */
   pay(
@@ -27,7 +30,7 @@ export interface SandboxBankPort {
   /** Returns the charge of the case with this id, or null if the bank has no such case. */
   findCase(tenant: Tenant, providerCaseId: string): Promise<{ readonly paymentId: PaymentId } | null>;
   /**
-   * Books a dispute and notifies the gateway, in one durable step. Returns false if one with this id, or with the same `ordinal` on the
+   * Books a dispute and notifies the gateway, in one durable step. Returns `known` if one with this id, or with the same `ordinal` on the
    * charge, was booked before, even concurrently. `ordinal` null: reports the dispute without that check.
    */
   openCase(
@@ -36,7 +39,7 @@ export interface SandboxBankPort {
     txid: string,
     opened: Omit<ProviderCase, 'rulings'>,
     ordinal: number | null,
-  ): Promise<boolean>;
+  ): Promise<'booked' | 'known' | Full>;
   /**
    * Books a ruling on a dispute and notifies the gateway, in one durable step. Returns the number of the report, from 2. Returns null if
    * another report was booked first, so that the number would not be `expected` (null: any).
@@ -47,7 +50,7 @@ export interface SandboxBankPort {
     providerCaseId: string,
     ruling: Omit<BankRuling, 'report'>,
     expected: number | null,
-  ): Promise<number | null>;
+  ): Promise<number | null | Full>;
   /**
    * Decides a pending refund and notifies the gateway, in one durable step. `failure`: why it is refused; null: it is paid. `at`: account
    * time. `late`: pays it even if it was refused before. Returns the outcome of this or an earlier decision, or null if the provider has no

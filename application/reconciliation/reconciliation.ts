@@ -1,9 +1,10 @@
 // What reconciliation adds to the capability of provider connections.
 import type { FindingReads } from '../ports/providerBooks.ts';
 import type { TakeReturns } from './compareConnection.ts';
+import { deleteOldItems, type OldItemsNeeds } from './deleteOldItems.ts';
 import { type ReconcileNeeds, reconcileConnections } from './reconcileConnections.ts';
 
-export interface ReconciliationNeeds extends ReconcileNeeds {
+export interface ReconciliationNeeds extends ReconcileNeeds, OldItemsNeeds {
   readonly findingReads: FindingReads;
 }
 
@@ -16,6 +17,12 @@ export const reconciliationUpkeep = <Needs extends ReconciliationNeeds>(
     pattern: '*/5 * * * * *',
     onlyLeader: true as const,
     run: (needs: Needs) => reconcileConnections(needs, returnsOf(needs))(),
+  },
+  {
+    failure: 'old items of provider connections could not be deleted',
+    pattern: '35 * * * * *',
+    onlyLeader: true as const,
+    run: (needs: Needs) => deleteOldItems(needs),
   },
 ];
 

@@ -21,7 +21,7 @@ import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { AcquirerFact, ProviderCase } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
-import { casesSoFar, nextCaseName } from './disputeInSandbox.ts';
+import { casesSoFar, nextCaseName, TOO_MANY_CASES } from './disputeInSandbox.ts';
 
 export type SandboxAct =
   /** `method` null: the first method that can still be used. */
@@ -68,7 +68,10 @@ export const actInSandbox =
       if (paid === 'closed') return ENDED;
     } else if (act.kind === 'refuse') await report('refused', act.reason);
     else if (act.kind === 'processing') await report('processing');
-    else await bank.openCase(tenant, id, txid, disputeOf(payment, act.kind, at), casesSoFar(payment));
+    else {
+      const opened = disputeOf(payment, act.kind, at);
+      if ((await bank.openCase(tenant, id, txid, opened, casesSoFar(payment))) === 'full') return TOO_MANY_CASES;
+    }
     return { kind: 'reported', payment, isVisible };
   };
 

@@ -44,6 +44,13 @@ export const casesSoFar = ({ transaction }: ExistingPayment): number =>
 export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
+/** Each dispute and decision adds events to the streams of the charge and the case (rule E10). */
+export const TOO_MANY_CASES = reject(
+  'change_limit_reached',
+  'The sandbox’s bank takes at most 20 disputes of a charge.',
+);
+const TOO_MANY_RULINGS = reject('change_limit_reached', 'The sandbox’s bank takes at most 20 decisions on a case.');
+
 const caseIdsOf =
   (account: OpenAccount, { mode }: Tenant) =>
   (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(account, mode, paymentId, name), paymentId });
@@ -58,7 +65,8 @@ export interface BookedDispute {
 
 /**
  * Has the payer's bank open a dispute, and returns the ids of its case and charge. Returns the existing dispute if the bank has one with
- * this id, even of another charge. Rejects with `not_found` or `charge_not_disputable`, also if a concurrent request came first.
+ * this id, even of another charge. Rejects with `not_found`, `charge_not_disputable`, also if a concurrent request came first, or
+ * `change_limit_reached`.
  */
 export const disputeInSandbox =
   ({ commands, accounts, bank }: Needs) =>
@@ -78,14 +86,16 @@ export const disputeInSandbox =
     const judged = openDispute({ ...opened, caseId: caseOf(id, providerCaseId).caseId }, openedAt)(payment);
     if (isRejection(judged)) return judged;
     const { txid } = payment.charge.terms;
-    const isNew = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
+    const result = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
+    if (result === 'full') return TOO_MANY_CASES;
     const booked = await bank.findCase(tenant, providerCaseId);
-    return booked === null ? ANOTHER_DISPUTE_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
+    if (booked === null) return ANOTHER_DISPUTE_FIRST;
+    return { ...caseOf(booked.paymentId, providerCaseId), isNew: result === 'booked' };
   };
 
 const ANOTHER_DISPUTE_FIRST = reject('charge_not_disputable', 'Another dispute of this charge was opened first.');
 
-/** Has the bank report a dispute even if it can't be opened now (X4 `owed`). Rejects with `not_found`. */
+/** Has the bank report a dispute even if it can't be opened now (X4 `owed`). Rejects with `not_found` and `change_limit_reached`. */
 export const reportDisputeInSandbox =
   ({ commands, accounts, bank, randomness }: Needs & { readonly randomness: Randomness }) =>
   async (
@@ -98,8 +108,8 @@ export const reportDisputeInSandbox =
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
     const providerCaseId = named ?? `sbx_case_${randomness.bytes(16).toString('hex')}`;
     const opened = { ...dispute, type: 'med' as const, openedAt, providerCaseId };
-    await bank.openCase(tenant, id, payment.charge.terms.txid, opened, null);
-    return { providerCaseId };
+    const result = await bank.openCase(tenant, id, payment.charge.terms.txid, opened, null);
+    return result === 'full' ? TOO_MANY_CASES : { providerCaseId };
   };
 
 /**
@@ -140,7 +150,7 @@ export type SandboxRuling =
 
 /**
  * Has the bank decide a case, or the payer withdraw it. Returns the number of the bank's report and the bank's id of the case. Rejects with
- * `not_found`, `invalid_amount`, `case_not_open` or `case_under_review`.
+ * `not_found`, `invalid_amount`, `case_not_open`, `case_under_review` or `change_limit_reached`.
  */
 export const ruleInSandbox =
   ({ commands, accounts, bank }: Needs) =>
@@ -166,6 +176,7 @@ export const ruleInSandbox =
     const bankRuling = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
     const expected = isOwed ? null : medCase.reports + 1;
     const report = await bank.rule(tenant, paymentId, providerCaseId, bankRuling, expected);
+    if (report === 'full') return TOO_MANY_RULINGS;
     return report === null ? OVERTAKEN : { report, providerCaseId };
   };
 

@@ -10,6 +10,7 @@ import {
   type RedriveId,
   type Tenant,
 } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -17,7 +18,7 @@ import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.t
 import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { UseCaseNeeds } from '../core/useCase.ts';
+import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { JobQueue, JobRequest, PayloadOf } from '../ports/jobs.ts';
 import { assertCountable, type CaughtUp } from '../ports/readModels/progress.ts';
 import type { DeadLetter, DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
@@ -218,6 +219,7 @@ export class RedriveWorker {
     return unknown.length === 0 ? new Set() : new Set(await this.#needs.redrives.probe(id, unknown));
   }
 
+  /** Returns the number of events. A delivery with too many is left out (rule E10). */
   async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, aimed: Aimed, isProbe: boolean, at: Timestamp) {
     const { letter, target } = aimed;
     const { accountId: account, mode } = tenant;
@@ -225,7 +227,9 @@ export class RedriveWorker {
     const metadata = { account, mode, actor, requestId, correlationId, causationId: id };
     const stream = WEBHOOK_DELIVERY.stream(letter.id);
     const decide = redriveDelivery(target, isProbe, askedAt, at);
-    return (await this.#needs.commands.record(WEBHOOK_DELIVERY, stream, decide, metadata)).appended;
+    const { commands } = this.#needs;
+    const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, metadata, limitsOf({ actor, requestId }));
+    return isRejection(done) ? 0 : done.appended;
   }
 }
 

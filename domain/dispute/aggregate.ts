@@ -144,6 +144,7 @@ const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
 
 export const MED_CASE = aggregate<MedCaseId>()({
   category: 'medCase',
+  changesMax: 200,
   idPrefix: 'med_',
   decider: medCase,
   serde: medCaseSerde,

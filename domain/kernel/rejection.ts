@@ -24,7 +24,7 @@ export const GENERAL_ERRORS = {
     invalid_filter: 'A list parameter is malformed or out of bounds.',
     invalid_cursor: 'The cursor matches no object that the caller can list.',
     change_limit_reached:
-      'The account, its keys, the endpoint or the delivery reached its maximum number of changes. Its present state stays in force.',
+      'The account, its keys, a user, the endpoint, the delivery or the dispute case reached its maximum number of changes. Its present state stays in force.',
     idempotency_key_required: 'The `Idempotency-Key` header, or `idempotencyKey` in the body, is missing.',
     invalid_idempotency_key: 'The idempotency key is not 8 to 128 printable ASCII characters.',
   }),

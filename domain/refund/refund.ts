@@ -113,7 +113,10 @@ export type RefundOutcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-/** Records the provider's outcome, even a confirmation after a failure. No-op if already recorded or ended. */
+/**
+ * Records the provider's outcome, even a confirmation after a failure. No-op if already recorded or ended. An unknown outcome of a refund
+ * that the provider accepted says nothing new: recorded each time, answers in turns would fill the stream.
+ */
 export const recordRefundOutcome =
   (outcome: RefundOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'recorded' | 'nothing'> =>
   (state) => {
@@ -131,7 +134,7 @@ const eventOf = (state: OpenRefund, outcome: RefundOutcome, at: Timestamp): Refu
     case 'processing':
       return state.status === 'submitted' ? null : { type: 'RefundSubmitted', data: { at } };
     case 'unknown':
-      return state.status === 'unknown' ? null : { type: 'RefundOutcomeUnknown', data: { at } };
+      return state.status === 'requested' ? { type: 'RefundOutcomeUnknown', data: { at } } : null;
     case 'confirmed':
       return { type: 'RefundCompleted', data: { endToEndId: outcome.endToEndId, at } };
     case 'refused':

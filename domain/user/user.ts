@@ -250,6 +250,7 @@ const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
 
 export const USER = aggregate<UserId>()({
   category: 'user',
+  changesMax: 1_000,
   idPrefix: 'usr_',
   decider: user,
   serde: userSerde,

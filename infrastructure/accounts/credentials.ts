@@ -43,4 +43,7 @@ export const passwords = (db: Sql): Passwords => ({
   keepOnly: async (userId, passwordId) => {
     await db.query('DELETE FROM operations.passwords WHERE user_id = $1 AND id <> $2', [userId, passwordId]);
   },
+  forget: async (passwordId) => {
+    await db.query('DELETE FROM operations.passwords WHERE id = $1', [passwordId]);
+  },
 });

@@ -81,6 +81,20 @@ const lookedUp = ({
 /** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
 
+/** What is counted together. */
+const KEY = 'account_id, mode, endpoint_id, event_type';
+/**
+ * Deletes counts of deleted endpoints that have no scheduled delivery left. Both rows of a count are locked first, so that a transaction
+ * that counts at the same time keeps them, or begins new ones.
+ */
+const FORGET_COUNTS = `WITH ended AS (
+    SELECT ${KEY} FROM operations.scheduled_counts c WHERE endpoint_id <> ''
+      AND NOT EXISTS (SELECT FROM operations.webhook_subscriptions s WHERE s.endpoint_id = c.endpoint_id)
+    GROUP BY ${KEY} HAVING sum(deliveries) = 0 LIMIT 10000),
+  locked AS (SELECT c.* FROM operations.scheduled_counts c JOIN ended USING (${KEY}) FOR UPDATE OF c SKIP LOCKED)
+  DELETE FROM operations.scheduled_counts
+    WHERE (${KEY}) IN (SELECT ${KEY} FROM locked GROUP BY ${KEY} HAVING sum(deliveries) = 0)`;
+
 /** `jobs` is in the same database. `isShown` returns the SQL condition that the read model shows the delivery of an id. */
 export const scheduledDeliveries = (
   db: SqlPool,
@@ -137,6 +151,7 @@ export const scheduledDeliveries = (
 
     sweepAll: async () => {
       await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${isShown('s.id')}`);
+      await db.query(FORGET_COUNTS);
     },
   };
 };

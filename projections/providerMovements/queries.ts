@@ -15,24 +15,35 @@ import { fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.t
 
 const CURRENT_MS = 10_000;
 
-const SCHEMA = 'rm_provider_movements';
+export const SCHEMA = 'rm_provider_movements';
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
 /** Joins the movement `m` that a listed item `i` shows. A return is identified by its id and the received Pix. */
-const MOVEMENT_OF_ITEM = `LEFT JOIN ${SCHEMA}.movements m ON m.connection_id = i.connection_id AND m.kind = i.kind
+export const MOVEMENT_OF_ITEM = `LEFT JOIN ${SCHEMA}.movements m ON m.connection_id = i.connection_id AND m.kind = i.kind
     AND m.reference = coalesce(i.match_id, i.id) AND (i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
+const REFERENCE = (row: string, pix: string): string =>
+  `CASE ${row}.kind WHEN 'returned' THEN ${pix} || '/' ELSE '' END`;
+const REFERENCE_OF_MOVEMENT = `${REFERENCE('m', "coalesce(m.end_to_end_id, '')")} || m.reference`;
+
 /** No listed item shows the movement `m`. */
-const UNLISTED = `NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.kind = m.kind
+export const WITHOUT_ITEM = `NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.kind = m.kind
       AND i.id = m.reference AND i.pix = CASE m.kind WHEN 'returned' THEN coalesce(m.end_to_end_id, '') ELSE '' END)
     AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference
       AND i.pix = m.end_to_end_id)`;
+/** A comparison found that the institution lists the movement `m` nowhere. A finding that came to agree has the figures of both. */
+export const MISSED = `EXISTS (SELECT FROM operations.reconciliation_findings f WHERE f.connection_id = m.connection_id
+      AND f.reference = ${REFERENCE_OF_MOVEMENT} AND f.moved = m.kind AND f.kind = 'missing_there' AND f.found IS NULL)`;
+/** The movement `m` agreed with its item, which was deleted since (oldItems.ts). Applies to movements without an item. */
+const AGREED = `(EXISTS (SELECT FROM operations.reconciled_days d WHERE d.connection_id = m.connection_id AND d.day = m.day
+      AND d.state IN ('clearing', 'cleared')) AND NOT ${MISSED})`;
+const UNLISTED = `${WITHOUT_ITEM} AND NOT ${AGREED}`;
 
 const signed = (row: string): string => `CASE ${row}.kind WHEN 'received' THEN ${row}.amount ELSE -${row}.amount END`;
-const THEIRS = `CASE i.status WHEN 'done' THEN ${signed('i')} END`;
-const OURS = `CASE WHEN m.at IS NOT NULL THEN ${signed('m')} END`;
+export const THEIRS = `CASE i.status WHEN 'done' THEN ${signed('i')} END`;
+export const OURS = `CASE WHEN m.at IS NOT NULL THEN ${signed('m')} END`;
 
 /** The kind of finding of an item and its movement; null: they agree. */
-const KIND = `CASE
+export const KIND = `CASE
       WHEN ${THEIRS} IS NULL AND ${OURS} IS NULL THEN NULL
       WHEN ${THEIRS} IS NULL THEN CASE i.kind WHEN 'returned' THEN 'return_state' ELSE 'missing_there' END
       WHEN ${OURS} IS NULL THEN CASE
@@ -43,9 +54,6 @@ const KIND = `CASE
       WHEN i.match_id LIKE 'outside/%' AND NOT i.is_med THEN 'foreign_return'
       WHEN i.kind = 'received' AND i.payment_id IS DISTINCT FROM m.payment_id THEN 'charge' END`;
 
-const REFERENCE = (row: string, pix: string): string =>
-  `CASE ${row}.kind WHEN 'returned' THEN ${pix} || '/' ELSE '' END`;
-
 /** Selects differences that listed items show. `where` limits the items `i`. */
 const OF_ITEMS = (where: string): string => `
     SELECT ${KIND} AS kind, i.kind AS moved, ${REFERENCE('i', 'i.pix')} || i.id AS reference, i.day::text AS day, i.at,
@@ -54,7 +62,7 @@ const OF_ITEMS = (where: string): string => `
     FROM operations.provider_items i ${MOVEMENT_OF_ITEM} WHERE i.connection_id = $1 AND ${where} AND ${KIND} IS NOT NULL`;
 /** Selects posted movements that the institution does not list. `where` limits the movements `m`. */
 const OF_MOVEMENTS = (where: string): string => `
-    SELECT 'missing_there' AS kind, m.kind AS moved, ${REFERENCE('m', "coalesce(m.end_to_end_id, '')")} || m.reference AS reference,
+    SELECT 'missing_there' AS kind, m.kind AS moved, ${REFERENCE_OF_MOVEMENT} AS reference,
       m.day::text AS day, m.at, m.end_to_end_id, NULL AS txid, m.payment_id, ${OURS} AS expected, NULL::bigint AS found
     FROM ${SCHEMA}.movements m WHERE m.connection_id = $1 AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${where} AND ${UNLISTED}`;
 
@@ -271,18 +279,19 @@ const OPENING = `coalesce((SELECT sum(CASE kind WHEN 'received' THEN amount ELSE
         FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
         WHERE i.connection_id = $1 AND i.posted_on IS NOT NULL AND (i.day < $2::date) <> (i.posted_on < $2::date)), 0)`;
 
-const SUMS = `WITH listed AS (
+const SUMS = `WITH moved AS (
     SELECT i.kind, ${THEIRS} AS theirs, ${OURS} AS ours FROM operations.provider_items i ${MOVEMENT_OF_ITEM}
-    WHERE i.connection_id = $1 AND i.day = $2::date),
-  unlisted AS (SELECT ${OURS} AS ours FROM ${SCHEMA}.movements m
-    WHERE m.connection_id = $1 AND m.day = $2::date AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${UNLISTED})
+      WHERE i.connection_id = $1 AND i.day = $2::date
+    UNION ALL
+    SELECT m.kind, CASE WHEN ${AGREED} THEN ${OURS} END, ${OURS} FROM ${SCHEMA}.movements m
+      WHERE m.connection_id = $1 AND m.day = $2::date AND m.kind <> 'fee' AND m.at IS NOT NULL AND ${WITHOUT_ITEM})
   SELECT (${OPENING})::bigint AS opening,
     coalesce(sum(theirs) FILTER (WHERE kind = 'received'), 0)::bigint AS received,
     coalesce(-sum(theirs) FILTER (WHERE kind = 'returned'), 0)::bigint AS returned,
     coalesce(-sum(theirs) FILTER (WHERE kind = 'paid_out'), 0)::bigint AS "paidOut",
     coalesce((SELECT amount FROM ${SCHEMA}.days WHERE connection_id = $1 AND day = $2::date AND kind = 'fee'), 0)::bigint AS fees,
-    (coalesce(sum(ours), 0) + coalesce((SELECT sum(ours) FROM unlisted), 0))::bigint AS ours
-  FROM listed`;
+    coalesce(sum(ours), 0)::bigint AS ours
+  FROM moved`;
 
 export const movementReads = (db: Sql): ProviderMovementReads => ({
   discrepancies: (connectionId, period) => inPeriod(db, connectionId, period, null),

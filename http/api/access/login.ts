@@ -115,6 +115,7 @@ export const changePasswordRoute = route('POST', '/v1/auth/password', {
     }),
   }),
   responses: { 204: { kind: 'empty', description: 'The password is changed. The current session continues.' } },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { current_password: current, new_password: wanted } = context.body;
     const refused = await context.services.changePassword(

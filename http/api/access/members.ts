@@ -107,6 +107,7 @@ const changeMemberRoleRoute = route('POST', '/v1/users/{id}/role', {
   ...ofManagers,
   body: jsonBody({ schema: s.accepting({ role }) }),
   responses: MEMBER_NOW,
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     return memberOrRefusal(await services.changeMemberRole(managerOf(caller), params.id, body.role, actorOf(context)));
@@ -123,6 +124,7 @@ const statusRoute = (verb: 'disable' | 'enable', summary: string, description: s
     description,
     ...ofManagers,
     responses: MEMBER_NOW,
+    errors: verb === 'enable' ? ['change_limit_reached'] : [],
     handle: async (context: RouteContext<'session', typeof userParam>) => {
       const { caller, params, services } = context;
       return memberOrRefusal(await change(services, managerOf(caller), params.id, actorOf(context)));

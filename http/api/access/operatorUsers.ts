@@ -170,6 +170,7 @@ const statusRoute = (
     description,
     ...FOR_OPERATORS,
     responses: USER_NOW,
+    errors: verb === 'enable' ? ['change_limit_reached'] : [],
     handle: async (context) =>
       userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
   });
@@ -196,6 +197,7 @@ const changeRoleRoute = route('POST', '/ops/v1/users/{id}/role', {
   reads: ['users'],
   body: jsonBody({ schema: s.accepting({ role: s.oneOfTexts(ACCOUNT_ROLES) }) }),
   responses: USER_NOW,
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { params, body, services } = context;
     return userOrRefusal(await services.platform.changeRole(params.id, body.role, actorOf(context)));

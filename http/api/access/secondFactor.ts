@@ -62,6 +62,7 @@ const confirmTotpRoute = route('POST', '/v1/auth/totp/confirm', {
       s.exactly({ recoveryCodes: s.listOf(s.string()) }),
     ),
   },
+  errors: ['change_limit_reached'],
   handle: async (context) => {
     const { caller, body, services, requestId } = context;
     const done = await services.confirmTotp(caller, body.code, actorOf(context));

@@ -120,7 +120,7 @@ const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
       either(medCaseSchema, owedSchema),
     ),
   },
-  errors: ['charge_not_disputable'],
+  errors: ['charge_not_disputable', 'change_limit_reached'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
     assertFollowed(context, params.id as PaymentId);
@@ -179,7 +179,7 @@ const sandboxRequestEvidenceRoute = route('POST', '/v1/sandbox/med/cases/{id}/re
   operationId: 'sandboxRequestEvidence',
   summary: 'Simulate a request for evidence',
   description: 'Simulates a request for evidence by the platform. The case shows the time in `evidence_requested_at`.',
-  errors: ['case_not_open'],
+  errors: ['case_not_open', 'change_limit_reached'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
 
@@ -221,7 +221,7 @@ const sandboxDecideRoute = route('POST', '/v1/sandbox/med/cases/{id}/decide', {
         ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'requires the result agreed' }]
         : [],
   }),
-  errors: ['invalid_amount', 'case_not_open', 'case_under_review'],
+  errors: ['invalid_amount', 'case_not_open', 'case_under_review', 'change_limit_reached'],
   handle: async (context) => {
     const { result, returned = true, returned_to_payer: got, review = false, owed = false } = context.body;
     const returnedToPayer = got === undefined ? null : toMinor(got);
@@ -239,7 +239,7 @@ const sandboxWithdrawRoute = route('POST', '/v1/sandbox/med/cases/{id}/withdraw'
   operationId: 'sandboxWithdrawMedCase',
   summary: 'Simulate the withdrawal of a dispute',
   description: 'Simulates a payer who withdraws the dispute. The retained amount becomes available again.',
-  errors: ['case_not_open', 'case_under_review'],
+  errors: ['case_not_open', 'case_under_review', 'change_limit_reached'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });
 

@@ -44,6 +44,7 @@ const ACTING = {
   },
   errors: ['invalid_payment_method', 'invalid_request'],
 } as const;
+const DISPUTING = { ...ACTING, errors: [...ACTING.errors, 'change_limit_reached'] } as const;
 
 const sandboxAuthorizeRoute = route('POST', '/v1/sandbox/payments/{id}/authorize', {
   ...ACTING,
@@ -76,7 +77,7 @@ const sandboxProcessingRoute = route('POST', '/v1/sandbox/payments/{id}/processi
 });
 
 const sandboxChargebackRoute = route('POST', '/v1/sandbox/payments/{id}/chargeback', {
-  ...ACTING,
+  ...DISPUTING,
   operationId: 'sandboxChargeback',
   summary: 'Simulate a chargeback',
   description: 'Simulates a chargeback by the card’s issuer. The disputed amount is retained.',
@@ -84,7 +85,7 @@ const sandboxChargebackRoute = route('POST', '/v1/sandbox/payments/{id}/chargeba
 });
 
 const sandboxDisputeRoute = route('POST', '/v1/sandbox/payments/{id}/dispute', {
-  ...ACTING,
+  ...DISPUTING,
   operationId: 'sandboxDispute',
   summary: 'Simulate a cardholder dispute',
   description: 'Simulates a dispute by the cardholder. The disputed amount is retained.',

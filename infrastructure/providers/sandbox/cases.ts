@@ -1,5 +1,6 @@
 // Disputes in the sandbox bank's books. The sandbox routes open and decide them (X2, X4); the gateway reads them through the port.
 import type { ProviderCase } from '../../../application/ports/paymentProvider.ts';
+import type { Full } from '../../../application/ports/sandboxBank.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { BankRuling } from '../../../domain/dispute/decisions.ts';
 import type { CaseType, DisputeMethod } from '../../../domain/dispute/medCase.ts';
@@ -7,12 +8,14 @@ import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 
+/** Of one charge, and of one case. Every ruling adds events to the streams of the case and of its charge. */
+const CASES_MAX = 20;
+const RULINGS_MAX = 20;
+
 /** Returns the reference of a notification about a case; each report has its own. */
 export const caseReference = (providerCaseId: string, report: number): string => `case:${report}:${providerCaseId}`;
 
-/**
- * Books a case. Returns false if a case with that id exists, or another case of the charge with the same `ordinal` (null: not checked).
- */
+/** Books a case. Returns `known` if one with that id exists, or another case of the charge with the same `ordinal` (null: not checked). */
 export const bookCase = async (
   tx: Sql,
   { accountId }: Tenant,
@@ -20,11 +23,13 @@ export const bookCase = async (
   txid: string,
   ordinal: number | null,
   { providerCaseId, type, amount, method, reason, payer, responseDeadline, openedAt }: Omit<ProviderCase, 'rulings'>,
-): Promise<boolean> => {
+): Promise<'booked' | 'known' | Full> => {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox cases ${accountId} ${txid}`]);
   const { rowCount } = await tx.query(
     `INSERT INTO sandbox_bank.cases (account_id, provider_case_id, payment_id, txid, type, amount, method, reason, payer_name,
        payer_document, response_deadline, opened_at, ordinal)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+     WHERE (SELECT count(*) FROM sandbox_bank.cases WHERE account_id = $1 AND txid = $4) < ${CASES_MAX} ON CONFLICT DO NOTHING`,
     [
       accountId,
       providerCaseId,
@@ -41,7 +46,12 @@ export const bookCase = async (
       ordinal,
     ],
   );
-  return rowCount === 1;
+  if (rowCount === 1) return 'booked';
+  const known = await tx.query(
+    'SELECT FROM sandbox_bank.cases WHERE account_id = $1 AND (provider_case_id = $2 OR (txid = $3 AND ordinal = $4)) LIMIT 1',
+    [accountId, providerCaseId, txid, ordinal],
+  );
+  return known.rowCount === 0 ? 'full' : 'known';
 };
 
 /** Books a ruling. Returns the number of the report, or null if it is not the `expected` one because another came first. */
@@ -51,12 +61,17 @@ export const bookRuling = async (
   providerCaseId: string,
   { ruling, review, at }: Omit<BankRuling, 'report'>,
   expected: number | null,
-): Promise<number | null> => {
+): Promise<number | null | Full> => {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `sandbox case ${accountId} ${providerCaseId}`,
   ]);
   const { result, returned, returnedToPayer } =
     ruling === 'withdrawn' ? { result: ruling, returned: true, returnedToPayer: null } : ruling;
+  const booked = await tx.query(
+    `SELECT FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = $2 LIMIT ${RULINGS_MAX}`,
+    [accountId, providerCaseId],
+  );
+  if (booked.rowCount === RULINGS_MAX) return 'full';
   const { rows } = await tx.query<{ number: number }>(
     `INSERT INTO sandbox_bank.case_rulings (account_id, provider_case_id, number, result, returned, returned_to_payer, review, at)
      SELECT $1, $2, n.number, $3, $4, $5, $6, $7

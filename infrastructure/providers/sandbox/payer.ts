@@ -43,18 +43,19 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
   },
   findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
   openCase: async (tenant, paymentId, txid, opened, ordinal) => {
-    const isNew = await db.transaction(async (tx) => {
-      if (!(await bookCase(tx, tenant, paymentId, txid, ordinal, opened))) return false;
+    const result = await db.transaction(async (tx) => {
+      const booked = await bookCase(tx, tenant, paymentId, txid, ordinal, opened);
+      if (booked !== 'booked') return booked;
       const reference = caseReference(opened.providerCaseId, 1);
-      return notifications.store({ tenant, kind: 'case', reference, paymentId }, tx);
+      return (await notifications.store({ tenant, kind: 'case', reference, paymentId }, tx)) ? booked : 'known';
     });
     notifications.wake(tenant, 'case');
-    return isNew;
+    return result;
   },
   rule: async (tenant, paymentId, providerCaseId, ruling, expected) => {
     const report = await db.transaction(async (tx) => {
       const number = await bookRuling(tx, tenant, providerCaseId, ruling, expected);
-      if (number === null) return null;
+      if (number === null || number === 'full') return number;
       const reference = caseReference(providerCaseId, number);
       await notifications.store({ tenant, kind: 'case', reference, paymentId }, tx);
       return number;

@@ -57,6 +57,7 @@ export const openAccess = (core: Core) => {
     keepOnly: async (userId, kept) => {
       for (const [id, { userId: of }] of hashes) if (of === userId && id !== kept) hashes.delete(id);
     },
+    forget: async (passwordId) => void hashes.delete(passwordId),
   };
   const hasher: PasswordHasher = {
     hash: async (password) => `hash of ${password}`,

@@ -1,10 +1,11 @@
 // An account's logo changes under a lock: two at once would forget each other's bytes.
 import { expect } from 'chai';
 import { changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
+import type { CommandHandler } from '../../../application/core/commandHandler.ts';
 import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
 import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 const BY = { actor: 'operator:test', requestId: null };
@@ -54,6 +55,26 @@ describe('the logo of an account', () => {
       [true, 'put', 'b', 'b'],
       [true, 'keep', 'b,b', 'b'],
       [true, 'keep', '', null],
+    ]);
+    // If the account takes no more changes, the bytes of the refused logo go, and those of the present one stay.
+    await change(logo('d'));
+    done.length = 0;
+    const full = {
+      load: commands.load.bind(commands),
+      execute: async (...[of, stream, decide, ...rest]: Parameters<CommandHandler['execute']>) => {
+        const { state } = await commands.load(of, stream);
+        const decided = decide(state);
+        const isChange = !isRejection(decided) && decided.events.length > 0;
+        return isChange ? reject('change_limit_reached', 'Full.') : commands.execute(of, stream, decide, ...rest);
+      },
+    } as unknown as CommandHandler;
+    for (const to of [logo('e'), null]) {
+      const refused = await changeLogo({ ...needs, commands: full })(accountId, to, BY);
+      expect(isRejection(refused) && refused.code).to.equal('change_limit_reached');
+    }
+    expect(done.splice(0)).to.deep.equal([
+      [true, 'put', 'e', 'd'],
+      [true, 'keep', 'd', 'd'],
     ]);
     const nobody = newId<AccountId>();
     const anyLock: WithTenantLock = (_, __, work) => work();

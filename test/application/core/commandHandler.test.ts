@@ -96,7 +96,7 @@ describe('the command handler, on Postgres', () => {
       expect(codeOf(await keyIn(accountId, 'f', limited))).to.equal('change_limit_reached');
       expect(await fingerprintsOf(accountId)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
     });
-    it('is any stream of the aggregates that merchants can change for ever', () => {
+    it('is any stream of the aggregates that merchants and users can change for ever', () => {
       const limits = AGGREGATES.flatMap(({ category, ...one }) =>
         'changesMax' in one ? [[category, one.changesMax] as const] : [],
       );
@@ -104,7 +104,9 @@ describe('the command handler, on Postgres', () => {
         account: 20_000,
         keyring: 5_000,
         webhookEndpoint: 2_000,
+        user: 1_000,
         webhookDelivery: 500,
+        medCase: 200,
       });
     });
   });

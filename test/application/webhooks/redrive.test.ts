@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
+import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { enqueueOwedWork } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
@@ -45,10 +46,10 @@ describe('a re-drive', () => {
 
   const tenant = () => ({ accountId: merchant.tenant.accountId, mode: 'test' as const });
   /** Written down without a job: whoever asked is to work it off. */
-  const asked = (filter: RedriveFilter = ANY_DEAD_LETTER) => {
+  const asked = (filter: RedriveFilter = ANY_DEAD_LETTER, requestId: string | null = null) => {
     const { needs } = gateway.gateway;
     const caughtUp = async () => ({ head: null, isCaughtUp: true });
-    const wanted = { tenant: tenant(), filter, actor: 'operator:test', requestId: null, isDryRun: false };
+    const wanted = { tenant: tenant(), filter, actor: 'operator:test', requestId, isDryRun: false };
     return askRedrive({ ...needs, caughtUp }, false)(wanted);
   };
   const ask = async (): Promise<RedriveId> => {
@@ -175,6 +176,35 @@ describe('a re-drive', () => {
     expect(left.data.map(({ endpointId }) => endpointId)).to.deep.equal(Array(COUNT).fill(endpoint.id));
     for (const { id } of left.data) expect(await requestsOf(id)).to.equal(0);
     expect([receiver.got.length - tried, idle.got.length - idleTried]).to.deep.equal([2 * COUNT, 0]);
+  });
+
+  it('leaves out what has as many events as it may, unless it is asked for on the command line', async () => {
+    const { needs } = gateway.gateway;
+    const [almost, full] = (await merchant.deliveries('?status=FAILED')).data.map(({ id }) => id) as [string, string];
+    const at = await needs.accounts.now(merchant.tenant.accountId, 'test');
+    for (const [id, events] of [
+      [almost, 499],
+      [full, 500],
+    ] as const) {
+      const stream = WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId);
+      const { revision } = await needs.commands.load(WEBHOOK_DELIVERY, stream);
+      const more = Array.from({ length: events - revision - 1 }, () => ({
+        ...{ type: 'WebhookDeliveryPersonalDataErased' as const, data: { at } },
+      }));
+      const metadata = metadataForProcess('test', tenant(), id, id);
+      await needs.commands.record(WEBHOOK_DELIVERY, stream, () => ({ events: more, reply: null }), metadata);
+    }
+    const work = async (requestId: string | null): Promise<number> => {
+      const worker = new RedriveWorker(needs);
+      const { redriveId } = await asked(ANY_DEAD_LETTER, requestId);
+      while ((await worker.page(redriveId!, 2)) !== null);
+      return worker.sent;
+    };
+    expect(await work('req_1')).to.equal(COUNT - 1);
+    expect([await requestsOf(almost), await requestsOf(full)]).to.deep.equal([1, 0]);
+    await merchant.untilDeliveries((some) => some.filter(({ status }) => status === 'DELIVERED').length === COUNT - 1);
+    expect(await work(null)).to.equal(1);
+    await allDelivered();
   });
 
   it('beside another one sends what that one is not about to send, and says so', async () => {

@@ -71,7 +71,8 @@ describe('recordRefundOutcome', () => {
         else given(refund, requested, unknown).when(record(outcome)).then(event, 'recorded').again('nothing');
       });
       it('of one that the provider works on is recorded, once', () => {
-        if (outcome.kind === 'processing') given(refund, requested, submitted).when(record(outcome)).then('nothing');
+        const isNothingNew = outcome.kind === 'processing' || outcome.kind === 'unknown';
+        if (isNothingNew) given(refund, requested, submitted).when(record(outcome)).then('nothing');
         else given(refund, requested, submitted).when(record(outcome)).then(event, 'recorded').again('nothing');
       });
       it('after the end is nothing: the first end stands', () => {
@@ -83,6 +84,10 @@ describe('recordRefundOutcome', () => {
       });
       it('of one that was never requested is nothing', () => given(refund).when(record(outcome)).then('nothing'));
     });
+  it('of answers in turns, unknown and processing, records each once', () => {
+    const story = given(refund, requested, unknown, submitted);
+    for (const kind of ['unknown', 'processing'] as const) story.when(record({ kind })).then('nothing');
+  });
   it('a confirmation after it had failed is recorded once, and the refund stays failed', () => {
     const late: RefundEvent = { type: 'RefundConfirmedLate', data: { endToEndId: 'E-late', at: REFUNDED_AT } };
     given(refund, requested, failed)

@@ -159,6 +159,57 @@ describe('scheduled deliveries', () => {
       await schedule(scheduled('b')).catch(() => undefined);
       expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
     });
+    it('no more for deleted endpoints, once nothing waits for them', async () => {
+      const to = (id: string, endpointId: string) => scheduled(id, { endpointId: endpointId as EndpointId });
+      await pool.query(
+        `INSERT INTO operations.webhook_subscriptions (endpoint_id, account_id, mode, events, is_active)
+         VALUES ('inactive', $1, 'live', '{*}', false)`,
+        [ACCOUNT_ID],
+      );
+      const kept = async () => {
+        await deliveries.sweepAll();
+        const { rows } = await pool.query<{ kept: string }>(
+          "SELECT endpoint_id || ' ' || change AS kept FROM operations.scheduled_counts ORDER BY 1",
+        );
+        return rows.map((row) => row.kept);
+      };
+      await schedule(to('a', 'inactive'), to('b', 'deleted'), to('c', 'deleted'), toUrl('d'));
+      for (const id of ['a', 'b', 'd']) await show(id);
+      const others = [' delete', ' insert', 'inactive delete', 'inactive insert'];
+      expect(await kept()).to.have.members([...others, 'deleted delete', 'deleted insert']);
+      await show('c');
+      await kept(); // removes the last one
+      expect(await kept()).to.have.members(others);
+      await schedule(to('e', 'deleted'));
+      expect(await counted()).to.deep.include(['deleted', 'charge.paid', 1]);
+    });
+    it('while another transaction counts for a deleted endpoint, which the sweep neither waits for nor forgets', async () => {
+      await schedule(scheduled('a'));
+      await show('a');
+      deliveries.begun('a' as DeliveryId);
+      await deliveries.sweep();
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 0]]);
+      await pool.transaction(async (tx) => {
+        await tx.query(
+          `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend,
+             scheduled_at) VALUES ('b', $1, 'live', 'endpoint', 'payment-p', 2, 'charge.paid', 'endpoint', 0, now())`,
+          [ACCOUNT_ID],
+        );
+        await deliveries.sweepAll();
+      });
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
+    });
+    it('exactly, by many at once that schedule, remove and forget them', async () => {
+      const round = async (n: number) => {
+        await schedule(scheduled(`x${n}`));
+        await show(`x${n}`);
+        await deliveries.sweepAll();
+      };
+      await Promise.all(Array.from({ length: 20 }, (_, n) => round(n)));
+      await schedule(scheduled('last'));
+      await deliveries.sweepAll();
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
+    });
     it('exactly, by many at once that schedule and remove them', async () => {
       const round = async (n: number) => {
         await schedule(scheduled(`x${n}`), toUrl(`y${n}`), scheduled(`z${n}`), scheduled('same'));

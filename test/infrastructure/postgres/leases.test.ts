@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { LeaderSession, Share } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
-import { LEASE_TIMINGS, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
+import { LEASE_TIMINGS, LeaseKeeper, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
@@ -202,6 +202,27 @@ describe('leadership', () => {
       });
       expect(await isLost(frozen)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
       expect(await seen(two)).to.deep.equal(['*']);
+    });
+
+    it('is not taken from who was seen late and has renewed since: who saw it may have been frozen meanwhile', async () => {
+      const one = await process(FROZEN);
+      await joins(one);
+      const renewed = (ago: string) =>
+        backends.sql.query(`UPDATE subscriptions.leaderships SET renewed_at = clock_timestamp() - interval '${ago}'`);
+      const other = new LeaseKeeper(connectionConfig(database.connectionString, 'test'), PATIENT);
+      const own = { role: 'another', pid: 0, startedAt: 'now' };
+      other.hold(own);
+      const late = async () => (await other.look('role'))?.filter(({ isLate }) => isLate) ?? [];
+      await renewed('1 hour');
+      const seen = await late();
+      expect(seen).to.have.length(1);
+      await renewed('0');
+      await other.clear(seen, []);
+      expect((await one.query<{ one: number }>('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+      await renewed('1 hour');
+      await other.clear(seen, []);
+      expect(await isLost(one)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
+      await other.release([own]);
     });
 
     it('is seen at each renewal, also by a process that does not look', async () => {

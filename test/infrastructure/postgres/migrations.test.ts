@@ -53,6 +53,7 @@ describe('the migrations', () => {
     '0032_shared_roles': 'beb8387c82be1f34',
     '0033_request_log_changes': '8b55d7051f457d3b',
     '0034_partitions': '1e3ddc5708911dc0',
+    '0035_reconciled_days': '51608d28ccd24947',
   };
 
   for (const name of MIGRATIONS)

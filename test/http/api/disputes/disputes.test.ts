@@ -2,6 +2,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
+import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
+import type { MedCaseId } from '../../../../domain/kernel/ids.ts';
 import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { CaseDesk, netOf } from '../../../world/caseDesk.ts';
 import { newKey, type Reply, type TestGateway } from '../../../world/gateway.ts';
@@ -34,6 +37,49 @@ describe('dispute cases', () => {
     expect(status, text).to.equal(200);
     return body;
   };
+
+  describe('have a bound', () => {
+    it('of 20 for a charge in the sandbox, also at once; a repeat is known', async () => {
+      const { id } = await desk.merchant.charge({ amount: 1_000 });
+      const owed = (n: number) => med(id, { owed: true, provider_case_id: `owed-${id}-${n}` });
+      const replies = await Promise.all(Array.from({ length: 25 }, (_, n) => owed(n)));
+      const refused = replies.filter(({ status }) => status !== 202);
+      expect(refused).to.have.length(5);
+      for (const reply of refused) expectError(reply, 400, 'change_limit_reached');
+      expectError(await owed(25), 400, 'change_limit_reached');
+      expect((await owed(replies.findIndex(({ status }) => status === 202))).status).to.equal(202);
+    });
+    it('of 20 decisions on a case in the sandbox', async () => {
+      const { id } = await desk.dispute(await desk.paid());
+      await desk.withdraw(id);
+      const decide = () =>
+        desk.post(`/v1/sandbox/med/cases/${id}/decide`, { result: 'agreed', owed: true, returned_to_payer: 1 });
+      for (let n = 1; n < 20; n++) expect((await decide()).status).to.equal(202);
+      expectError(await decide(), 400, 'change_limit_reached');
+    });
+    it('of 200 events for requests for evidence; everything else goes on', async () => {
+      const { id } = await desk.dispute(await desk.paid());
+      const stream = MED_CASE.stream(rawIdOf(id) as MedCaseId);
+      const { commands, accounts } = gateway.gateway.needs;
+      const tenant = { accountId: desk.merchant.tenant.accountId, mode: 'test' as const };
+      const at = await accounts.now(tenant.accountId, 'test');
+      const { revision } = await commands.load(MED_CASE, stream);
+      const events = Array.from({ length: 198 - revision }, () => ({
+        ...{ type: 'MedCaseDeadlineNeared' as const, data: { at } },
+      }));
+      await commands.record(
+        MED_CASE,
+        stream,
+        () => ({ events, reply: null }),
+        metadataForProcess('test', tenant, id, id),
+      );
+      const request = () => desk.post(`/v1/sandbox/med/cases/${id}/request-evidence`);
+      expect((await request()).status).to.equal(200); // its 200th event
+      expectError(await request(), 400, 'change_limit_reached');
+      await desk.appeal(id);
+      await desk.decide(id, { result: 'disagreed' });
+    });
+  });
 
   describe('opening', () => {
     it('has these fields, and both paths show it', async () => {
