@@ -94,7 +94,9 @@ export class JsonEventCodec implements EventCodec {
     return drafts.map(({ form, rest, personal }, index) => {
       const { type, version } = form;
       const sealed = personal === null || sealing === null ? null : sealedText(sealing.key, stream, type, personal);
-      const data = JSON.stringify(sealed === null ? rest : { ...(rest as object), [SEALED]: sealed });
+      // Without its personal values, `rest` is a copy.
+      if (sealed !== null) (rest as Record<string, Json>)[SEALED] = sealed;
+      const data = JSON.stringify(rest);
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
       const dataKey = sealed === null ? null : (sealing?.toStore ?? null);
       if (sealed !== ERASED_AT_ONCE) this.#encoded.set(id, { data: serde.newest(form), metadata, dataKey });
