@@ -3,10 +3,11 @@
 // longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
 // exit code 0 only when all passed.
 // `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
-// PostgreSQL under owners that are killed, and `doctor` as an operator runs it. As above.
+// PostgreSQL under owners that are killed, and the commands as an operator runs them. As above.
 // `npm run test:deadlines`: what waits for real deadlines, retries, outages of stores and other leaders, and what measures the CPU of
 // requests. As above.
 // `npm run test:routes`: every route of the table before every caller, error, unknown field, other version and hostile request. As above.
+// `npm run test:pages`: the dashboard's pages, their forms and refusals, in both languages. As above.
 // `npm run test:plans`: lists, plans and buffers of large tables. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
@@ -26,7 +27,7 @@ const SUITES = {
       'test/system/',
       'test/infrastructure/boot/start.test.ts',
       'test/infrastructure/boot/restart.test.ts',
-      'test/infrastructure/cli/doctor.test.ts',
+      'test/infrastructure/cli/',
       'test/infrastructure/embeddedPostgres/',
     ],
     jobs: 3,
@@ -66,6 +67,7 @@ const SUITES = {
     ],
     jobs: 4,
   },
+  pages: { of: ['test/http/site/dashboard'], jobs: 4 },
   plans: {
     of: [
       'test/projections/disputes/explain.test.ts',

@@ -221,7 +221,7 @@ export const setPassword =
     );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
     const decide = decideChange({ passwordId, replaces }, accounts.realNow());
-    // Not limited: who lost the password must get in again. A user gets three links in 15 minutes.
+    // Not limited: a user who lost the password must be able to log in. A user gets three links in 15 minutes.
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
     if (isRejection(done)) {
       await passwords.forget(passwordId);

@@ -116,8 +116,8 @@ export interface ReconciliationLooks {
 /** Listed items that reports no longer need. */
 export interface OldItems {
   /**
-   * Takes a step with the items of a day that is 180 days old: looks whether all postings of the day were compared, then deletes items that
-   * agree. Reports of the day stay the same. Returns whether there may be more to do.
+   * Takes a step with the items of a day that is 180 days old: checks whether all postings of the day were compared, then deletes items
+   * that agree. Reports of the day stay the same. Returns whether there may be more to do.
    */
   deleteSome(connectionId: ConnectionId): Promise<boolean>;
 }

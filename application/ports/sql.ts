@@ -71,11 +71,10 @@ export interface Sql {
 }
 export interface SqlPool extends Sql {
   /**
-   * Runs `work` in one transaction on one connection. Commits if it resolves, rolls back if it rejects. `last`: sends one statement, the
-   * last one, together with COMMIT; only an error of this statement still rolls back. `begin`: the first statement, to use another
-   * isolation level than the database's default.
+   * Runs `work` in one transaction on one connection. Commits if it resolves, rolls back if it rejects. `begin`: the first statement, to
+   * use another isolation level than the database's default.
    */
-  transaction<T>(work: (tx: Sql, last: Sql) => Promise<T>, begin?: string): Promise<T>;
+  transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
 }
 
 /** Returns SQL that formats an instant column as a timestamp. */

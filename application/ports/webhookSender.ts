@@ -1,4 +1,4 @@
-// Sends one webhook attempt (rules W3–W5). It never throws: every result is an outcome.
+// Sends webhook attempts (rules W3–W5).
 
 /** First word of `lastError` (rule W4). Stable: merchants alert on it. */
 export type AttemptErrorKind = 'timeout' | 'dns' | 'tls' | 'connection' | 'status' | 'blocked' | 'redirect';
@@ -33,7 +33,13 @@ export interface AttemptOutcome {
 /** Why a URL is rejected at registration; null: accepted. Addresses of host names are checked at each connection. */
 type UrlVerdict = { readonly message: string } | null;
 
+/** The sender itself failed. Whether the attempt reached the endpoint is unknown. A job that fails with it is repeated. */
+export class SenderFailed extends Error {
+  override name = 'SenderFailed';
+}
+
 export interface WebhookSender {
+  /** Resolves with the outcome, whatever the endpoint does. Rejects only with SenderFailed. */
   send(request: WebhookRequest): Promise<AttemptOutcome>;
   /** Checks shape, scheme, port, userinfo and literal addresses of a URL (rules W5, W6). Returns why it is rejected, or null. */
   judgeUrl(url: string, mode: 'test' | 'live'): UrlVerdict;

@@ -219,7 +219,7 @@ export class RedriveWorker {
     return unknown.length === 0 ? new Set() : new Set(await this.#needs.redrives.probe(id, unknown));
   }
 
-  /** Returns the number of events. A delivery with too many is left out (rule E10). */
+  /** Returns the number of events. A delivery with too many events is left out (rule E10). */
   async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, aimed: Aimed, isProbe: boolean, at: Timestamp) {
     const { letter, target } = aimed;
     const { accountId: account, mode } = tenant;

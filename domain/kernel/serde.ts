@@ -223,8 +223,9 @@ type PersonalTree = ReadonlyMap<string, PersonalTree | PersonalField>;
 const treeOf = (fields: readonly PersonalField[], depth = 0): PersonalTree =>
   new Map(
     [...Map.groupBy(fields, ({ owner, name }) => owner[depth] ?? name)].map(([key, own]) => {
-      const [first] = own as [PersonalField];
-      return [key, first.owner.length > depth ? treeOf(own, depth + 1) : first];
+      const leaf = own.find(({ owner }) => owner.length === depth);
+      if (leaf !== undefined && own.length > 1) throw new Error(`the personal field ${leaf.path} contains another one`);
+      return [key, leaf ?? treeOf(own, depth + 1)];
     }),
   );
 

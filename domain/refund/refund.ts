@@ -115,7 +115,7 @@ export type RefundOutcome =
 
 /**
  * Records the provider's outcome, even a confirmation after a failure. No-op if already recorded or ended. An unknown outcome of a refund
- * that the provider accepted says nothing new: recorded each time, answers in turns would fill the stream.
+ * that the provider accepted is not recorded: alternating answers would fill the stream.
  */
 export const recordRefundOutcome =
   (outcome: RefundOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'recorded' | 'nothing'> =>

@@ -171,14 +171,12 @@ const restrain =
     const { rows } = await db.query<Session>({ name: 'analyst_sessions', text: SESSIONS, values: [secondsMax] });
     const ended: EndedSession[] = [];
     for (const { pid, role, why } of rows) {
-      if (why === null) {
-        // A session that can't be slowed down is still bound by the limits above.
-        if (isLocal) await giveLowestPriority(pid);
-        continue;
-      }
+      if (why === null) continue;
       await db.query('SELECT pg_terminate_backend($1)', [pid]);
       ended.push({ role, why });
     }
+    // A session that can't be slowed down is still bound by the limits above.
+    if (isLocal) for (const { pid, why } of rows) if (why === null) await giveLowestPriority(pid);
     return ended;
   };
 

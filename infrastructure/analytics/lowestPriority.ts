@@ -15,13 +15,16 @@ const ATTEMPTS = 3;
  */
 const lowerGroup = async (pid: number): Promise<void> => {
   const group = `/proc/${pid}/autogroup`;
-  for (let attempt = 1; !(await readFile(group, 'utf8')).endsWith(` nice ${LOWEST}\n`); attempt++)
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    if ((await readFile(group, 'utf8')).endsWith(` nice ${LOWEST}\n`)) return;
     try {
       await writeFile(group, String(LOWEST));
+      return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === ATTEMPTS) throw error;
       await pause(REFUSED_MS);
     }
+  }
 };
 
 /** Lowers the priority of a process. Returns whether it could: not if it has ended or belongs to another user. */

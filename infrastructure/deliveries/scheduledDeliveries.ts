@@ -81,7 +81,7 @@ const lookedUp = ({
 /** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
 
-/** What is counted together. */
+/** The columns that identify a count. */
 const KEY = 'account_id, mode, endpoint_id, event_type';
 /**
  * Deletes counts of deleted endpoints that have no scheduled delivery left. Both rows of a count are locked first, so that a transaction
@@ -107,12 +107,12 @@ export const scheduledDeliveries = (
   const remembered = boundedCache<DeliveryId, ScheduledDelivery>(REMEMBERED_MAX);
   return {
     schedule: async (deliveries) => {
-      const added = await db.transaction(async (tx, last) => {
+      const added = await db.transaction(async (tx) => {
         const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
         const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({ ...INSERT, values });
         const written = new Set(rows.map(({ id }) => id));
         const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
-        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), last);
+        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
         return isNew;
       });
       for (const { scheduled } of added) remembered.set(scheduled.deliveryId, scheduled);

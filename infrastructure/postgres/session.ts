@@ -96,20 +96,6 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
 };
 
-/** `last`: sends a statement and COMMIT behind it. `commit`: waits for that COMMIT, or sends one. */
-const endingOf = (client: Pick<pg.ClientBase, 'query'>, tx: Sql): { readonly last: Sql; commit(): Promise<void> } => {
-  let sent: Promise<void> | null = null;
-  const last: Sql = {
-    query: (statement, values) => {
-      const answer = tx.query<never>(statement, values);
-      sent = commit(client);
-      sent.catch(() => undefined); // the statement's own error rejects first
-      return answer;
-    },
-  };
-  return { last, commit: () => sent ?? commit(client) };
-};
-
 /**
  * One connection that stays open, mostly idle. An empty statement every second detects a silent connection, and tells the server that a
  * client that is idle in a transaction is alive.
@@ -159,12 +145,11 @@ export class PgSession implements Sql {
   }
 
   /** BEGIN is awaited: if it were cancelled, statements behind it would commit one by one. */
-  async transaction<T>(work: (tx: Sql, last: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     await this.client.query(begin);
-    const ending = endingOf(this.client, this);
     try {
-      const result = await work(this, ending.last);
-      await ending.commit();
+      const result = await work(this);
+      await commit(this.client);
       return result;
     } catch (error) {
       await this.client.query('ROLLBACK').catch(() => undefined);
@@ -199,11 +184,9 @@ export class PgPool implements SqlPool {
     return run<Row>(this.#pool as unknown as pg.ClientBase, statement, values);
   }
 
-  async transaction<T>(work: (tx: Sql, last: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
-    const tx: Sql = { query: (statement, values) => run(client, statement, values) };
-    const ending = endingOf(client, tx);
     // The pool handles errors of idle connections only, and an unhandled error event ends the process. The statements reject anyway.
     const onBroken = (error: Error) => {
       broken ??= error; // the first error is the cause
@@ -211,9 +194,9 @@ export class PgPool implements SqlPool {
     client.on('error', onBroken);
     try {
       await client.query(begin);
-      const result = await work(tx, ending.last);
+      const result = await work({ query: (statement, values) => run(client, statement, values) });
       if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
-      await ending.commit();
+      await commit(client);
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch(onBroken);

@@ -5,6 +5,7 @@ import { openWebhookSender } from './webhookSender.ts';
 
 const port = parentPort as MessagePort;
 const sender = openWebhookSender(workerData as ThreadOptions);
+const running = new Set<Promise<void>>();
 let outcomes: FromThread[number][] = [];
 
 const flush = (): void => {
@@ -12,16 +13,23 @@ const flush = (): void => {
   outcomes = [];
 };
 
+const run = async ([number, request]: Exclude<ToThread, 'close'>[number]): Promise<void> => {
+  const outcome = await sender.send(request);
+  if (outcomes.push([number, outcome]) === 1) setImmediate(flush);
+};
+
 const close = async (): Promise<void> => {
   await sender.close();
-  // The outcomes of the closed attempts go first.
-  setImmediate(() => setImmediate(() => process.exit()));
+  await Promise.all(running);
+  flush();
+  setImmediate(() => process.exit());
 };
 
 port.on('message', (message: ToThread) => {
   if (message === 'close') return void close();
-  for (const [number, request] of message)
-    sender.send(request).then((outcome) => {
-      if (outcomes.push([number, outcome]) === 1) setImmediate(flush);
-    });
+  for (const asked of message) {
+    const attempt = run(asked);
+    running.add(attempt);
+    attempt.then(() => running.delete(attempt));
+  }
 });

@@ -1,13 +1,18 @@
 // The webhook sender in a thread of its own. Receivers' answers, TLS handshakes and compressed bodies then take no time from requests and
-// commands, and an attempt does not wait for a turn of the main thread. Messages that arise together cross over together.
+// commands, and an attempt does not wait for a turn of the main thread. Requests of one turn are posted as one message, as are outcomes.
 import { Worker } from 'node:worker_threads';
-import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
+import {
+  type AttemptOutcome,
+  SenderFailed,
+  type WebhookRequest,
+  type WebhookSender,
+} from '../../application/ports/webhookSender.ts';
 import { refusedOutcome } from './attempt.ts';
 import { errorLine } from './failure.ts';
 import { judged, policyOf } from './target.ts';
 import type { WebhookSenderOptions } from './webhookSender.ts';
 
-/** Options that can cross over to a thread. */
+/** Options that can be cloned into a thread. */
 export type ThreadOptions = Omit<WebhookSenderOptions, 'resolver'>;
 
 /** `close`: end all attempts, report their outcomes, and exit. */
@@ -19,23 +24,29 @@ interface Thread {
   close(): Promise<void>;
 }
 
-const ended = (how: 'is closed' | 'failed'): AttemptOutcome =>
-  refusedOutcome(errorLine('connection', `the sender ${how}`));
+/** A thread that takes longer to close is terminated. */
+const CLOSE_MS_MAX = 5_000;
+const closed = (): AttemptOutcome => refusedOutcome(errorLine('connection', 'the sender is closed'));
 
 /** `onEnded`: called once, with the error that ended the thread, or null. */
 const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => void): Thread => {
   const worker = new Worker(new URL('./senderThread.ts', import.meta.url), { workerData: options });
-  const waiting = new Map<number, (outcome: AttemptOutcome) => void>();
+  const waiting = new Map<number, PromiseWithResolvers<AttemptOutcome>>();
   let batch: [number, WebhookRequest][] = [];
   let sent = 0;
   let failure: Error | null = null;
   const flush = (): void => {
-    worker.postMessage(batch satisfies ToThread);
+    const requests = batch;
     batch = [];
+    try {
+      worker.postMessage(requests satisfies ToThread);
+    } catch (cause) {
+      for (const [number] of requests) waiting.get(number)?.reject(new SenderFailed('not posted', { cause }));
+    }
   };
   worker.on('message', (outcomes: FromThread) => {
     for (const [number, outcome] of outcomes) {
-      waiting.get(number)?.(outcome);
+      waiting.get(number)?.resolve(outcome);
       waiting.delete(number);
     }
   });
@@ -44,28 +55,32 @@ const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => vo
   });
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      onEnded(failure);
-      for (const settle of waiting.values()) settle(ended(failure === null ? 'is closed' : 'failed'));
+      for (const { resolve: settle, reject } of waiting.values())
+        if (failure === null) settle(closed());
+        else reject(new SenderFailed('the thread of webhooks failed', { cause: failure }));
       resolve();
+      onEnded(failure);
     });
   });
   return {
-    send: (request) =>
-      new Promise((resolve) => {
-        waiting.set(++sent, resolve);
-        batch.push([sent, request]);
-        if (batch.length === 1) queueMicrotask(flush);
-      }),
-    close: () => {
+    send: (request) => {
+      const outcome = Promise.withResolvers<AttemptOutcome>();
+      waiting.set(++sent, outcome);
+      if (batch.push([sent, request]) === 1) queueMicrotask(flush);
+      return outcome.promise;
+    },
+    close: async () => {
       queueMicrotask(() => worker.postMessage('close' satisfies ToThread));
-      return exited;
+      const late = setTimeout(() => void worker.terminate(), CLOSE_MS_MAX);
+      await exited;
+      clearTimeout(late);
     },
   };
 };
 
 /**
- * Like `openWebhookSender`. The thread starts with the first attempt. If it fails, its attempts fail as `connection`, `onError` is called,
- * and the next attempt starts another thread.
+ * Like `openWebhookSender`. The thread starts with the first attempt. If it fails, `onError` is called, its attempts reject, and the next
+ * attempt starts another thread.
  */
 export const openThreadedSender = (options: ThreadOptions, onError: (error: Error) => void): WebhookSender => {
   let thread: Thread | null = null;
@@ -78,8 +93,8 @@ export const openThreadedSender = (options: ThreadOptions, onError: (error: Erro
     return own;
   };
   return {
-    send: (request) => {
-      if (isClosed) return Promise.resolve(ended('is closed'));
+    send: async (request) => {
+      if (isClosed) return closed();
       thread ??= started();
       return thread.send(request);
     },

@@ -41,13 +41,13 @@ interface World extends Closing {
 /** Creates the in-memory indexes of processes, by the name that the process declares. */
 export const processMemories = new Map([['subscriptions', () => new SubscriptionIndex()]]);
 
-/** A resolver can't cross over to a thread. */
+/** A resolver can't be cloned into a thread. */
 const openSender = async (
   { webhookAllowPrivate: allowPrivate, webhookSender: own }: Pick<World, 'webhookAllowPrivate' | 'webhookSender'>,
   log: Log,
 ): Promise<WebhookSender> => {
   if (own?.resolver === undefined)
-    return openThreadedSender({ allowPrivate, ...own }, (err) => log.error({ err }, 'the thread of webhooks ended'));
+    return openThreadedSender({ allowPrivate, ...own }, (err) => log.error({ err }, 'the thread of webhooks failed'));
   const { openWebhookSender } = await import('../webhookSender/webhookSender.ts');
   return openWebhookSender({ allowPrivate, ...own });
 };

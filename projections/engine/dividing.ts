@@ -1,6 +1,6 @@
 // Divides a consumer into another number of partitions, in one transaction and at any time (ADR 0021). Processes that lead its former
 // partitions commit nothing more: their checkpoints are gone, or have another number of swaps.
-import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { type Checkpoint, DIVIDED_VERSION, readCheckpoints, readPositions } from './checkpoints.ts';
 import { dividedInto, frontOf, furthestOf, markName, partitionName, partsOf, readName } from './partitions.ts';
 
@@ -75,7 +75,7 @@ const isHeld = (error: unknown): boolean => ['55P03', '40P01'].includes((error a
  * Returns `missing` if it has no checkpoint yet, and `marked` if it must ask again once the partitions have passed the marks.
  */
 export const divideOnce = (
-  db: Pick<LeaderSession, 'transaction'>,
+  db: Pick<SqlPool, 'transaction'>,
   consumer: string,
   count: number,
 ): Promise<'divided' | 'marked' | 'missing' | 'held'> =>

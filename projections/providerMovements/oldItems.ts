@@ -45,10 +45,10 @@ const PAGE = {
 };
 const between = (row: string): string => `${row}.at > $3::timestamptz AND ${row}.at <= $4::timestamptz`;
 
-/** Finds a posting that was never compared. Without the items of its day, nothing would tell it from those that agreed. */
+/** Finds a posting that was never compared. Without the items of its day, it could not be distinguished from those that agreed. */
 const UNCOMPARED = `SELECT FROM ${SCHEMA}.movements m WHERE ${POSTED} AND ${between('m')} AND ${WITHOUT_ITEM} AND NOT ${MISSED} LIMIT 1`;
 
-/** The lock keeps an item that a comparison is just changing. */
+/** The lock keeps an item that a comparison is changing. */
 const DELETE = `DELETE FROM operations.provider_items WHERE ctid = ANY (ARRAY(
     SELECT i.ctid FROM operations.provider_items i ${MOVEMENT_OF_ITEM} WHERE ${LISTED} AND ${between('i')}
       AND i.match_id IS NULL AND m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED}

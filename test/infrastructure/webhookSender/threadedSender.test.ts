@@ -3,7 +3,7 @@ import { openThreadedSender } from '../../../infrastructure/webhookSender/thread
 import { openReceiver, timeless, webhook } from './receiver.ts';
 
 describe('the thread of webhooks', () => {
-  it('fails its attempts when it fails, says why, and is begun again by the next attempt', async () => {
+  it('rejects its attempts when it fails, says why, and is replaced by the next attempt', async () => {
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -18,8 +18,8 @@ describe('the thread of webhooks', () => {
     await arrival;
     // No use case makes such a request. It stands for a fault of the sender itself.
     const impossible = sender.send(webhook(null as never));
-    const failed = { ok: false, statusCode: null, error: 'connection: the sender failed', responseBody: null };
-    for (const outcome of await Promise.all([silent, impossible])) expect(outcome).to.include(failed);
+    for (const attempt of [silent, impossible])
+      expect(await attempt.catch((error: Error) => error.name)).to.equal('SenderFailed');
     expect(errors).to.deep.equal(['TypeError']);
     expect(timeless(await sender.send(webhook(receiver.url)))).to.include({ ok: true, responseBody: 'ok' });
     expect(errors).to.have.length(1);
@@ -27,7 +27,7 @@ describe('the thread of webhooks', () => {
     await receiver.close();
   });
 
-  it('is not begun to be closed, nor after that', async () => {
+  it('does not start for a close, or after one', async () => {
     const sender = openThreadedSender({ allowPrivate: true }, (error) => {
       throw error;
     });
@@ -35,6 +35,18 @@ describe('the thread of webhooks', () => {
     const outcome = await sender.send(webhook('http://127.0.0.1:1024/'));
     expect(outcome.error).to.equal('connection: the sender is closed');
     await sender.close();
+  });
+
+  it('rejects what can’t be posted, and sends the next', async () => {
+    const receiver = await openReceiver((response) => response.end('ok'));
+    const sender = openThreadedSender({ allowPrivate: true }, (error) => {
+      throw error;
+    });
+    const impossible = sender.send(webhook(receiver.url, { headers: { 'x-a': (() => 1) as never } }));
+    expect(await impossible.catch((error: Error) => error.name)).to.equal('SenderFailed');
+    expect(await sender.send(webhook(receiver.url))).to.include({ ok: true });
+    await sender.close();
+    await receiver.close();
   });
 
   it('sends what it is given at once, each with its own outcome', async () => {

@@ -336,7 +336,7 @@ describe('deliveries that ended long ago', () => {
       query: db.query.bind(db),
       transaction: <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
         db.transaction(async (tx) => {
-          await work(tx, tx);
+          await work(tx);
           throw new Error('no');
         }) as Promise<T>,
     };
