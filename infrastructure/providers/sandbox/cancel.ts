@@ -1,6 +1,7 @@
 // Cancels instruments. A cancellation and a payment at the same time are serialised; the later one sees the earlier.
 import type { InstrumentRef } from '../../../application/ports/paymentProvider.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import { lockUntilEnd } from './lock.ts';
 
 const keyOf = ({ accountId, txid }: Pick<InstrumentRef, 'accountId' | 'txid'>): string =>
   `sandbox instruments ${accountId} ${txid}`;
@@ -12,7 +13,7 @@ export const lockForPaying = (tx: Sql, ref: Pick<InstrumentRef, 'accountId' | 't
 /** Cancels an instrument, which then accepts no payment. Returns 'paid' and changes nothing if a payment was not returned. */
 export const cancelInstrument = (db: SqlPool, ref: InstrumentRef): Promise<'cancelled' | 'paid'> =>
   db.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(ref)]);
+    await lockUntilEnd(tx, keyOf(ref));
     const { rowCount } = await tx.query(
       `INSERT INTO sandbox_bank.instruments (account_id, txid, method, cancelled)
        SELECT $1, $2, $3, true WHERE NOT EXISTS (SELECT FROM sandbox_bank.payments p

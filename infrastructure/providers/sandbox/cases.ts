@@ -7,6 +7,7 @@ import type { CaseType, DisputeMethod } from '../../../domain/dispute/medCase.ts
 import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import { lockUntilEnd } from './lock.ts';
 
 /** Of one charge, and of one case. Every ruling adds events to the streams of the case and of its charge. */
 const CASES_MAX = 20;
@@ -24,7 +25,7 @@ export const bookCase = async (
   ordinal: number | null,
   { providerCaseId, type, amount, method, reason, payer, responseDeadline, openedAt }: Omit<ProviderCase, 'rulings'>,
 ): Promise<'booked' | 'known' | Full> => {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox cases ${accountId} ${txid}`]);
+  await lockUntilEnd(tx, `sandbox cases ${accountId} ${txid}`);
   const { rowCount } = await tx.query(
     `INSERT INTO sandbox_bank.cases (account_id, provider_case_id, payment_id, txid, type, amount, method, reason, payer_name,
        payer_document, response_deadline, opened_at, ordinal)
@@ -62,9 +63,7 @@ export const bookRuling = async (
   { ruling, review, at }: Omit<BankRuling, 'report'>,
   expected: number | null,
 ): Promise<number | null | Full> => {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-    `sandbox case ${accountId} ${providerCaseId}`,
-  ]);
+  await lockUntilEnd(tx, `sandbox case ${accountId} ${providerCaseId}`);
   const { result, returned, returnedToPayer } =
     ruling === 'withdrawn' ? { result: ruling, returned: true, returnedToPayer: null } : ruling;
   const booked = await tx.query(

@@ -10,6 +10,7 @@ import type { IncomingPayment } from '../../../domain/transaction/incomingPaymen
 import { isCancelled, paymentsOf } from './books.ts';
 import { lockForPaying } from './cancel.ts';
 import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';
+import { lockUntilEnd } from './lock.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
 /** Of one instrument. Real banks take one payment for a code. */
@@ -92,7 +93,7 @@ const note = async (
   txid: string,
   { kind, method, reason, at }: AcquirerFact,
 ): Promise<number | null> => {
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox facts ${accountId} ${txid}`]);
+  await lockUntilEnd(tx, `sandbox facts ${accountId} ${txid}`);
   const { rows } = await tx.query<{ number: number }>(
     `INSERT INTO sandbox_bank.facts (account_id, txid, number, kind, method, reason, at)
      SELECT $1, $2, (SELECT count(*) + 1 FROM sandbox_bank.facts WHERE account_id = $1 AND txid = $2), $3, $4, $5, $6
