@@ -236,9 +236,9 @@ const takeFrom = (data: Fields, tree: PersonalTree, taken: Record<string, Json>)
     const value = data[key] as Json;
     const below = tree.get(key);
     if (below === undefined) rest[key] = value;
-    else if (below instanceof Map) rest[key] = isObject(value) ? takeFrom(value, below, taken) : value;
+    else if (!('path' in below)) rest[key] = isObject(value) ? takeFrom(value, below, taken) : value;
     else if (isBlank(value)) rest[key] = value;
-    else taken[(below as PersonalField).path] = value;
+    else taken[below.path] = value;
   }
   return rest;
 };

@@ -35,20 +35,22 @@ const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => vo
   let batch: [number, WebhookRequest][] = [];
   let sent = 0;
   let failure: Error | null = null;
+  const take = (number: number): PromiseWithResolvers<AttemptOutcome> | undefined => {
+    const one = waiting.get(number);
+    waiting.delete(number);
+    return one;
+  };
   const flush = (): void => {
     const requests = batch;
     batch = [];
     try {
       worker.postMessage(requests satisfies ToThread);
     } catch (cause) {
-      for (const [number] of requests) waiting.get(number)?.reject(new SenderFailed('not posted', { cause }));
+      for (const [number] of requests) take(number)?.reject(new SenderFailed('not posted', { cause }));
     }
   };
   worker.on('message', (outcomes: FromThread) => {
-    for (const [number, outcome] of outcomes) {
-      waiting.get(number)?.resolve(outcome);
-      waiting.delete(number);
-    }
+    for (const [number, outcome] of outcomes) take(number)?.resolve(outcome);
   });
   worker.on('error', (error) => {
     failure = error;
