@@ -128,6 +128,10 @@ export class ReconciliationDesk {
   static async prepare(pool: PgPool): Promise<void> {
     await pool.transaction((tx) => createSchema(tx, providerMovementsProjection, SCHEMA));
   }
+  /** Empties the read model. */
+  static async empty(pool: PgPool): Promise<void> {
+    await pool.query(`TRUNCATE ${SCHEMA}.payment_connections, ${SCHEMA}.movements, ${SCHEMA}.days`);
+  }
 
   /** Applies events to the read model, as one batch. */
   async project(...events: readonly (readonly [subject: string, event: PaymentEvent | PayoutEvent])[]): Promise<void> {

@@ -26,9 +26,7 @@ describe('the comparison of a provider connection', () => {
   });
   before(() => ReconciliationDesk.prepare(pool));
   beforeEach(async () => {
-    await pool.query(
-      'TRUNCATE rm_provider_movements.payment_connections, rm_provider_movements.movements, rm_provider_movements.days',
-    );
+    await ReconciliationDesk.empty(pool);
     connections += 1;
     desk = new ReconciliationDesk(pool, `connection${connections}` as ConnectionId);
   });

@@ -96,9 +96,7 @@ describe('the statements of a provider connection', () => {
   });
   before(() => ReconciliationDesk.prepare(pool));
   const deskFor = async (all: readonly Story[]): Promise<ReconciliationDesk> => {
-    await pool.query(
-      'TRUNCATE rm_provider_movements.payment_connections, rm_provider_movements.movements, rm_provider_movements.days',
-    );
+    await ReconciliationDesk.empty(pool);
     connections += 1;
     const desk = new ReconciliationDesk(pool, `connection${connections}` as ConnectionId);
     desk.institution.pageSize = 3;

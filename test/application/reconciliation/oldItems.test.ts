@@ -34,10 +34,8 @@ describe('old items of a provider connection', () => {
   });
   before(() => ReconciliationDesk.prepare(pool));
   beforeEach(async () => {
-    await pool.query(
-      `TRUNCATE rm_provider_movements.payment_connections, rm_provider_movements.movements, rm_provider_movements.days,
-         operations.reconciliation_runs`,
-    );
+    await ReconciliationDesk.empty(pool);
+    await pool.query('TRUNCATE operations.reconciliation_runs');
     connections += 1;
     desk = new ReconciliationDesk(pool, `connection${connections}` as ConnectionId);
     await desk.needs.runs.completed(desk.connectionId, OLD);
