@@ -1,12 +1,8 @@
 // Rows with many tenants: charges of many accounts in turn against those of one, a claim of jobs, and a round of reconciliation.
-import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
-import { Accounts } from '../../application/core/accounts.ts';
-import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { systemRandomness, systemStopwatch } from '../../infrastructure/system/system.ts';
 import { claimCosts, waitingLines } from '../infrastructure/jobs/costs.ts';
 import { QueueUnderTest } from '../infrastructure/jobs/queueUnderTest.ts';
 import { ListedTenants } from '../infrastructure/providers/listedTenants.ts';
-import { newTenant } from '../world/tenants.ts';
+import { openTenants } from '../world/tenants.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { type Load, LoadGenerator } from './load.ts';
 import type { BenchRow } from './row.ts';
@@ -15,7 +11,6 @@ import { median } from './statistics.ts';
 const CONNECTIONS = 32;
 /** CPU of PostgreSQL and Node per charge, against one account. */
 const CPU_RATIO_MAX = 1.1;
-const OPENED_AT_ONCE = 200;
 const TENANTS = 50_000;
 const BUFFERS_PER_JOB_MAX = 50;
 /** A round is due every ten minutes. */
@@ -23,16 +18,9 @@ const ROUND_MS = 600_000;
 const CORE_SHARE_MAX = 0.05;
 
 const openAccounts = async (gateway: GatewayUnderTest, count: number): Promise<readonly string[]> => {
-  const commands = new CommandHandler({ ...gateway.log, randomness: systemRandomness, stopwatch: systemStopwatch });
-  const accounts = new Accounts(commands, { now: () => Date.now() }, DECLARED_SETTINGS);
-  const keys: string[] = [];
-  while (keys.length < count) {
-    const opened = Math.min(OPENED_AT_ONCE, count - keys.length);
-    const tenants = await Promise.all(Array.from({ length: opened }, () => newTenant({ commands, accounts })));
-    keys.push(...tenants.map(({ testKey }) => testKey));
-  }
+  const tenants = await openTenants(gateway.log, count);
   await gateway.projected();
-  return keys;
+  return tenants.map(({ testKey }) => testKey);
 };
 
 interface Round {

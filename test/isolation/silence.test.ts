@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
 import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 import { Receiver, typeOf } from '../world/receiver.ts';
-import { startTcpProxy, type TcpProxy } from '../world/tcpProxy.ts';
+import { type PostgresProxy, startPostgresProxy } from '../world/tcpProxy.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const TAKEOVER_MS_MAX = 10_000;
@@ -16,19 +16,13 @@ describe('processes of a deployment that freeze, or whose network does', functio
   let apikey: string;
   let api: Program;
   let first: readonly Program[];
-  let apiProxy: TcpProxy;
-  let secondProxy: TcpProxy;
+  let apiProxy: PostgresProxy;
+  let secondProxy: PostgresProxy;
   const running: Program[] = [];
   const paid: string[] = [];
   /** What a payment takes on this machine when nothing is wrong: bounds are over that. */
   let usualMs: number;
 
-  const via = (proxy: TcpProxy): string => {
-    const url = new URL(database.connectionString);
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    return url.href;
-  };
   const start = async (role: RoleName, connectionString = database.connectionString): Promise<Program> => {
     const env = { DATABASE_URL: connectionString, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true' };
     const program = new Program({ dataDir, port: await freePort(), env, role });
@@ -71,11 +65,10 @@ describe('processes of a deployment that freeze, or whose network does', functio
     database = await emptyDatabase();
     dataDir = await newDataDir();
     receiver = await Receiver.open();
-    const url = new URL(database.connectionString);
-    const target = { host: url.hostname, port: Number(url.port) };
-    [apiProxy, secondProxy] = [await startTcpProxy(target), await startTcpProxy(target)];
+    const { connectionString } = database;
+    [apiProxy, secondProxy] = [await startPostgresProxy(connectionString), await startPostgresProxy(connectionString)];
     first = await Promise.all([start('projector'), start('worker')]);
-    api = await start('api', via(apiProxy));
+    api = await start('api', apiProxy.connectionString);
     const account = (await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], {
       DATABASE_URL: database.connectionString,
     })) as { testApiKey: string };
@@ -85,7 +78,10 @@ describe('processes of a deployment that freeze, or whose network does', functio
     await pay('silence-warm-1');
     usualMs = await pay('silence-warm-2');
     // Standbys: the first ones lead.
-    await Promise.all([start('projector', via(secondProxy)), start('worker', via(secondProxy))]);
+    await Promise.all([
+      start('projector', secondProxy.connectionString),
+      start('worker', secondProxy.connectionString),
+    ]);
   });
   after(async () => {
     for (const program of running) await program.kill9();

@@ -13,7 +13,7 @@ describe('an upgrade under load, and its rollback', () => {
     const report = await upgradeTrial({
       phaseMs: SECONDS * 1_000,
       merchants: 3,
-      selling: { tillsPerMerchant: 4, restMs: 50 },
+      selling: { tills: 12, restMs: 50 },
       // Workers first, so that jobs of the newer release are left for them.
       rollback: ['worker', 'api', 'projector'],
       say,

@@ -8,7 +8,7 @@ describe('an upgrade beside the running release, and its rollback', () => {
     const report = await upgradeTrial({
       phaseMs: 2_000,
       merchants: 1,
-      selling: { tillsPerMerchant: 2, restMs: 200 },
+      selling: { tills: 2, restMs: 200 },
       // APIs first, so that no job of the newer release is left, which would wait for the watchdog.
       rollback: ['api', 'worker', 'projector'],
       say: () => undefined,

@@ -1,5 +1,5 @@
 // A proxy to PostgreSQL that drops all notifications and passes everything else.
-import { startTcpProxy } from './tcpProxy.ts';
+import { startPostgresProxy } from './tcpProxy.ts';
 
 export interface DeafProxy {
   readonly connectionString: string;
@@ -28,17 +28,14 @@ const withoutNotifications = (pass: (bytes: Buffer) => void, onSwallowed: () => 
 };
 
 export const startDeafProxy = async (connectionString: string): Promise<DeafProxy> => {
-  const url = new URL(connectionString);
   let swallowed = 0;
-  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) }, (pass) =>
+  const proxy = await startPostgresProxy(connectionString, (pass) =>
     withoutNotifications(pass, () => {
       swallowed++;
     }),
   );
-  url.hostname = '127.0.0.1';
-  url.port = String(proxy.port);
   return {
-    connectionString: url.href,
+    connectionString: proxy.connectionString,
     get swallowed() {
       return swallowed;
     },

@@ -112,3 +112,16 @@ export const startTcpProxy = async (
     },
   };
 };
+
+export interface PostgresProxy extends TcpProxy {
+  /** Leads through the proxy. */
+  readonly connectionString: string;
+}
+
+export const startPostgresProxy = async (connectionString: string, filter?: Filter): Promise<PostgresProxy> => {
+  const url = new URL(connectionString);
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) }, filter);
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  return Object.assign(proxy, { connectionString: url.href });
+};

@@ -1,9 +1,16 @@
 // Test accounts, each with a key for each mode.
 import { createHash, randomBytes } from 'node:crypto';
 import { openAccountWithKeys } from '../../application/accounts/operateAccounts.ts';
+import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
+import { Accounts } from '../../application/core/accounts.ts';
+import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { newAccountId } from '../../application/core/derivedIds.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Gateway } from '../../infrastructure/boot/gateway.ts';
+import { systemRandomness, systemStopwatch } from '../../infrastructure/system/system.ts';
+
+const OPENED_AT_ONCE = 200;
 
 export interface TestTenant {
   readonly accountId: AccountId;
@@ -35,4 +42,16 @@ export const newTenant = async (
     actor: 'operator:test',
   });
   return { accountId, testKey, liveKey };
+};
+
+/** Opens accounts in the log of a running program, some 1,000 a second. */
+export const openTenants = async (log: EventLog, count: number): Promise<readonly TestTenant[]> => {
+  const commands = new CommandHandler({ ...log, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const accounts = new Accounts(commands, { now: () => Date.now() }, DECLARED_SETTINGS);
+  const opened: TestTenant[] = [];
+  while (opened.length < count) {
+    const now = Math.min(OPENED_AT_ONCE, count - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: now }, () => newTenant({ commands, accounts })))));
+  }
+  return opened;
 };

@@ -6,7 +6,7 @@ import { LEASE_TIMINGS, LeaseKeeper, type LeaseTimings, LOCK_CLASS } from '../..
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
-import { startTcpProxy } from '../../world/tcpProxy.ts';
+import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const SWIFT: LeaseTimings = { renewMs: 100, leaseMs: 500, lookMs: 50 };
@@ -90,11 +90,8 @@ describe('leadership', () => {
   });
 
   it('is taken from who is cut off from the network, and who was cut off knows', async () => {
-    const url = new URL(database.connectionString);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    const one = await process(SWIFT, url.href);
+    const proxy = await startPostgresProxy(database.connectionString);
+    const one = await process(SWIFT, proxy.connectionString);
     const two = await process();
     expect(await one.tryLead('role')).to.equal(true);
     proxy.blackHole();
@@ -105,11 +102,8 @@ describe('leadership', () => {
   });
 
   it('passes on within a second when only the leader’s own connection fell silent, because it ends it on the server too', async () => {
-    const url = new URL(database.connectionString);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    const [one, two] = [await process(PATIENT, url.href), await process()];
+    const proxy = await startPostgresProxy(database.connectionString);
+    const [one, two] = [await process(PATIENT, proxy.connectionString), await process()];
     expect(await one.tryLead('role')).to.equal(true);
     proxy.silence();
     expect(await leads(two)).to.equal(true);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
-import { startTcpProxy } from '../../world/tcpProxy.ts';
+import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'notices under test';
@@ -89,12 +89,9 @@ describe('notices', () => {
   });
 
   it('connects again when the first tries fail', async () => {
-    const url = new URL(database.connectionString);
-    const name = url.pathname.slice(1);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    notices = new NotificationListener(connectionConfig(url.href, NAME));
+    const name = new URL(database.connectionString).pathname.slice(1);
+    const proxy = await startPostgresProxy(database.connectionString);
+    notices = new NotificationListener(connectionConfig(proxy.connectionString, NAME));
     const heard = new Heard();
     await notices.on('a', heard.listener);
     await notices.open();

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../../world/tcpProxy.ts';
+import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'under test';
@@ -173,14 +173,9 @@ describe('connections to Postgres', () => {
   });
 
   describe('COMMIT cut', () => {
-    let proxy: TcpProxy;
-    let viaProxy: string;
+    let proxy: PostgresProxy;
     beforeEach(async () => {
-      const url = new URL(database.connectionString);
-      proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-      url.hostname = '127.0.0.1';
-      url.port = String(proxy.port);
-      viaProxy = url.href;
+      proxy = await startPostgresProxy(database.connectionString);
     });
     afterEach(() => proxy.close());
 
@@ -189,7 +184,7 @@ describe('connections to Postgres', () => {
       ['on its way back: everything was', () => proxy.swallowAnswers(), [1]],
     ] as const)
       it(`${when}, and the work rejects either way`, async () => {
-        const pool = new PgPool(config(viaProxy), 1, () => undefined);
+        const pool = new PgPool(config(proxy.connectionString), 1, () => undefined);
         const committing = proxy.sees('COMMIT');
         const work = messageOf(
           pool.transaction(async (tx) => {

@@ -5,7 +5,7 @@ import { NotificationListener } from '../../../infrastructure/postgres/notificat
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../../world/tcpProxy.ts';
+import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'silence under test';
@@ -21,23 +21,18 @@ const SILENT = { name: 'ConnectionSilent', code: '08006' };
 describe('silent connections', () => {
   let database: TestDatabase;
   let backends: Backends;
-  let proxy: TcpProxy;
-  let viaProxy: string;
+  let proxy: PostgresProxy;
   const open: { close(): Promise<void> }[] = [];
   const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
     open.push(thing);
     return thing;
   };
-  const config = () => connectionConfig(viaProxy, NAME, SWIFT);
+  const config = () => connectionConfig(proxy.connectionString, NAME, SWIFT);
 
   beforeEach(async () => {
     database = await emptyDatabase();
     backends = await watchBackends(database.connectionString);
-    const url = new URL(database.connectionString);
-    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
-    viaProxy = url.href;
+    proxy = await startPostgresProxy(database.connectionString);
   });
   afterEach(async () => {
     await Promise.all(open.splice(0).map((thing) => thing.close()));
@@ -171,7 +166,7 @@ describe('silent connections', () => {
   });
 
   it('are closed within their second', async () => {
-    const session = await PgSession.open({ ...config(), watch: connectionConfig(viaProxy, NAME).watch });
+    const session = await PgSession.open({ ...config(), watch: connectionConfig(proxy.connectionString, NAME).watch });
     proxy.silence();
     const beganAtMs = performance.now();
     await session.close();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type EventStore, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
-import { startTcpProxy } from '../../world/tcpProxy.ts';
+import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, interceptingCommits, interceptingLooks, Scene, taker } from './scene.ts';
 
 describe('subscriptions to the log', () => {
@@ -152,17 +152,17 @@ describe('subscriptions to the log', () => {
       ['on its way back', 'swallowAnswers', 3],
     ] as const)
       it(`takes nothing twice and skips nothing when COMMIT is cut ${where}`, async () => {
-        const url = new URL(scene.log.connectionString);
-        const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-        url.hostname = '127.0.0.1';
-        url.port = String(proxy.port);
+        const proxy = await startPostgresProxy(scene.log.connectionString);
         const cut = new Gate();
         let commits = 0;
-        const openSession = interceptingCommits(leaderSessions(connectionConfig(url.href, 'test')), () => {
-          if (++commits !== 1) return;
-          proxy[arm]();
-          void proxy.sees('COMMIT').then(() => cut.pass());
-        });
+        const openSession = interceptingCommits(
+          leaderSessions(connectionConfig(proxy.connectionString, 'test')),
+          () => {
+            if (++commits !== 1) return;
+            proxy[arm]();
+            void proxy.sees('COMMIT').then(() => cut.pass());
+          },
+        );
         await scene.appendPayment();
         const followed = follow({ consumers: [taker('a')], openSession, batchSize: 3 });
         await cut.reached;

@@ -2,12 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
+import type { EventStore } from '../../../application/ports/eventStore.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/ids.ts';
-import { cli } from '../../world/program.ts';
+import { loadToolConfig } from '../../../infrastructure/config/config.ts';
+import { openEventStoreDb } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
+import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
+import { knownKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
+import { codecWith } from '../../support/programLog.ts';
+import { openTenants } from '../../world/tenants.ts';
 import type { Inbox } from './inbox.ts';
 
 const ANSWER_MS = 20_000;
+const AT_ONCE = 16;
 /** A request that no API answers for so long is a fault of its own. */
 const INSIST_MS = 90_000;
 const WAIT_MS_MAX = 500;
@@ -40,7 +47,8 @@ export interface Ask {
   readonly key?: string;
 }
 
-const once = async (base: string, { method, path, apiKey, body, key }: Ask): Promise<Answer> => {
+const once = async (base: string, ask: Ask, answerMs: number): Promise<Answer> => {
+  const { method, path, apiKey, body, key } = ask;
   const answer = await request(base + path, {
     method,
     headers: {
@@ -49,8 +57,8 @@ const once = async (base: string, { method, path, apiKey, body, key }: Ask): Pro
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    bodyTimeout: ANSWER_MS,
-    headersTimeout: ANSWER_MS,
+    bodyTimeout: answerMs,
+    headersTimeout: answerMs,
   });
   const text = await answer.body.text();
   return { status: answer.statusCode, text, replayed: answer.headers['idempotent-replayed'] === 'true' };
@@ -62,6 +70,7 @@ const isNoAnswer = ({ status, text }: Answer): boolean =>
 /** The APIs, as a merchant uses them behind a load balancer. */
 export class Apis {
   #bases: readonly string[];
+  readonly #answerMs: number;
   /** Requests under way, by base address. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
   #turn = 0;
@@ -70,8 +79,10 @@ export class Apis {
   /** Answers that were none, by status and route. */
   readonly refusals: Record<string, number> = {};
 
-  constructor(bases: readonly string[]) {
+  /** `answerMs`: how long a request waits for its answer before it is sent to the other API. */
+  constructor(bases: readonly string[], answerMs = ANSWER_MS) {
     this.#bases = bases;
+    this.#answerMs = answerMs;
   }
 
   add(base: string): void {
@@ -99,7 +110,7 @@ export class Apis {
   }
 
   async #ask(base: string, ask: Ask): Promise<Answer | null> {
-    const answer = once(base, ask).catch(() => null);
+    const answer = once(base, ask, this.#answerMs).catch(() => null);
     const underWay = this.#underWay.get(base) ?? new Set();
     this.#underWay.set(base, underWay.add(answer));
     const answered = await answer;
@@ -108,26 +119,46 @@ export class Apis {
   }
 }
 
-const routeOf = ({ path }: Ask): string => path.replaceAll(/\/ch_[^/]+/g, '/{id}');
+const routeOf = ({ path }: Ask): string => path.replace(/\?.*/, '').replaceAll(/\/ch_[^/]+/g, '/{id}');
 
-export const newMerchant = async (
-  name: string,
+/** Runs the work for each of a list, 16 at a time. */
+export const forEach = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> => {
+  const rest = list[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+};
+
+/** The environment of a deployment's processes. */
+export interface DeploymentEnv extends Readonly<Record<string, string>> {
+  readonly DATABASE_URL: string;
+}
+
+/** Returns the log of the deployment. */
+export const openLog = ({ DATABASE_URL: connectionString, EVENTSTORE_URL: url }: DeploymentEnv): Promise<EventStore> =>
+  url === undefined ? openPostgresEventStore({ connectionString }) : openEventStoreDb({ connectionString: url });
+
+/** Opens accounts, each with an endpoint at the inbox. */
+export const openMerchants = async (
+  count: number,
   apis: Apis,
   inbox: Inbox,
-  tools: { readonly dataDir: string; readonly env: Readonly<Record<string, string>> },
-): Promise<Merchant> => {
-  const args = ['account', 'create', '--name', name, '--email', `${name}@example.com`];
-  const { testApiKey } = (await cli(tools.dataDir, args, tools.env)) as { testApiKey: string };
-  const body = { url: inbox.urlOf(name), events: ['charge.created', 'charge.paid'] };
-  const { status, text } = await apis.insist({
-    method: 'POST',
-    path: '/v1/webhooks/endpoints',
-    apiKey: testApiKey,
-    body,
+  { dataDir, env }: { readonly dataDir: string; readonly env: DeploymentEnv },
+): Promise<readonly Merchant[]> => {
+  const keyring = await knownKeyring(loadToolConfig({ ...env, DATA_DIR: dataDir }));
+  const store = await openLog(env);
+  const { codec, close } = codecWith(env.DATABASE_URL, keyring, env['EVENTSTORE_URL'] === undefined);
+  const tenants = await openTenants({ store, codec }, count);
+  await Promise.all([store.close(), close()]);
+  const merchants = tenants.map(({ testKey }, n): Merchant => ({ name: `loja${n}`, apiKey: testKey }));
+  await forEach(merchants, async ({ name, apiKey }) => {
+    const body = { url: inbox.urlOf(name), events: ['charge.created', 'charge.paid'] };
+    const { status, text } = await apis.insist({ method: 'POST', path: '/v1/webhooks/endpoints', apiKey, body });
+    if (status !== 201) throw new Error(`the endpoint was refused: ${text}`);
+    inbox.learnSecret(name, (JSON.parse(text) as { secret: string }).secret);
   });
-  if (status !== 201) throw new Error(`the endpoint was refused: ${text}`);
-  inbox.learnSecret(name, (JSON.parse(text) as { secret: string }).secret);
-  return { name, apiKey: testApiKey };
+  return merchants;
 };
 
 /** Only this payer may pay. */
@@ -178,7 +209,8 @@ export class Till {
 }
 
 interface Selling {
-  readonly tillsPerMerchant: number;
+  /** Each serves the merchants in turn. */
+  readonly tills: number;
   /** Between two buyers at a till. */
   readonly restMs?: number;
 }
@@ -187,18 +219,17 @@ interface Selling {
 export const sellDuring = async <T>(
   till: Till,
   merchants: readonly Merchant[],
-  { tillsPerMerchant, restMs = 0 }: Selling,
+  { tills, restMs = 0 }: Selling,
   work: () => Promise<T>,
 ): Promise<T> => {
   let isOver = false;
-  const selling = merchants
-    .flatMap((merchant) => Array.from({ length: tillsPerMerchant }, () => merchant))
-    .map(async (merchant) => {
-      while (!isOver) {
-        await till.sell(merchant);
-        await pause(restMs);
-      }
-    });
+  let turn = 0;
+  const selling = Array.from({ length: tills }, async () => {
+    while (!isOver) {
+      await till.sell(merchants[turn++ % merchants.length] as Merchant);
+      await pause(restMs);
+    }
+  });
   const sold = Promise.all(selling);
   sold.catch(() => undefined); // heard below
   try {

@@ -1,22 +1,40 @@
-// Two APIs, two workers and two projectors as processes, which can be killed and start again under the same address.
+// Two APIs, two workers and two projectors as processes. Each can be killed, stopped, cut off from PostgreSQL or replaced by one of the
+// other release, and keeps its address.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Exit, freePort, Program } from '../../world/program.ts';
+import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
+import type { Releases } from '../upgrade/releases.ts';
+import type { DeploymentEnv } from './merchants.ts';
 
 export type Role = 'api' | 'worker' | 'projector';
-/** Whoever is to die. */
+type Release = 'older' | 'newer';
+/** The processes that faults strike. */
 export const TARGETS = ['api 1', 'api 2', 'worker 1', 'worker 2', 'projector 1', 'projector 2'];
 export type Target = (typeof TARGETS)[number];
 
 /** A consumer of the log in the metrics, and how many of its partitions the process leads. */
 const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
 const LOOK_MS = 100;
+/** A process that stands still doesn't answer. */
+const METRICS_MS = 1_000;
 /** Beyond it nobody will take over. */
 const TAKEOVER_MS_MAX = 30_000;
 
 interface SlotOptions {
   readonly dataDir: string;
   readonly port: number;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: DeploymentEnv;
+  readonly proxy: PostgresProxy;
+  readonly releases: Releases;
+}
+
+/** A process as it runs now. */
+export interface Running {
+  readonly name: string;
+  readonly role: Role;
+  readonly release: Release;
+  readonly pid: number;
+  readonly ageMs: number;
 }
 
 class Slot {
@@ -24,6 +42,8 @@ class Slot {
   readonly role: Role;
   readonly #options: SlotOptions;
   readonly #unasked: string[];
+  #release: Release = 'older';
+  #bornAtMs = 0;
   #formerOutput = '';
   program: Program;
   ready: Promise<unknown>;
@@ -38,16 +58,38 @@ class Slot {
   get baseUrl(): string {
     return this.program.baseUrl;
   }
+  get proxy(): PostgresProxy {
+    return this.#options.proxy;
+  }
+  get running(): Running {
+    const { name, role } = this;
+    const ageMs = performance.now() - this.#bornAtMs;
+    return { name, role, release: this.#release, pid: this.program.process.pid as number, ageMs };
+  }
 
   /** kill -9, and a new start at once. Resolves when it is dead. */
   async kill(): Promise<void> {
     await this.program.kill9();
+    this.#startAgain();
+  }
+
+  /** SIGTERM, and a start of the other release at once. Resolves when the former process has ended. */
+  async replace(): Promise<void> {
+    await this.program.stop();
+    this.#release = this.#release === 'older' ? 'newer' : 'older';
+    this.#startAgain();
+  }
+
+  #startAgain(): void {
     this.#formerOutput += this.program.output;
     [this.program, this.ready] = this.#start();
   }
 
   #start(): [Program, Promise<unknown>] {
-    const program = new Program({ ...this.#options, role: this.role });
+    const { dataDir, port, proxy, releases } = this.#options;
+    const env = { ...this.#options.env, DATABASE_URL: proxy.connectionString };
+    const program = new Program({ dataDir, port, env, role: this.role, root: releases[this.#release] });
+    this.#bornAtMs = performance.now();
     void program.exited.then(({ code, signal }) => {
       if (signal !== 'SIGKILL' && !(code === 0 && signal === null))
         this.#unasked.push(`${this.name}: ${code ?? signal}: ${program.output.slice(-2_000)}`);
@@ -64,10 +106,9 @@ class Slot {
 
   /** How many partitions of each consumer of its role it leads, as its metrics say; none while it does not answer. */
   async leading(): Promise<ReadonlyMap<string, number>> {
-    const metrics = await fetch(`${this.baseUrl}/metrics`).then(
-      (answer) => answer.text(),
-      () => '',
-    );
+    const metrics = await fetch(`${this.baseUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_MS) })
+      .then((answer) => answer.text())
+      .catch(() => '');
     return new Map([...metrics.matchAll(LEADING)].map(([, consumer, is]) => [consumer as string, Number(is)]));
   }
 }
@@ -84,12 +125,14 @@ export class Deployment {
     this.unasked = unasked;
   }
 
-  static async start(dataDir: string, env: Readonly<Record<string, string>>): Promise<Deployment> {
+  static async start(dataDir: string, env: DeploymentEnv, releases: Releases): Promise<Deployment> {
     const unasked: string[] = [];
     const slots: Slot[] = [];
     for (const role of ['projector', 'worker', 'api'] as const)
       for (const n of [1, 2]) {
-        const slot = new Slot(`${role} ${n}`, role, { dataDir, port: await freePort(), env }, unasked);
+        const proxy = await startPostgresProxy(env.DATABASE_URL);
+        const options = { dataDir, port: await freePort(), env, proxy, releases };
+        const slot = new Slot(`${role} ${n}`, role, options, unasked);
         slots.push(slot);
         await slot.ready;
       }
@@ -108,18 +151,69 @@ export class Deployment {
     await Promise.all(this.#slots.map(({ ready }) => ready));
   }
 
+  /** The processes as they run now. */
+  get running(): readonly Running[] {
+    return this.#slots.map(({ running }) => running);
+  }
+
   /** Kills it and starts it again. Returns milliseconds until all consumers of its role were led again; null: it is an API. */
-  async kill(target: Target): Promise<number | null> {
-    const slot = this.#slots.find(({ name }) => name === target)!;
+  kill(target: Target): Promise<number | null> {
+    return this.#end(target, (slot) => slot.kill());
+  }
+
+  /** Replaces it by one of the other release, as `kill`. */
+  replace(target: Target): Promise<number | null> {
+    return this.#end(target, (slot) => slot.replace());
+  }
+
+  /** Stops it with SIGSTOP for so long. Returns milliseconds until the other led all; null: it didn't, or it is an API. */
+  freeze(target: Target, forMs: number): Promise<number | null> {
+    return this.#suspend(target, forMs, {
+      begin: ({ program }) => program.signal('SIGSTOP'),
+      end: ({ program }) => program.signal('SIGCONT'),
+    });
+  }
+
+  /** Silences its connections to PostgreSQL for so long, then cuts them. Returns as `freeze`. */
+  silence(target: Target, forMs: number): Promise<number | null> {
+    return this.#suspend(target, forMs, { begin: ({ proxy }) => proxy.blackHole(), end: ({ proxy }) => proxy.heal() });
+  }
+
+  #slot(target: Target): Slot {
+    return this.#slots.find(({ name }) => name === target)!;
+  }
+
+  async #end(target: Target, end: (slot: Slot) => Promise<void>): Promise<number | null> {
+    const slot = this.#slot(target);
     if (slot.role === 'api') {
-      await slot.kill();
+      await end(slot);
       return null;
     }
-    await this.#allLed(slot.role);
-    const killedAtMs = performance.now();
-    await slot.kill();
-    await this.#allLed(slot.role);
-    return performance.now() - killedAtMs;
+    const both = this.#ofRole(slot.role);
+    await this.#allLed(both);
+    const beganAtMs = performance.now();
+    await end(slot);
+    await this.#allLed(both);
+    return performance.now() - beganAtMs;
+  }
+
+  async #suspend(
+    target: Target,
+    forMs: number,
+    { begin, end }: { readonly begin: (slot: Slot) => void; readonly end: (slot: Slot) => void },
+  ): Promise<number | null> {
+    const slot = this.#slot(target);
+    const both = this.#ofRole(slot.role);
+    if (slot.role !== 'api') await this.#allLed(both);
+    const beganAtMs = performance.now();
+    begin(slot);
+    const others = both.filter((one) => one !== slot);
+    const isLed = slot.role !== 'api' && (await this.#areLed(others, forMs));
+    const tookMs = performance.now() - beganAtMs;
+    await pause(Math.max(0, forMs - tookMs));
+    end(slot);
+    if (slot.role !== 'api') await this.#allLed(both);
+    return isLed ? tookMs : null;
   }
 
   /** SIGTERM to all. How they ended. */
@@ -134,6 +228,7 @@ export class Deployment {
 
   async kill9(): Promise<void> {
     await Promise.all(this.#slots.map(({ program }) => program.kill9()));
+    await Promise.all(this.#slots.map(({ proxy }) => proxy.close()));
   }
 
   /** What they said at level error and above, counted by its text. */
@@ -147,15 +242,25 @@ export class Deployment {
     return counts;
   }
 
-  /** Until each consumer of the role has a leader. */
-  async #allLed(role: Role): Promise<void> {
-    const both = this.#slots.filter((slot) => slot.role === role);
-    for (const beganAtMs = performance.now(); performance.now() - beganAtMs < TAKEOVER_MS_MAX; await pause(LOOK_MS)) {
-      const said = await Promise.all(both.map((slot) => slot.leading()));
+  #ofRole(role: Role): readonly Slot[] {
+    return this.#slots.filter((slot) => slot.role === role);
+  }
+
+  /** Until these lead each partition of each consumer of their role, at most so long. Returns whether they do. */
+  async #areLed(slots: readonly Slot[], timeoutMs: number): Promise<boolean> {
+    for (const beganAtMs = performance.now(); performance.now() - beganAtMs < timeoutMs; await pause(LOOK_MS)) {
+      const said = await Promise.all(slots.map((slot) => slot.leading()));
       const names = new Set(said.flatMap((leading) => [...leading.keys()]));
       const ledOf = (name: string): number => said.reduce((sum, leading) => sum + (leading.get(name) ?? 0), 0);
-      if (names.size > 0 && [...names].every((name) => ledOf(name) >= (this.partitions.get(name) ?? 1))) return;
+      if (names.size > 0 && [...names].every((name) => ledOf(name) >= (this.partitions.get(name) ?? 1))) return true;
     }
-    throw new Error(`not every consumer of the ${role}s is led after ${TAKEOVER_MS_MAX} ms`);
+    return false;
+  }
+
+  async #allLed(slots: readonly Slot[]): Promise<void> {
+    if (await this.#areLed(slots, TAKEOVER_MS_MAX)) return;
+    const said = await Promise.all(slots.map(async (slot) => [slot.name, Object.fromEntries(await slot.leading())]));
+    const all = JSON.stringify({ partitions: Object.fromEntries(this.partitions), said });
+    throw new Error(`not every consumer is led after ${TAKEOVER_MS_MAX} ms: ${all}`);
   }
 }

@@ -2,18 +2,9 @@
 import type { EventStore, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { add, toMinor } from '../../../domain/kernel/money.ts';
 import { chargeFees, DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import { type Acknowledged, type Apis, chargeAsk, type Merchant } from './merchants.ts';
+import { type Acknowledged, type Apis, chargeAsk, forEach, type Merchant } from './merchants.ts';
 
-const AT_ONCE = 16;
 const FLUSH_MS = 300_000;
-
-const forEach = async <T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
-  const rest = list[Symbol.iterator]();
-  const worker = async () => {
-    for (const one of rest) await work(one);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-};
 
 interface ByApis {
   /** Keys whose answer is not the first one, byte for byte. */
@@ -22,18 +13,44 @@ interface ByApis {
   readonly unpaid: readonly string[];
 }
 
+interface Listed {
+  readonly id: string;
+  readonly status: string;
+  readonly settlement?: { readonly end_to_end_id?: string };
+}
+
+/** Returns all charges of the merchant, by id. */
+const listed = async (apis: Apis, { apiKey }: Merchant): Promise<ReadonlyMap<string, Listed>> => {
+  const all = new Map<string, Listed>();
+  for (let next: string | null = ''; next !== null; ) {
+    const path: string = `/v1/charges?limit=100${next && `&starting_after=${next}`}`;
+    const { status, text } = await apis.insist({ method: 'GET', path, apiKey });
+    if (status !== 200) throw new Error(`${path}: ${text}`);
+    const page = JSON.parse(text) as { data: readonly Listed[]; next_cursor: string | null };
+    for (const charge of page.data) all.set(charge.id, charge);
+    next = page.next_cursor;
+  }
+  return all;
+};
+
+const byMerchant = (acknowledged: readonly Acknowledged[]): ReadonlyMap<Merchant, readonly Acknowledged[]> =>
+  Map.groupBy(acknowledged, ({ merchant }) => merchant);
+
 export const askApis = async (apis: Apis, acknowledged: readonly Acknowledged[]): Promise<ByApis> => {
   const otherReplays: string[] = [];
   const unpaid: string[] = [];
-  await forEach(acknowledged, async ({ merchant, key, amount, text, id, endToEndId }) => {
+  await forEach(acknowledged, async ({ merchant, key, amount, text, id }) => {
     const again = await apis.insist(chargeAsk(merchant, key, amount));
     if (again.text !== text || !again.replayed || again.status !== 201) otherReplays.push(`${id}: ${again.text}`);
-    const read = await apis.insist({ method: 'GET', path: `/v1/charges/${id}`, apiKey: merchant.apiKey });
-    const { status, settlement } = JSON.parse(read.text) as {
-      status: string;
-      settlement?: { end_to_end_id?: string };
-    };
-    if (status !== 'paid' || settlement?.end_to_end_id !== endToEndId) unpaid.push(`${id}: ${read.text}`);
+  });
+  await forEach(byMerchant(acknowledged), async ([merchant, its]) => {
+    const charges = await listed(apis, merchant);
+    for (const { id, endToEndId } of its) {
+      const charge = charges.get(id);
+      if (charge?.status !== 'paid' || charge.settlement?.end_to_end_id !== endToEndId)
+        unpaid.push(`${id}: ${JSON.stringify(charge)}`);
+    }
+    if (charges.size !== its.length) unpaid.push(`${merchant.name}: ${charges.size} charges, not ${its.length}`);
   });
   return { otherReplays, unpaid };
 };
@@ -41,15 +58,17 @@ export const askApis = async (apis: Apis, acknowledged: readonly Acknowledged[])
 /** Waits until no delivery of the merchants is due. Returns how many still are when the patience is over. */
 export const flushDeliveries = async (apis: Apis, merchants: readonly Merchant[]): Promise<number> => {
   const beganAtMs = performance.now();
-  for (;;) {
-    const answers = await Promise.all(
-      merchants.map(({ apiKey }) =>
-        apis.insist({ method: 'POST', path: '/v1/sandbox/deliveries/flush', apiKey, body: {} }),
-      ),
-    );
-    const pending = answers.reduce((sum, { text }) => sum + (JSON.parse(text) as { pending: number }).pending, 0);
-    if (pending === 0 || performance.now() - beganAtMs > FLUSH_MS) return pending;
-  }
+  let pending = new Map(merchants.map((merchant) => [merchant, 0]));
+  do {
+    const still = new Map<Merchant, number>();
+    await forEach(pending.keys(), async (merchant) => {
+      const ask = { method: 'POST', path: '/v1/sandbox/deliveries/flush', apiKey: merchant.apiKey, body: {} } as const;
+      const { pending: count } = JSON.parse((await apis.insist(ask)).text) as { pending: number };
+      if (count > 0) still.set(merchant, count);
+    });
+    pending = still;
+  } while (pending.size > 0 && performance.now() - beganAtMs < FLUSH_MS);
+  return [...pending.values()].reduce((sum, count) => sum + count, 0);
 };
 
 export interface Wallet {
@@ -58,20 +77,25 @@ export interface Wallet {
   readonly expected: number;
 }
 
-export const readWallets = (
+/** Returns the wallets whose balance isn't the sum of the merchant's payments. */
+export const wrongWallets = async (
   apis: Apis,
   merchants: readonly Merchant[],
   acknowledged: readonly Acknowledged[],
-): Promise<readonly Wallet[]> =>
-  Promise.all(
-    merchants.map(async (merchant) => {
-      const { text } = await apis.insist({ method: 'GET', path: '/v1/wallets/balance', apiKey: merchant.apiKey });
-      const expected = acknowledged
-        .filter((one) => one.merchant === merchant)
-        .reduce((sum, { amount }) => add(sum, chargeFees(toMinor(amount), DEFAULT_FEES.PIX).netAmount), toMinor(0));
-      return { merchant: merchant.name, available: (JSON.parse(text) as { available: number }).available, expected };
-    }),
-  );
+): Promise<readonly Wallet[]> => {
+  const wrong: Wallet[] = [];
+  const payments = byMerchant(acknowledged);
+  await forEach(merchants, async (merchant) => {
+    const { name, apiKey } = merchant;
+    const { text } = await apis.insist({ method: 'GET', path: '/v1/wallets/balance', apiKey });
+    const { available } = JSON.parse(text) as { available: number };
+    const its = payments.get(merchant) ?? [];
+    const net = its.map(({ amount }) => chargeFees(toMinor(amount), DEFAULT_FEES.PIX).netAmount);
+    const expected = net.reduce(add, toMinor(0));
+    if (available !== expected) wrong.push({ merchant: name, available, expected });
+  });
+  return wrong;
+};
 
 interface ByLog {
   /** Payments and deliveries whose events are not what they must be. */

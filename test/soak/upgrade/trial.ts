@@ -7,9 +7,9 @@ import pg from 'pg';
 import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
 import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../../world/program.ts';
 import { Inbox } from '../deployment/inbox.ts';
-import { Apis, type Merchant, newMerchant, sellDuring, Till } from '../deployment/merchants.ts';
+import { Apis, type Merchant, openMerchants, sellDuring, Till } from '../deployment/merchants.ts';
 import { startOwnPostgres } from '../deployment/ownPostgres.ts';
-import { askApis, flushDeliveries, readLog, readWallets } from '../deployment/reconcile.ts';
+import { askApis, flushDeliveries, readLog, wrongWallets } from '../deployment/reconcile.ts';
 import { makeReleases, type Releases } from './releases.ts';
 
 type Release = 'older' | 'newer';
@@ -44,7 +44,7 @@ const READY_MS = 60_000;
 const REBUILT_MS = 120_000;
 
 /** Requests that read the changed read model; others never fail (docs/upgrading.md). */
-const MAY_BE_REFUSED = ['503 POST /v1/sandbox/charges/{id}/pay', '503 GET /v1/charges/{id}'];
+const MAY_BE_REFUSED = ['503 POST /v1/sandbox/charges/{id}/pay', '503 GET /v1/charges'];
 
 const LOOK_MS = 100;
 
@@ -188,7 +188,7 @@ const check = async (
   const store = await openPostgresEventStore({ connectionString });
   const { oddStreams } = await readLog(store, acknowledged);
   await store.close();
-  const wallets = await readWallets(apis, merchants, acknowledged);
+  const wallets = await wrongWallets(apis, merchants, acknowledged);
   const verified = (await fleet.tool('older', 'projections', 'verify')) as {
     readonly differences: readonly unknown[];
     readonly parked: readonly unknown[];
@@ -205,7 +205,7 @@ const check = async (
     unexpected: inbox.unexpected(new Set(expected)),
     pendingDeliveries,
     oddStreams,
-    wallets: wallets.filter(({ available, expected: sum }) => available !== sum),
+    wallets,
     differences: verified.differences,
     parked: verified.parked,
     ledger: ledger.sums.filter(({ sum }) => sum !== 0),
@@ -252,9 +252,7 @@ export const upgradeTrial = async (options: TrialOptions): Promise<TrialReport> 
   try {
     await db.connect();
     for (const role of UPGRADE) await fleet.start('older', role);
-    const merchants: Merchant[] = [];
-    for (let n = 0; n < options.merchants; n++)
-      merchants.push(await newMerchant(`loja${n}`, fleet.apis, inbox, { dataDir, env }));
+    const merchants = await openMerchants(options.merchants, fleet.apis, inbox, { dataDir, env });
     const till = new Till(fleet.apis);
     await sellDuring(till, merchants, options.selling, () => upgradeAndRollBack(fleet, db, options));
     options.say(`${till.acknowledged.length} charges; reconciling`);

@@ -12,25 +12,25 @@ import {
   newStream,
 } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
-import { startTcpProxy, type TcpProxy } from '../../../world/tcpProxy.ts';
+import { type PostgresProxy, startPostgresProxy } from '../../../world/tcpProxy.ts';
 
 /** The key of event_store.append's advisory lock. */
 const APPEND_LOCK = '5860930411590117';
 
 describe('flush', () => {
   let log: PostgresEventLog;
-  let proxy: TcpProxy;
+  let proxy: PostgresProxy;
   let store: EventStore;
   let faults: Error[];
 
   beforeEach(async () => {
     log = await createPostgresEventLog();
-    const url = new URL(log.connectionString);
-    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
+    proxy = await startPostgresProxy(log.connectionString);
     faults = [];
-    store = await openPostgresEventStore({ connectionString: url.href, onError: (error) => faults.push(error) });
+    store = await openPostgresEventStore({
+      connectionString: proxy.connectionString,
+      onError: (error) => faults.push(error),
+    });
     await store.append(newStream(), -1, newEvents(1));
   });
   afterEach(async () => {

@@ -5,25 +5,22 @@ import { openPostgresEventStore } from '../../../../infrastructure/eventStore/po
 import { SessionWatch, WATCH_TIMINGS } from '../../../../infrastructure/postgres/sessionWatch.ts';
 import { brief, collect, idsOf, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
-import { startTcpProxy, type TcpProxy } from '../../../world/tcpProxy.ts';
+import { type PostgresProxy, startPostgresProxy } from '../../../world/tcpProxy.ts';
 
 describe('the Postgres log whose connections fall silent', () => {
   let log: PostgresEventLog;
-  let proxy: TcpProxy;
+  let proxy: PostgresProxy;
   let store: EventStore;
   let faults: string[];
   const ended = new AbortController();
 
   beforeEach(async () => {
     log = await createPostgresEventLog();
-    const url = new URL(log.connectionString);
-    proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = '127.0.0.1';
-    url.port = String(proxy.port);
+    proxy = await startPostgresProxy(log.connectionString);
     faults = [];
-    const watch = new SessionWatch({ connectionString: url.href }, { ...WATCH_TIMINGS, lookMs: 50 });
+    const watch = new SessionWatch({ connectionString: proxy.connectionString }, { ...WATCH_TIMINGS, lookMs: 50 });
     const onError = ({ name }: Error) => faults.push(name);
-    store = await openPostgresEventStore({ connectionString: url.href, watch, onError });
+    store = await openPostgresEventStore({ connectionString: proxy.connectionString, watch, onError });
     await store.append(newStream(), -1, newEvents(1));
   });
   afterEach(async () => {
