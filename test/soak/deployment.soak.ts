@@ -89,7 +89,7 @@ describe('a deployment of six processes that are killed, stopped, cut off and re
       const till = new Till(apis);
       const merchants = await openMerchants(ACCOUNTS, apis, inbox, { dataDir, env });
       say(`${merchants.length} accounts are open`);
-      sampler = await Sampler.start(deployment, env.DATABASE_URL, SAMPLE_MS);
+      sampler = await Sampler.start(deployment, env.DATABASE_URL, { everyMs: SAMPLE_MS, accounts: ACCOUNTS });
       const striking = {
         ...{ seed: SEED, forMs: MINUTES * 60_000, say },
         divide: (consumer: string, partitions: number) =>
@@ -107,6 +107,7 @@ describe('a deployment of six processes that are killed, stopped, cut off and re
       const expected = acknowledged.flatMap(({ id }) => [`charge.created ${id}`, `charge.paid ${id}`]);
       await inbox.until(expected, QUIET_MS);
       const pendingDeliveries = await flushDeliveries(apis, merchants);
+      say('all webhooks came; waiting until the tables of open work are as before');
       const flatness = await sampler.compare();
       say(`quiet after ${Math.round(performance.now() - quietFromMs)} ms; reconciling`);
       say(`\n${flatness.table}`);

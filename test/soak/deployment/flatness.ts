@@ -24,12 +24,15 @@ const QUIET_MS = 240_000;
 const LOOK_MS = 1_000;
 
 /** Tables of open work, and how many rows more than before the load may be left when all is quiet. */
-const OPEN_WORK: Readonly<Record<string, { readonly rows?: string; readonly more: number }>> = {
+const OPEN_WORK: Readonly<
+  Record<string, { readonly rows?: string; readonly more: number; readonly morePerAccount?: number }>
+> = {
   'jobs.job': { more: 0 },
   'operations.timers': { rows: 'due_at < now()', more: 0 },
   'operations.owed': { more: 0 },
   'operations.scheduled_deliveries': { more: 0 },
-  'operations.scheduled_counts': { more: 0 },
+  // A row for each endpoint, event type and direction.
+  'operations.scheduled_counts': { more: 0, morePerAccount: 4 },
   'operations.provider_notifications': { rows: 'handled_at IS NULL', more: 0 },
   'operations.failing_targets': { more: 0 },
   'operations.connection_circuits': { more: 0 },
@@ -63,7 +66,9 @@ interface Sample {
 const SIZES = Object.entries(OPEN_WORK)
   .map(
     ([table, { rows = 'true' }]) =>
-      `SELECT '${table}' AS name, (SELECT count(*)::int FROM ${table} WHERE ${rows}) AS rows, pg_total_relation_size('${table}')::int AS bytes`,
+      `SELECT '${table}' AS name, (SELECT count(*)::int FROM ${table} WHERE ${rows}) AS rows,
+        (SELECT sum(pg_total_relation_size(part))::int FROM
+          (SELECT '${table}'::regclass AS part UNION SELECT relid FROM pg_partition_tree('${table}')) AS parts) AS bytes`,
   )
   .join(' UNION ALL ');
 
@@ -97,21 +102,27 @@ export class Sampler {
   readonly #deployment: Deployment;
   readonly #db: pg.Client;
   readonly #before: Tables;
+  readonly #accounts: number;
   readonly #samples: Sample[] = [];
   readonly #over = new AbortController();
   #sampling: Promise<void> = Promise.resolve();
 
-  private constructor(deployment: Deployment, db: pg.Client, before: Tables) {
+  private constructor(deployment: Deployment, db: pg.Client, before: Tables, accounts: number) {
     this.#deployment = deployment;
     this.#db = db;
     this.#before = before;
+    this.#accounts = accounts;
   }
 
-  /** Begins when the deployment is quiet. Takes a sample so often. */
-  static async start(deployment: Deployment, connectionString: string, everyMs: number): Promise<Sampler> {
+  /** Begins when the deployment of so many accounts is quiet. Takes a sample so often. */
+  static async start(
+    deployment: Deployment,
+    connectionString: string,
+    { everyMs, accounts }: { readonly everyMs: number; readonly accounts: number },
+  ): Promise<Sampler> {
     const db = new pg.Client({ connectionString, application_name: 'quita soak' });
     await db.connect();
-    const sampler = new Sampler(deployment, db, await tablesOf(db));
+    const sampler = new Sampler(deployment, db, await tablesOf(db), accounts);
     sampler.#sampling = sampler.#sample(everyMs);
     sampler.#sampling.catch(() => undefined); // heard in stop
     return sampler;
@@ -127,9 +138,11 @@ export class Sampler {
   async compare(): Promise<Flatness> {
     let quiet = await tablesOf(this.#db);
     const left = (): readonly string[] =>
-      Object.entries(OPEN_WORK).flatMap(([name, { more }]) => {
+      Object.entries(OPEN_WORK).flatMap(([name, { more, morePerAccount = 0 }]) => {
         const [now, then] = [quiet[name]!.rows, this.#before[name]!.rows];
-        return now <= then + more ? [] : [`${name}: ${now} rows are left, ${then} before`];
+        return now <= then + more + morePerAccount * this.#accounts
+          ? []
+          : [`${name}: ${now} rows are left, ${then} before`];
       });
     for (const beganAtMs = performance.now(); left().length > 0 && performance.now() - beganAtMs < QUIET_MS; ) {
       await pause(LOOK_MS);
