@@ -2,7 +2,8 @@
 // SIGSTOP for 8 to 20 s, silence on all its connections to PostgreSQL, replacement by another release (and back). After each fault, a read
 // model or process is divided into another number of partitions. At the end all is reconciled, and nothing may have grown with time.
 //   MINUTES  how long (default 5)      ACCOUNTS  how many accounts sell, each with an endpoint (default 3)
-//   SEED     of the faults (printed)      STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
+//   SEED     of the faults (printed)      FAULTS=kill,freeze,silence,replace  only these kinds (default all)
+//   STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
 //   TEST_EVENTSTORE_URL, TEST_DATABASE_URL  servers to use instead of the test's own ones
 // An hour with many accounts: MINUTES=60 ACCOUNTS=2000 STORE=postgres npm run soak:deployment
 import { randomBytes } from 'node:crypto';
@@ -10,7 +11,7 @@ import { expect } from 'chai';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 import { cli, newDataDir, removeDataDir } from '../world/program.ts';
-import { type Fault, strikeInTurn } from './deployment/faults.ts';
+import { type Fault, KINDS, type Kind, strikeInTurn } from './deployment/faults.ts';
 import { Sampler } from './deployment/flatness.ts';
 import { Inbox } from './deployment/inbox.ts';
 import { Apis, type DeploymentEnv, openLog, openMerchants, sellDuring, Till } from './deployment/merchants.ts';
@@ -21,6 +22,7 @@ import { makeReleases } from './upgrade/releases.ts';
 
 const MINUTES = Number(process.env['MINUTES'] ?? 5);
 const ACCOUNTS = Number(process.env['ACCOUNTS'] ?? 3);
+const FAULTS = (process.env['FAULTS']?.split(',') ?? KINDS) as readonly Kind[];
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const TILLS = 12;
 /** More than an API needs under this load, and less than most processes are away. */
@@ -91,7 +93,7 @@ describe('a deployment of six processes that are killed, stopped, cut off and re
       say(`${merchants.length} accounts are open`);
       sampler = await Sampler.start(deployment, env.DATABASE_URL, { everyMs: SAMPLE_MS, accounts: ACCOUNTS });
       const striking = {
-        ...{ seed: SEED, forMs: MINUTES * 60_000, say },
+        ...{ seed: SEED, kinds: FAULTS, forMs: MINUTES * 60_000, say },
         divide: (consumer: string, partitions: number) =>
           tool('projections', 'partition', consumer, String(partitions)),
       };

@@ -3,8 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Deployment, TARGETS, type Target } from './processes.ts';
 
-const KINDS = ['kill', 'freeze', 'silence', 'replace'] as const;
-type Kind = (typeof KINDS)[number];
+export const KINDS = ['kill', 'freeze', 'silence', 'replace'] as const;
+export type Kind = (typeof KINDS)[number];
 
 const EVERY_MS = 10_000;
 /** At least, between the end of a fault and the next one. */
@@ -59,6 +59,7 @@ const livesLong = (target: Target): boolean => target.endsWith('1');
 
 interface Striking {
   readonly seed: number;
+  readonly kinds: readonly Kind[];
   readonly forMs: number;
   readonly divide: (consumer: string, partitions: number) => Promise<unknown>;
   readonly say: (line: string) => void;
@@ -67,10 +68,10 @@ interface Striking {
 /** Strikes for so long. Returns what it did. */
 export const strikeInTurn = async (
   deployment: Deployment,
-  { seed, forMs, divide, say }: Striking,
+  { seed, kinds: allowed, forMs, divide, say }: Striking,
 ): Promise<readonly Fault[]> => {
   const random = randomOf(seed);
-  const kinds = shuffled(KINDS, random);
+  const kinds = shuffled(allowed, random);
   const targets: Readonly<Record<Kind, Generator<Target, never>>> = {
     kill: shuffled(TARGETS, random),
     freeze: shuffled(TARGETS, random),
@@ -98,7 +99,9 @@ export const strikeInTurn = async (
     await deployment.ready();
     nextMs += EVERY_MS;
     const kind = kinds.next().value;
-    const fault = await strike(kind, drawTarget(kind));
+    const target = drawTarget(kind);
+    say(`${kind} ${target}`);
+    const fault = await strike(kind, target);
     faults.push(fault);
     const [consumer, partitions] = [DIVIDED, PARTITIONS].map((all) => all[faults.length % all.length]) as [
       string,

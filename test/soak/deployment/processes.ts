@@ -15,8 +15,8 @@ export type Target = (typeof TARGETS)[number];
 /** A consumer of the log in the metrics, and how many of its partitions the process leads. */
 const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
 const LOOK_MS = 100;
-/** A process that stands still doesn't answer. */
-const METRICS_MS = 1_000;
+/** A process whose database is silent takes this long to answer, and one that stands still never does. */
+const METRICS_MS = 5_000;
 /** Beyond it nobody will take over. */
 const TAKEOVER_MS_MAX = 30_000;
 
@@ -94,7 +94,7 @@ class Slot {
       if (signal !== 'SIGKILL' && !(code === 0 && signal === null))
         this.#unasked.push(`${this.name}: ${code ?? signal}: ${program.output.slice(-2_000)}`);
     });
-    const ready = program.ready();
+    const ready = program.ready().catch((error: Error) => Promise.reject(new Error(`${this.name}: ${error.message}`)));
     ready.catch(() => undefined); // it is asked for later
     return [program, ready];
   }
