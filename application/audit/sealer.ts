@@ -42,52 +42,49 @@ const LEADS_MS = 5_000;
 /** How often a stopped sealer checks the log again. */
 const CHECK_EVERY_MS = 60_000;
 
-/** Returns the position of each full tile's last leaf. `first`: the index of the first position's leaf. */
-const positionOfTile = (positions: readonly Position[], first: number, index: number): Position =>
-  positions[(index + 1) * TILE_WIDTH - 1 - first] as Position;
-
-/** The stored tree as this process extends it, and leaves that are not stored yet. */
+/** The tree as this process extends it, ahead of the stored one. */
 class GrowingTree {
   stored: Pick<StoredTree, 'size' | 'root' | 'position'>;
   readonly origin: string;
   #edge: TreeEdge;
-  #leaves: Buffer[] = [];
-  #positions: Position[] = [];
+  /** Of the last leaf. */
+  #position: Position | null;
+  /** Tiles that are not stored yet. */
+  #tiles: StoredTile[] = [];
 
   constructor(stored: StoredTree, edge: TreeEdge) {
     this.stored = stored;
     this.origin = stored.origin;
     this.#edge = edge;
+    this.#position = stored.position;
   }
 
+  /** The number of leaves that are not stored yet. */
   get pending(): number {
-    return this.#leaves.length;
+    return this.#edge.size - this.stored.size;
   }
 
   add(events: readonly RecordedEvent[]): void {
-    for (const event of events) {
-      if (!isEntry(event)) continue;
-      this.#leaves.push(leafOf(event));
-      this.#positions.push(event.position);
+    const entries = events.filter(isEntry);
+    if (entries.length === 0) return;
+    const { size } = this.#edge;
+    const { edge, full } = extended(this.#edge, Buffer.concat(entries.map(leafOf)));
+    for (const tile of full) {
+      const last = entries[(tile.index + 1) * TILE_WIDTH - 1 - size];
+      this.#tiles.push({ ...tile, position: tile.level === 0 ? (last as RecordedEvent).position : null });
     }
+    this.#edge = edge;
+    this.#position = (entries.at(-1) as RecordedEvent).position;
   }
 
-  /** Stores the waiting leaves. Returns false if another process was faster; then this tree is obsolete. */
+  /** Stores what was added. Returns false if another process was faster; then this tree is obsolete. */
   async store(tree: Pick<AuditTree, 'grow'>): Promise<boolean> {
-    const [leaves, positions] = [this.#leaves, this.#positions];
-    if (leaves.length === 0) return true;
-    [this.#leaves, this.#positions] = [[], []];
-    const { size } = this.#edge;
-    const { edge, full } = extended(this.#edge, Buffer.concat(leaves));
-    const to = { size: edge.size, root: edgeRoot(edge), position: positions.at(-1) as Position };
-    const tiles = full.map(
-      (tile): StoredTile => ({
-        ...tile,
-        position: tile.level === 0 ? positionOfTile(positions, size, tile.index) : null,
-      }),
-    );
+    if (this.pending === 0) return true;
+    const tiles = this.#tiles;
+    this.#tiles = [];
+    const to = { size: this.#edge.size, root: edgeRoot(this.#edge), position: this.#position as Position };
     if (!(await tree.grow(this.stored, to, tiles))) return false;
-    [this.stored, this.#edge] = [to, edge];
+    this.stored = to;
     return true;
   }
 }

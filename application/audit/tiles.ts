@@ -87,7 +87,7 @@ export const extended = (edge: TreeEdge, leaves: Buffer): { edge: TreeEdge; full
   const full: FullTile[] = [];
   const partial: Buffer[] = [];
   let added = leaves;
-  for (let level = 0; added.length > 0 || level < edge.partial.length; level++) {
+  for (let level = 0; added.length > 0; level++) {
     const hashes = Buffer.concat([edge.partial[level] ?? Buffer.alloc(0), added]);
     const first = Math.floor(hashesAt(edge.size, level) / TILE_WIDTH);
     const roots: Buffer[] = [];
@@ -100,7 +100,8 @@ export const extended = (edge: TreeEdge, leaves: Buffer): { edge: TreeEdge; full
     partial.push(Buffer.from(hashes.subarray(roots.length * TILE_BYTES)));
     added = Buffer.concat(roots);
   }
-  return { edge: { size: edge.size + leaves.length / HASH_BYTES, partial }, full };
+  const unchanged = edge.partial.slice(partial.length);
+  return { edge: { size: edge.size + leaves.length / HASH_BYTES, partial: [...partial, ...unchanged] }, full };
 };
 
 /** Returns the root of the tree. The root of an incomplete tile is the last hash of the level above. */

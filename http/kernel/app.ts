@@ -11,6 +11,7 @@ import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts'
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { AnsweredRequest, BeginRequest } from '../../application/ports/requestLog.ts';
 import type { OperatorRequest } from '../../application/ports/securityEvents.ts';
+import { SenderFailed } from '../../application/ports/webhookSender.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf } from './address.ts';
@@ -254,7 +255,7 @@ const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Re
     : reject('internal_error', `An internal error occurred. ${again}`);
 };
 
-/** Errors that leave no partial effect, so that a retry is safe. */
+/** Errors that leave no partial effect, so that a retry is safe: at most, an endpoint gets a second ping. */
 const UNAVAILABLE = [
   EventStoreUnavailable,
   AppendOutcomeUnknown,
@@ -263,6 +264,7 @@ const UNAVAILABLE = [
   StreamUnreadable,
   PasswordHashingBusy,
   EvidenceStorageUnavailable,
+  SenderFailed,
 ];
 
 /**

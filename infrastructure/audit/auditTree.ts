@@ -1,4 +1,6 @@
 // The Merkle tree of the audit log and its checkpoints in PostgreSQL.
+import { HASH_BYTES } from '../../application/audit/merkleTree.ts';
+import { TILE_BYTES } from '../../application/audit/tiles.ts';
 import type {
   AuditTree,
   LastCosigned,
@@ -24,8 +26,11 @@ const GROW = {
   text: `UPDATE audit.tree SET size = $3, root = $4, position = $5, sealed_at = now()
     WHERE size = $1 AND root = $2 AND stopped IS NULL`,
 };
+// Hashes come as one value, in binary: as an array, pg would send them as text, which took 0.8 ms per tile.
 const ADD_TILES = `INSERT INTO audit.tiles (level, index, position, root, hashes)
-  SELECT * FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::bytea[], $5::bytea[])`;
+  SELECT t.level, t.index, t.position, substr($4::bytea, (t.n - 1)::int * ${HASH_BYTES} + 1, ${HASH_BYTES}),
+    substr($5::bytea, (t.n - 1)::int * ${TILE_BYTES} + 1, ${TILE_BYTES})
+  FROM unnest($1::smallint[], $2::bigint[], $3::text[]) WITH ORDINALITY t(level, index, position, n)`;
 /** The transaction's connection commits durably, although others of its pool need not: a signature must not outlive its tree. */
 const DURABLY = 'SET LOCAL synchronous_commit = on';
 
@@ -35,8 +40,8 @@ const addTiles = async (tx: Sql, tiles: readonly StoredTile[]): Promise<void> =>
     tiles.map(({ level }) => level),
     tiles.map(({ index }) => index),
     tiles.map(({ position }) => position),
-    tiles.map(({ root }) => root),
-    tiles.map(({ hashes }) => hashes),
+    Buffer.concat(tiles.map(({ root }) => root)),
+    Buffer.concat(tiles.map(({ hashes }) => hashes)),
   ]);
 };
 

@@ -1,6 +1,6 @@
 // Data keys in PostgreSQL (rule S6a). A key is the HMAC of a random salt of its owner under a secret of the deployment, which the secrets
 // key seals. Neither the secret nor the salt alone gives the key.
-import { hash } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { boundedCache } from '../../application/ports/boundedCache.ts';
 import {
   type DataKey,
@@ -63,9 +63,12 @@ export class DerivedKey implements DataKey {
   }
 
   /** `id`: what a text that the key sealed begins with. */
-  #derived(): { readonly key: Buffer; readonly id: Buffer } {
+  #derived(): { readonly key: KeyObject; readonly id: Buffer } {
     const key = this.#secret.bytes(this.#salt + this.#owner, 'latin1');
-    return { key, id: Buffer.from(hash('sha256', key, 'binary').slice(0, KEY_ID_BYTES), 'latin1') };
+    return {
+      key: createSecretKey(key),
+      id: Buffer.from(hash('sha256', key, 'binary').slice(0, KEY_ID_BYTES), 'latin1'),
+    };
   }
 }
 

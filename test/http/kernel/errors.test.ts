@@ -5,6 +5,7 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../applicatio
 import { EvidenceStorageUnavailable } from '../../../application/ports/evidenceStorage.ts';
 import { PasswordHashingBusy } from '../../../application/ports/logins.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
+import { SenderFailed } from '../../../application/ports/webhookSender.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../../http/kernel/errors.ts';
 import { EXAMPLES } from '../../../http/openapi/examples.ts';
@@ -108,6 +109,7 @@ describe('errors', () => {
         StreamUnreadable,
         PasswordHashingBusy,
         EvidenceStorageUnavailable,
+        SenderFailed,
       ]) {
         const reply = await whileServiceThrows(gateway, new Kind('who=ana'), () => gateway.get('/v1/wallets'));
         expectError(reply, 503, 'service_unavailable');
