@@ -161,7 +161,17 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   }
 
   caughtUp(timeoutMs: number, names: readonly Name[] = this.names, account?: AccountId): Promise<boolean> {
-    const head = this.#head;
+    return this.passed(this.#head, timeoutMs, names, account);
+  }
+
+  /** Returns whether the consumers pass the position within the time. If the log ends before it, the log's head counts. */
+  passed(
+    position: Position | null,
+    timeoutMs: number,
+    names: readonly Name[] = this.names,
+    account?: AccountId,
+  ): Promise<boolean> {
+    const head = position === null || this.#head === null ? null : position < this.#head ? position : this.#head;
     if (names.some((name) => this.isOtherVersion(name))) return Promise.resolve(false); // a rebuild takes longer than any read waits
     if (head === null || this.#havePassed({ names, head, account })) return Promise.resolve(true);
     return new Promise((resolve) => {

@@ -16,4 +16,20 @@ describe('a start that waits until its consumers have caught up', () => {
     await whenCaughtUp(progress, null);
     expect(progress.behind()).to.deep.equal([]);
   });
+
+  it('ends under load, when the consumers stay behind the newest event', async () => {
+    let head = 1;
+    /** At each look, the log has one event more than the consumer has seen. */
+    class Busy extends LogProgress {
+      override passed(...args: Parameters<LogProgress['passed']>): Promise<boolean> {
+        this.moved(['moving'], String(head) as Position);
+        this.sawHead(String(++head) as Position);
+        return super.passed(...args);
+      }
+    }
+    const progress = new Busy(() => 0, ['moving']);
+    progress.sawHead(String(head) as Position);
+    await whenCaughtUp(progress, null);
+    expect(progress.behind()).to.deep.equal(['moving']);
+  });
 });
