@@ -170,14 +170,15 @@ export class Sampler {
 
   #tables(quiet: Tables): { readonly lines: readonly string[]; readonly rises: readonly string[] } {
     const [lines, rises]: [string[], string[]] = [[], []];
-    for (const name of Object.keys(OPEN_WORK)) {
+    for (const [name, { morePerAccount = 0 }] of Object.entries(OPEN_WORK)) {
       const of = (quarter: 2 | 4, what: keyof TableSize): number =>
         median(part(this.#samples, quarter).map(({ tables }) => tables[name]![what]));
       const [rows, bytes] = (['rows', 'bytes'] as const).map((what) => [of(2, what), of(4, what)] as const);
       const counts = `${this.#before[name]!.rows} before, ${rows![0]} and ${rows![1]} under load, ${quiet[name]!.rows} after`;
       const line = `${name}: rows ${counts}; kB ${bytes!.map((size) => Math.round(size / 1_024)).join(' and ')}`;
       lines.push(line);
-      const hasMoreRows = rows![1] > ROWS_RATIO_MAX * rows![0] + ROWS_MORE_MAX;
+      const more = ROWS_MORE_MAX + morePerAccount * this.#accounts;
+      const hasMoreRows = rows![1] > ROWS_RATIO_MAX * rows![0] + more;
       const isLarger = bytes![1] > BYTES_RATIO_MAX * bytes![0] + BYTES_MORE_MAX && !WITH_HISTORY.includes(name);
       if (hasMoreRows || isLarger) rises.push(line);
     }
