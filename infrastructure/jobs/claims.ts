@@ -10,7 +10,10 @@ import * as statements from './statements.ts';
 /** Longest stored error message, in characters. */
 const MESSAGE_MAX = 500;
 
-/** How long a job of a newer version waits before a worker may claim it again. */
+/**
+ * A job of a newer version waits for this to twice this before a worker may claim it again. The time is random: workers poll at a fixed
+ * rate, so the same older one could be the first each time.
+ */
 const PUT_BACK_MS = 5_000;
 
 /** A failure as it is stored in a job. */

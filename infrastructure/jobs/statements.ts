@@ -178,7 +178,7 @@ export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL
 
 /** $4 milliseconds until the job may be claimed again, $5 why: puts claims back as if they had never been claimed. */
 export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL,
-    start_after = now() + $4 * interval '1 ms', output = $5::jsonb FROM ${CLAIMED}`;
+    start_after = now() + $4 * (1 + random()) * interval '1 ms', output = $5::jsonb FROM ${CLAIMED}`;
 
 /** $1 queue, $2 id, $3 attempt, $4 JSON array of the remaining payloads, $5 failures, $6 whether a retry would be pointless. */
 export const FAIL = {

@@ -60,6 +60,20 @@ describe('jobs of a newer version', () => {
     expect(refused.items).to.deep.equal([]);
   });
 
+  it('are put back for random times, so that an older worker is not the first again each time', async () => {
+    const older = await test.open();
+    const later = await test.open(newer);
+    const targets = Array.from({ length: 16 }, (_, n) => ({ ...request(`${n}`), target: `${n}` }));
+    await later.enqueue(targets);
+    older.work(QUEUE, new Worked(), PLACES);
+    await test.backends.until(async () => older.putBack.get(QUEUE) === targets.length);
+    const [waits] = await test.rows<{ spread: number; most: number }>(
+      'SELECT extract(epoch FROM max(start_after) - min(start_after))::float AS spread, extract(epoch FROM max(start_after) - now())::float AS most FROM jobs.job',
+    );
+    expect(waits?.spread).to.be.above(1.5); // of at most 5 s; by chance below it once in ten million times
+    expect(waits?.most).to.be.below(10);
+  });
+
   it('are listed as awaiting an upgrade, with their attempts so far', async () => {
     const [older, later] = [await test.open(), await test.open(newer)];
     await later.enqueue([request('a')]);
