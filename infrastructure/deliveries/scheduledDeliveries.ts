@@ -84,8 +84,8 @@ const REMEMBERED_MAX = 10_000;
 /** The columns that identify a count. */
 const KEY = 'account_id, mode, endpoint_id, event_type';
 /**
- * Deletes counts of deleted endpoints that have no scheduled delivery left. The rows of a count are locked first, so that a transaction
- * that counts at the same time keeps them, or begins new ones. Rows whose sum is 0 can go without the others.
+ * Deletes counts of deleted endpoints that have no scheduled delivery left. Both rows of a count are locked first, so that a transaction
+ * that counts at the same time keeps them, or begins new ones.
  */
 const FORGET_COUNTS = `WITH ended AS (
     SELECT ${KEY} FROM operations.scheduled_counts c WHERE endpoint_id <> ''
