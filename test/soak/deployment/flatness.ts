@@ -31,8 +31,8 @@ const OPEN_WORK: Readonly<
   'operations.timers': { rows: 'due_at < now()', more: 0 },
   'operations.owed': { more: 0 },
   'operations.scheduled_deliveries': { more: 0 },
-  // 16 rows for each endpoint, event type and direction.
-  'operations.scheduled_counts': { more: 0, morePerAccount: 64 },
+  // A row for each endpoint, event type and direction.
+  'operations.scheduled_counts': { more: 0, morePerAccount: 4 },
   'operations.provider_notifications': { rows: 'handled_at IS NULL', more: 0 },
   'operations.failing_targets': { more: 0 },
   'operations.connection_circuits': { more: 0 },
