@@ -1,6 +1,4 @@
 // The Merkle tree of the audit log and its checkpoints in PostgreSQL.
-import { HASH_BYTES } from '../../application/audit/merkleTree.ts';
-import { TILE_BYTES } from '../../application/audit/tiles.ts';
 import type {
   AuditTree,
   LastCosigned,
@@ -28,20 +26,23 @@ const GROW = {
 };
 // Hashes come as one value, in binary: as an array, pg would send them as text, which took 0.8 ms per tile.
 const ADD_TILES = `INSERT INTO audit.tiles (level, index, position, root, hashes)
-  SELECT t.level, t.index, t.position, substr($4::bytea, (t.n - 1)::int * ${HASH_BYTES} + 1, ${HASH_BYTES}),
-    substr($5::bytea, (t.n - 1)::int * ${TILE_BYTES} + 1, ${TILE_BYTES})
+  SELECT t.level, t.index, t.position, substr($4::bytea, (t.n - 1)::int * $6 + 1, $6), substr($5::bytea, (t.n - 1)::int * $7 + 1, $7)
   FROM unnest($1::smallint[], $2::bigint[], $3::text[]) WITH ORDINALITY t(level, index, position, n)`;
 /** The transaction's connection commits durably, although others of its pool need not: a signature must not outlive its tree. */
 const DURABLY = 'SET LOCAL synchronous_commit = on';
 
+/** All tiles are full. */
 const addTiles = async (tx: Sql, tiles: readonly StoredTile[]): Promise<void> => {
-  if (tiles.length === 0) return;
+  if (tiles[0] === undefined) return;
+  const { root, hashes } = tiles[0];
   await tx.query(ADD_TILES, [
     tiles.map(({ level }) => level),
     tiles.map(({ index }) => index),
     tiles.map(({ position }) => position),
-    Buffer.concat(tiles.map(({ root }) => root)),
-    Buffer.concat(tiles.map(({ hashes }) => hashes)),
+    Buffer.concat(tiles.map((tile) => tile.root)),
+    Buffer.concat(tiles.map((tile) => tile.hashes)),
+    root.length,
+    hashes.length,
   ]);
 };
 
