@@ -88,8 +88,9 @@ export class JsonEventCodec implements EventCodec {
       return { form, ...(isSealed ? serde.takePersonal({ ...form, data: stored }) : { rest: stored, personal: null }) };
     });
     const owner = metadata.correlationId;
+    const isNew = isCreation === true && subject === owner;
     const sealing = drafts.some(({ personal }) => personal !== null)
-      ? await this.#keyToSeal(owner, isCreation === true && subject === owner)
+      ? (this.#keyAtHand(owner, isNew) ?? { key: await this.#keys.findOrCreate(owner, isNew), toStore: null })
       : null;
     return drafts.map(({ form, rest, personal }, index) => {
       const { type, version } = form;
@@ -125,12 +126,12 @@ export class JsonEventCodec implements EventCodec {
     return decoded;
   }
 
-  async #keyToSeal(owner: string, isNew: boolean): Promise<{ key: FoundKey; toStore: NewDataKey | null }> {
+  /** Returns null if the key must be fetched. */
+  #keyAtHand(owner: string, isNew: boolean): { key: FoundKey; toStore: NewDataKey | null } | null {
     const known = this.#keys.recall(owner);
     if (known !== undefined) return { key: known, toStore: null };
     const created = isNew ? this.#keys.createWithAppend(owner) : null;
-    if (created !== null) return { key: created.key, toStore: created };
-    return { key: await this.#keys.findOrCreate(owner, isNew), toStore: null };
+    return created === null ? null : { key: created.key, toStore: created };
   }
 
   /** Returns the event parsed, if its key must be fetched first. */
