@@ -25,7 +25,10 @@ const LOOK_MS = 1_000;
 
 /** Tables of open work, and how many rows more than before the load may be left when all is quiet. */
 const OPEN_WORK: Readonly<
-  Record<string, { readonly rows?: string; readonly more: number; readonly morePerAccount?: number }>
+  Record<
+    string,
+    { readonly rows?: string; readonly more: number; readonly morePerAccount?: number; readonly morePerKill?: number }
+  >
 > = {
   'jobs.job': { more: 0 },
   'operations.timers': { rows: 'due_at < now()', more: 0 },
@@ -36,7 +39,8 @@ const OPEN_WORK: Readonly<
   'operations.provider_notifications': { rows: 'handled_at IS NULL', more: 0 },
   'operations.failing_targets': { more: 0 },
   'operations.connection_circuits': { more: 0 },
-  'operations.access_leases': { more: 2 },
+  // A killed process's lease stays until the next change of a key.
+  'operations.access_leases': { more: 2, morePerKill: 1 },
   'operations.sessions': { more: 0 },
   'operations.payout_reservations': { more: 0 },
   'operations.refund_reservations': { more: 0 },
@@ -134,13 +138,13 @@ export class Sampler {
     await this.#sampling;
   }
 
-  /** Waits until the tables have their former level again, at most for some minutes, and compares. */
-  async compare(): Promise<Flatness> {
+  /** Waits until the tables have their former level again, at most for some minutes, and compares. `kills`: of processes, by kill -9. */
+  async compare(kills: number): Promise<Flatness> {
     let quiet = await tablesOf(this.#db);
     const left = (): readonly string[] =>
-      Object.entries(OPEN_WORK).flatMap(([name, { more, morePerAccount = 0 }]) => {
+      Object.entries(OPEN_WORK).flatMap(([name, { more, morePerAccount = 0, morePerKill = 0 }]) => {
         const [now, then] = [quiet[name]!.rows, this.#before[name]!.rows];
-        return now <= then + more + morePerAccount * this.#accounts
+        return now <= then + more + morePerAccount * this.#accounts + morePerKill * kills
           ? []
           : [`${name}: ${now} rows are left, ${then} before`];
       });
