@@ -26,7 +26,7 @@ export const APPEAL_REASON_MAX = 2_000;
 
 export const NO_CASE = reject('not_found', 'There is no such case.');
 const NOT_OPEN = reject('case_not_open', 'This case is not open.');
-const ENDED = reject('case_not_open', 'This case has ended.');
+export const ENDED = reject('case_not_open', 'This case has ended.');
 const UNDER_REVIEW = reject('case_under_review', 'The platform is reviewing an outcome of this case.');
 
 /** Opens the case for money that the payment already holds. No-op if it is open, or if the report was dismissed. */

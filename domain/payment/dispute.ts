@@ -2,7 +2,7 @@
 // refundable remainder. The case has its own stream, and the payment records each of its changes once, in order. So every race has one
 // winner: refund against dispute in this stream; appeal, acceptance, ruling and withdrawal in the case's stream (ADR 0011).
 
-import { NOT_AWAITED } from '../dispute/decisions.ts';
+import { ENDED, NOT_AWAITED } from '../dispute/decisions.ts';
 import type { MedCase, NEVER_BECAUSE, NotTakenBecause, OWED_BECAUSE, SettlingVerdict } from '../dispute/medCase.ts';
 import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import type { Decision } from '../kernel/decider.ts';
@@ -174,6 +174,8 @@ export const settleDispute =
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     if (transaction.status !== 'settled' || dispute?.caseId !== settling.caseId || dispute.settling !== 'awaited')
       return NOT_AWAITED;
+    // The case may have ended since it was asked.
+    if (settling.verdict === 'held' && dispute.ending !== null) return ENDED;
     const { currency } = transaction.settlement;
     const rest = refundableRest(transaction);
     if (settling.amount > rest)

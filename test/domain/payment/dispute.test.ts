@@ -222,6 +222,16 @@ describe('settleDispute (Q1)', () => {
         .when(settleDispute(settle('lost', 1, caseId), CLOSED_AT))
         .rejected('case_not_open');
   });
+  it('a case that has ended can still be settled, but not be held', () => {
+    const ended = { ...casePlayed({ amountMismatch: true, held: ZERO }), ending: 'agreed' as const };
+    const settlingThen = (verdict: 'held' | 'lost' | 'nothing', amount: number) =>
+      given(payment, ...HALF_LEFT, updated(1, 'rejected', ended)).when(
+        settleDispute(settle(verdict, amount), CLOSED_AT),
+      );
+    settlingThen('held', 1).rejected('case_not_open');
+    settlingThen('lost', 1).then(disputeSettled(settle('lost', 1)), 'settled');
+    settlingThen('nothing', 0).then(disputeSettled(settle('nothing', 0)), 'settled');
+  });
   it('the payment is disputed once it is held or lost, not before and not for nothing', () => {
     const statusAfter = (...events: readonly PaymentEvent[]) => publicStatus(paymentAfter(...HALF_LEFT, ...events));
     expect(statusAfter()).to.equal('paid');
