@@ -69,10 +69,9 @@ class GrowingTree {
     if (entries.length === 0) return;
     const { size } = this.#edge;
     const { edge, full } = extended(this.#edge, Buffer.concat(entries.map(leafOf)));
-    for (const tile of full) {
-      const last = entries[(tile.index + 1) * TILE_WIDTH - 1 - size];
-      this.#tiles.push({ ...tile, position: tile.level === 0 ? (last as RecordedEvent).position : null });
-    }
+    const lastOf = (index: number): RecordedEvent => entries[(index + 1) * TILE_WIDTH - 1 - size] as RecordedEvent;
+    for (const tile of full)
+      this.#tiles.push({ ...tile, position: tile.level === 0 ? lastOf(tile.index).position : null });
     this.#edge = edge;
     this.#position = (entries.at(-1) as RecordedEvent).position;
   }

@@ -8,7 +8,15 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { readPositions } from '../../projections/engine/checkpoints.ts';
-import { advanced, type Front, isAtMost, leastOf, reachedIn, readName } from '../../projections/engine/partitions.ts';
+import {
+  advanced,
+  earlier,
+  type Front,
+  isAtMost,
+  leastOf,
+  reachedIn,
+  readName,
+} from '../../projections/engine/partitions.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 /** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
@@ -153,8 +161,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
 
   /** The position that all consumers have passed; null while one has processed nothing. */
   get position(): Position | null {
-    const positions = [...this.#standing.values()].map(({ position }) => position);
-    return positions.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
+    return leastOf([...this.#standing.values()].map(({ position }) => position));
   }
   get head(): Position | null {
     return this.#head;
@@ -171,7 +178,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     names: readonly Name[] = this.names,
     account?: AccountId,
   ): Promise<boolean> {
-    const head = position === null || this.#head === null ? null : position < this.#head ? position : this.#head;
+    const head = earlier(position, this.#head);
     if (names.some((name) => this.isOtherVersion(name))) return Promise.resolve(false); // a rebuild takes longer than any read waits
     if (head === null || this.#havePassed({ names, head, account })) return Promise.resolve(true);
     return new Promise((resolve) => {

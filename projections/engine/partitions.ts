@@ -55,7 +55,7 @@ export type Front = readonly (Position | null)[];
 /** null is before all positions. */
 export const later = (a: Position | null, b: Position | null): Position | null =>
   a === null || (b !== null && b > a) ? b : a;
-const earlier = (a: Position | null, b: Position | null): Position | null =>
+export const earlier = (a: Position | null, b: Position | null): Position | null =>
   a === null || b === null ? null : b < a ? b : a;
 
 export const furthestOf = (front: Front): Position | null => front.reduce(later);

@@ -10,6 +10,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { eachOf } from '../world/eachOf.ts';
 import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
 import type { Checkout } from './checkout.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
@@ -108,6 +109,7 @@ export class Side {
   async createCharges(count: number, name: string): Promise<readonly string[]> {
     return eachOf(
       Array.from({ length: count }, (_, n) => n),
+      CONNECTIONS,
       async (n) => {
         const body = { amount: 1_000 + (n % 9_000), payment_method: 'pix', metadata: { order_id: `order-${n}` } };
         return (
@@ -119,7 +121,7 @@ export class Side {
 
   /** Has charges paid by the sandbox's bank, and waits until each is settled. */
   async pay(ids: readonly string[]): Promise<void> {
-    await eachOf(ids, async (id) => {
+    await eachOf(ids, CONNECTIONS, async (id) => {
       await this.call(`/v1/sandbox/charges/${id}/pay`, {});
       while ((await this.call<{ status: string }>(`/v1/charges/${id}`)).status !== 'paid') await pause(IDLE_LOOK_MS);
     });
@@ -194,14 +196,3 @@ export class Side {
     await removeDataDir(this.#dataDir);
   }
 }
-
-/** Runs `work` for each item, some at a time. Returns the results in the order of the items. */
-const eachOf = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
-  const results: R[] = [];
-  let next = 0;
-  const workOn = async (): Promise<void> => {
-    for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n] as T);
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, workOn));
-  return results;
-};

@@ -5,7 +5,7 @@ import type { OpenLeaderSession, Share } from '../../../application/ports/sql.ts
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
-import { startTcpProxy } from '../../world/tcpProxy.ts';
+import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, Scene, taker } from './scene.ts';
 
 /** A part in a role whose only process this one believes to be, and whose locks are always free. */
@@ -112,12 +112,9 @@ describe('subscriptions to the log in two processes that both lead', () => {
     ['it is cut off', 'blackHole'],
   ] as const)
     it(`hand over when ${what}, while events keep coming, and come back`, async () => {
-      const url = new URL(scene.log.connectionString);
-      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-      url.hostname = '127.0.0.1';
-      url.port = String(proxy.port);
+      const proxy = await startPostgresProxy(scene.log.connectionString);
       await scene.appendPayments(2);
-      const openSession = leaderSessions(config(url.href), SWIFT);
+      const openSession = leaderSessions(config(proxy.connectionString), SWIFT);
       const cutOff = follow({ consumers: [taker('a')], openSession, batchSize: 3 });
       await cutOff.caughtUp();
       const standby = follow({ consumers: [taker('a')], openSession: leaderSessions(config(), SWIFT), batchSize: 3 });

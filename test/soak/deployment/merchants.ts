@@ -10,11 +10,13 @@ import { openEventStoreDb } from '../../../infrastructure/eventStore/eventStoreD
 import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
 import { knownKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
 import { codecWith } from '../../support/programLog.ts';
+import { eachOf } from '../../world/eachOf.ts';
 import { openTenants } from '../../world/tenants.ts';
 import type { Inbox } from './inbox.ts';
 
 const ANSWER_MS = 20_000;
-const AT_ONCE = 16;
+/** Requests of the preparation and of the reconciliation. */
+export const AT_ONCE = 16;
 /** A request that no API answers for so long is a fault of its own. */
 const INSIST_MS = 90_000;
 const WAIT_MS_MAX = 500;
@@ -121,15 +123,6 @@ export class Apis {
 
 const routeOf = ({ path }: Ask): string => path.replace(/\?.*/, '').replaceAll(/\/ch_[^/]+/g, '/{id}');
 
-/** Runs the work for each of a list, 16 at a time. */
-export const forEach = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> => {
-  const rest = list[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-};
-
 /** The environment of a deployment's processes. */
 export interface DeploymentEnv extends Readonly<Record<string, string>> {
   readonly DATABASE_URL: string;
@@ -152,7 +145,7 @@ export const openMerchants = async (
   const tenants = await openTenants({ store, codec }, count);
   await Promise.all([store.close(), close()]);
   const merchants = tenants.map(({ testKey }, n): Merchant => ({ name: `loja${n}`, apiKey: testKey }));
-  await forEach(merchants, async ({ name, apiKey }) => {
+  await eachOf(merchants, AT_ONCE, async ({ name, apiKey }) => {
     const body = { url: inbox.urlOf(name), events: ['charge.created', 'charge.paid'] };
     const { status, text } = await apis.insist({ method: 'POST', path: '/v1/webhooks/endpoints', apiKey, body });
     if (status !== 201) throw new Error(`the endpoint was refused: ${text}`);

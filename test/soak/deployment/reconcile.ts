@@ -2,7 +2,8 @@
 import type { EventStore, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { add, toMinor } from '../../../domain/kernel/money.ts';
 import { chargeFees, DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import { type Acknowledged, type Apis, chargeAsk, forEach, type Merchant } from './merchants.ts';
+import { eachOf } from '../../world/eachOf.ts';
+import { type Acknowledged, type Apis, AT_ONCE, chargeAsk, type Merchant } from './merchants.ts';
 
 const FLUSH_MS = 300_000;
 
@@ -39,11 +40,11 @@ const byMerchant = (acknowledged: readonly Acknowledged[]): ReadonlyMap<Merchant
 export const askApis = async (apis: Apis, acknowledged: readonly Acknowledged[]): Promise<ByApis> => {
   const otherReplays: string[] = [];
   const unpaid: string[] = [];
-  await forEach(acknowledged, async ({ merchant, key, amount, text, id }) => {
+  await eachOf(acknowledged, AT_ONCE, async ({ merchant, key, amount, text, id }) => {
     const again = await apis.insist(chargeAsk(merchant, key, amount));
     if (again.text !== text || !again.replayed || again.status !== 201) otherReplays.push(`${id}: ${again.text}`);
   });
-  await forEach(byMerchant(acknowledged), async ([merchant, its]) => {
+  await eachOf([...byMerchant(acknowledged)], AT_ONCE, async ([merchant, its]) => {
     const charges = await listed(apis, merchant);
     for (const { id, endToEndId } of its) {
       const charge = charges.get(id);
@@ -61,7 +62,7 @@ export const flushDeliveries = async (apis: Apis, merchants: readonly Merchant[]
   let pending = new Map(merchants.map((merchant) => [merchant, 0]));
   do {
     const still = new Map<Merchant, number>();
-    await forEach(pending.keys(), async (merchant) => {
+    await eachOf([...pending.keys()], AT_ONCE, async (merchant) => {
       const ask = { method: 'POST', path: '/v1/sandbox/deliveries/flush', apiKey: merchant.apiKey, body: {} } as const;
       const { pending: count } = JSON.parse((await apis.insist(ask)).text) as { pending: number };
       if (count > 0) still.set(merchant, count);
@@ -85,7 +86,7 @@ export const wrongWallets = async (
 ): Promise<readonly Wallet[]> => {
   const wrong: Wallet[] = [];
   const payments = byMerchant(acknowledged);
-  await forEach(merchants, async (merchant) => {
+  await eachOf(merchants, AT_ONCE, async (merchant) => {
     const { name, apiKey } = merchant;
     const { text } = await apis.insist({ method: 'GET', path: '/v1/wallets/balance', apiKey });
     const { available } = JSON.parse(text) as { available: number };
