@@ -1,6 +1,8 @@
 // 10,000,000 events, with read models and ledger, in less than 15 minutes: all consistent, and every GET as fast as on a short log. Prints
 // how large each table is. EVENTS changes the number, TENANTS the merchants (100). VERIFY=wallet,payments verifies these read models.
-// Without it, all are verified up to 1,000,000 events, and the ledger alone beyond that.
+// Without it, all are verified up to 1,000,000 events, and the ledger alone beyond that. The report is also a file in bench-results;
+// `node test/bench/growth.ts` draws several of them (docs/images/growth.svg).
+import { mkdir, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { bulk } from '../bench/bulk.ts';
 
@@ -17,6 +19,8 @@ describe(`${EVENTS} events of ${TENANTS} merchants, made in bulk`, () => {
     const say = (line: string) =>
       console.log(`    ${((performance.now() - beganAtMs) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
     const report = await bulk({ events: EVENTS, tenants: TENANTS, verified: VERIFY, say });
+    await mkdir('bench-results', { recursive: true });
+    await writeFile(`bench-results/bulk-${EVENTS}.json`, JSON.stringify(report, null, 2));
     for (const { path, status, ms } of report.gets)
       console.log(`    ${ms.toFixed(1).padStart(7)} ms  ${status}  GET ${path}`);
     console.log('| table | rows | MB | indexes, MB | bytes an event |\n|---|---|---|---|---|');
