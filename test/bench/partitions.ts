@@ -37,7 +37,7 @@ const PARTITIONED = `
     revision bigint NOT NULL, PRIMARY KEY (hash_0, hash_1)) WITH (fillfactor = 80);`;
 
 const HEADS = /SELECT e\.revision FROM event_store\.of_stream\(m\.stream\) e ORDER BY e\.revision DESC LIMIT 1/;
-const NOTIFY = /PERFORM pg_notify\('quita_events', \(head \+ written\)::text\);/;
+const NOTIFY = /PERFORM pg_notify\('quita_events', [^;]+;/;
 const replaced = (text: string, pattern: RegExp, by: string): string => {
   if (!pattern.test(text)) throw new Error(`event_store.append has no ${pattern}`);
   return text.replace(pattern, by);

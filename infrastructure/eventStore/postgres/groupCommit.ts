@@ -16,7 +16,7 @@ import {
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { byteaArray, int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
-import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
+import { cutSession, isAsked, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { positionOf, positionOrNull } from './reader.ts';
@@ -249,10 +249,6 @@ export class Flusher {
     }
   }
 
-  isWriter(serverProcess: number): boolean {
-    return this.#session !== null && processIdOf(this.#session) === serverProcess;
-  }
-
   async close(): Promise<void> {
     this.#unwatch();
     if (this.#session !== null) await closeSession(this.#session);
@@ -344,6 +340,8 @@ export const WRITER_SETTINGS = [
   `SET lock_timeout = '2s'`,
   `SET statement_timeout = '5s'`,
   `SET idle_session_timeout = 0`,
+  // Appends are announced after their commit (announcements.ts). Processes of an earlier version leave it to event_store.append.
+  `SET quita.append_notifies = off`,
 ].join('; ');
 
 // --- One call of event_store.append: sends a whole flush and reads its answer ---

@@ -2,13 +2,10 @@
 // over that had not received everything. A live connection can't change to another state, so only new connections are checked before
 // use. Appends and reads cost nothing more.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
-import type { SessionWatch } from '../../postgres/sessionWatch.ts';
-import { backoffMs } from '../../waiting.ts';
 import { KnownHead, Listeners } from '../knownLog.ts';
-import { closeSession, NEWEST_TEXT, openSession, sqlStateOf, withQueryTimeout } from './session.ts';
+import { NEWEST_TEXT, sqlStateOf } from './session.ts';
 
 /** The newest known place; 0 while the log is empty. */
 export class HeadWatch extends KnownHead<number> {
@@ -214,78 +211,3 @@ export class RecentEvents {
     }
   }
 }
-
-// --- Appends of other processes: LISTEN, and a query of the head every second, because a NOTIFY may be lost with the connection ---
-
-interface HeadAnnouncementsOptions {
-  readonly connectionString: string;
-  readonly watch: SessionWatch;
-  readonly head: HeadWatch;
-  /** Checks each new connection before it is used. */
-  readonly check: (session: pg.Client) => Promise<void>;
-  /** Called with the result of each query of the head. */
-  readonly onLook: (place: number, id: string) => void;
-  /**
-   * Whether that server process belongs to this process's writer. Its notices arrive before its answers, so a listener that they woke would
-   * read events from the database that the answer is about to add to RecentEvents.
-   */
-  readonly isOwnWriter: (serverProcess: number) => boolean;
-  readonly onError: (error: unknown) => void;
-  /** Ends the listening. */
-  readonly signal: AbortSignal;
-}
-
-const LOOK_EVERY_MS = 1_000;
-const ANSWER_MS_MAX = 3_000;
-/** Returns no row if the log is empty. */
-const NEWEST = {
-  name: 'newest',
-  text: NEWEST_TEXT,
-  rowMode: 'array',
-} as const;
-
-const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
-  await pause(ms, undefined, { signal }).catch(() => undefined);
-};
-
-/** Listens until the signal aborts. Rejects when the connection is lost. */
-const listen = async (
-  session: pg.Client,
-  { head, isOwnWriter, onLook, signal }: HeadAnnouncementsOptions,
-): Promise<void> => {
-  const lost = new AbortController();
-  session.once('end', () => lost.abort());
-  session.on('notification', ({ payload, processId }) => {
-    if (!isOwnWriter(processId)) head.learn(Number(payload));
-  });
-  await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
-  const either = AbortSignal.any([signal, lost.signal]);
-  while (!signal.aborted) {
-    const { rows } = await withQueryTimeout(session, session.query<[string, string]>(NEWEST), ANSWER_MS_MAX);
-    for (const [place, id] of rows) onLook(Number(place), id);
-    await pauseUnless(LOOK_EVERY_MS, either);
-  }
-};
-
-/** Runs until the signal aborts, and reconnects after every loss. Never rejects. */
-export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
-  const { connectionString, watch, check, onError, signal } = options;
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    let session: pg.Client | null = null;
-    try {
-      session = await openSession({
-        connectionString,
-        watch,
-        name: 'quita event store: announcements',
-        settings: 'SET idle_session_timeout = 0',
-        check,
-      });
-      attempt = 0;
-      await listen(session, options);
-    } catch (error) {
-      if (!signal.aborted) onError(error);
-    }
-    if (session !== null) await closeSession(session);
-    await pauseUnless(backoffMs(attempt), signal);
-  }
-};

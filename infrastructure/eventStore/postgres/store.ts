@@ -12,9 +12,10 @@ import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
+import { Announcements } from './announcements.ts';
 import { deleteDeliveries } from './deletion.ts';
 import { AppendQueue, Flusher } from './groupCommit.ts';
-import { followHeadAnnouncements, LogMemory } from './logMemory.ts';
+import { LogMemory } from './logMemory.ts';
 import { categoryFilter, placeOf, positionOf, positionOrNull, Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { asError } from './session.ts';
 import { SharedReads } from './sharedReads.ts';
@@ -128,16 +129,7 @@ const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
   const { head } = memory;
   const ended = new AbortController();
   const check = (session: pg.Client): Promise<void> => memory.check((query) => session.query(query));
-  const flusher = new Flusher({
-    connectionString,
-    watch,
-    onError,
-    onWritten: (first, events) => memory.wrote(first, events),
-    check,
-  });
-  const queue = new AppendQueue((members) => flusher.flush(members));
-  memory.onRestored(() => queue.giveUpAll(new Error('the log was restored to an older state, or taken over')));
-  const announcements = followHeadAnnouncements({
+  const announcements = new Announcements({
     connectionString,
     watch,
     head,
@@ -146,10 +138,20 @@ const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
       memory.saw({ place, id });
       head.learn(place);
     },
-    isOwnWriter: (process) => flusher.isWriter(process),
     onError,
-    signal: ended.signal,
   });
+  const flusher = new Flusher({
+    connectionString,
+    watch,
+    onError,
+    onWritten: (first, events) => {
+      announcements.announce(first + events.length - 1);
+      memory.wrote(first, events);
+    },
+    check,
+  });
+  const queue = new AppendQueue((members) => flusher.flush(members));
+  memory.onRestored(() => queue.giveUpAll(new Error('the log was restored to an older state, or taken over')));
   let closing: Promise<void> | null = null;
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
@@ -158,7 +160,7 @@ const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
   const close = async (): Promise<void> => {
     await queue.idle();
     ended.abort();
-    await Promise.all([announcements, flusher.close(), reader.close()]);
+    await Promise.all([announcements.close(), flusher.close(), reader.close()]);
   };
 
   return {

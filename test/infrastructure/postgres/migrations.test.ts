@@ -54,6 +54,7 @@ describe('the migrations', () => {
     '0033_request_log_changes': '8b55d7051f457d3b',
     '0034_partitions': '1e3ddc5708911dc0',
     '0035_reconciled_days': '51608d28ccd24947',
+    '0036_announcements': '95da86f9a76be2df',
   };
 
   for (const name of MIGRATIONS)

@@ -1,0 +1,71 @@
+// Notices of appends: sent after the commit by the process that appended, and by event_store.append for an earlier version.
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type pg from 'pg';
+import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import { newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';
+import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
+
+describe('announcements of appends', () => {
+  let log: PostgresEventLog;
+  let store: EventStore;
+  let notices: pg.Notification[];
+
+  beforeEach(async () => {
+    log = await createPostgresEventLog();
+    store = await log.connect();
+    notices = [];
+    log.sql.on('notification', (notice) => notices.push(notice));
+    await log.sql.query('LISTEN quita_events');
+  });
+  afterEach(async () => {
+    await log.dispose();
+  });
+
+  const pidOf = async (name: string): Promise<number> => {
+    const text = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1';
+    for (;;) {
+      const { rows } = await log.sql.query<{ pid: number }>(text, [`quita event store: ${name}`]);
+      if (rows[0] !== undefined) return rows[0].pid;
+    }
+  };
+  /** Until a notice came about this place. */
+  const untilTold = async (place: number): Promise<void> => {
+    while (notices.at(-1)?.payload !== String(place)) await once(log.sql, 'notification');
+  };
+
+  it('come from the session that listens, not from the transaction of the append', async () => {
+    const announcer = await pidOf('announcements');
+    await store.append(newStream(), -1, newEvents(3));
+    await untilTold(3);
+    expect(notices.map(({ processId, payload }) => [processId, payload])).to.deep.equal([[announcer, '3']]);
+  });
+
+  it('tell of what was appended meanwhile in one notice, and of the last append always', async () => {
+    await Promise.all(Array.from({ length: 600 }, () => store.append(newStream(), -1, newEvents(1))));
+    await untilTold(600);
+    // At most 256 appends go together, so there were three flushes.
+    expect(notices.length).to.be.within(1, 3);
+  });
+
+  it('wake a subscription of another process at once', async () => {
+    const subscription = new TestSubscription(await log.connect());
+    await subscription.until(({ caughtUp }) => caughtUp.length > 0);
+    const beganAtMs = performance.now();
+    for (let n = 1; n <= 30; n++) {
+      await store.append(newStream(), -1, newEvents(1));
+      await subscription.until(({ events }) => events.length === n);
+    }
+    // Without notices, each would be found by the look of every second.
+    expect(performance.now() - beganAtMs).to.be.below(10_000);
+    await subscription.stop();
+  });
+
+  it('come from event_store.append for a process of an earlier version, which does not turn that off', async () => {
+    const earlier = await log.holdAppend(newStream(), newEvents(1)[0]!);
+    expect(notices).to.deep.equal([]);
+    await earlier.release();
+    await untilTold(1);
+    expect(notices.map(({ payload }) => payload)).to.deep.equal(['1']);
+  });
+});
