@@ -1,5 +1,8 @@
-// Replays a range of the log into writers, in large batches. Failing streams are parked for the copy, as they are live.
+// Replays a range of the log into writers, in large batches. Failing streams are parked for the copy, as they are live. Node and PostgreSQL
+// work at the same time: a batch is decoded while the one before is written, and the rows of a copy are made while those of another are
+// inserted.
 
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Decoded, EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
@@ -10,6 +13,7 @@ import {
   type LeftOut,
   ofLivingStreams,
   type Poison,
+  type Readable,
   readableOf,
 } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
@@ -55,6 +59,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
+  let writing: Promise<void> = Promise.resolve();
   if (end === null || (position !== null && position >= end)) return { position, events };
   const stop = new AbortController();
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
@@ -69,34 +74,58 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     const recorded = found.filter(takes);
     // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
     const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
-    await takeBatch(options, recorded, to, position);
-    position = to;
+    const [decoded] = await Promise.all([decodedFor(options, recorded), writing]);
+    if (signals.aborted) break;
     events += recorded.length;
-    await options.onTaken?.(position, events);
+    writing = write(options, decoded, { to, from: position, events });
+    writing.catch(() => undefined); // it is awaited later
+    position = to;
     if (position >= end) break;
   }
+  await writing;
   stop.abort();
   if (signal?.aborted) throw new Error('the replay was stopped');
   return { position, events };
 };
 
-const takeBatch = async (
-  { store, codec, session, copies, onBatch }: Replay,
+/** Returns the decoded events of a batch that each copy may need. */
+const decodedFor = (
+  { codec, copies }: Replay,
   recorded: readonly RecordedEvent[],
-  to: Position,
-  from: Position | null,
-): Promise<void> => {
+): Promise<readonly (readonly Decoded[])[]> => {
   const categories = categoriesOf(recorded);
-  const lists = copies.map(({ projection }) => usefulTo(projection, recorded, categories));
-  const decoded = await decodeLists(codec, lists);
+  return decodeLists(
+    codec,
+    copies.map(({ projection }) => usefulTo(projection, recorded, categories)),
+  );
+};
+
+/** Where a batch ends and begins, and how many events were read up to its end. */
+interface Reach {
+  readonly to: Position;
+  readonly from: Position | null;
+  readonly events: number;
+}
+
+const write = async (
+  { store, session, copies, onBatch, onTaken }: Replay,
+  decoded: readonly (readonly Decoded[])[],
+  { to, from, events }: Reach,
+): Promise<void> => {
   const taken = await session.transaction(async (tx) => {
-    const all: Taken[] = [];
-    for (const [n, copy] of copies.entries()) all.push(await apply(copy, decoded[n] as readonly Decoded[], tx, store));
+    const readable = copies.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
+    const poisoned = (await applyTogether(copies, readable, tx))
+      ? readable.map((one) => one.poisoned)
+      : await applyInTurn(copies, readable, tx, store);
+    const all = copies.map((_, n): Taken => {
+      return { events: decoded[n]?.length ?? 0, poisoned: poisoned[n] as readonly Poison[] };
+    });
     await onBatch?.(tx, to, from, all);
     return all;
   });
   for (const [n, { leftOut }] of copies.entries())
     for (const { recorded: first } of (taken[n] as Taken).poisoned) leftOut.park(first.stream, first.revision);
+  await onTaken?.(to, events);
 };
 
 /** Returns the events that the projection may need. `of` holds the category of each recorded event. */
@@ -109,17 +138,42 @@ const usefulTo = (
   return recorded.filter((event, n) => wanted.has(of[n] as string) && !skips?.(event));
 };
 
-/** Applies the events to the copy, except those that can't be applied and the later ones of their streams. */
-const apply = async (
-  { writer, leftOut }: Copy,
-  decoded: readonly Decoded[],
+/** Applies the events to all copies. If any fails, undoes everything and returns false. */
+const applyTogether = async (copies: readonly Copy[], readable: readonly Readable[], tx: Sql): Promise<boolean> => {
+  await tx.query('SAVEPOINT together');
+  const works: Promise<void>[] = [];
+  for (const [n, { writer }] of copies.entries()) {
+    const { events } = readable[n] as Readable;
+    if (events.length === 0) continue;
+    const work = writer.apply(events, tx);
+    work.catch(() => undefined); // it is judged below
+    works.push(work);
+    await turn(); // its statements leave now
+  }
+  const isDone = (await Promise.allSettled(works)).every(({ status }) => status === 'fulfilled');
+  const undo = 'ROLLBACK TO SAVEPOINT together; RELEASE SAVEPOINT together';
+  await tx.query(isDone ? 'RELEASE SAVEPOINT together' : undo); // rejects if the connection is lost
+  if (!isDone) for (const { writer } of copies) writer.reset();
+  return isDone;
+};
+
+/**
+ * Applies the events to each copy, except those that can't be applied and the later ones of their streams. Returns what each copy could not
+ * take.
+ */
+const applyInTurn = async (
+  copies: readonly Copy[],
+  readable: readonly Readable[],
   tx: Sql,
   store: EventStore,
-): Promise<Taken> => {
-  const { events, poisoned: unreadable } = readableOf(decoded, leftOut);
-  const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
-  const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);
-  const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
-  const poisoned = [...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))];
-  return { events: decoded.length, poisoned };
+): Promise<readonly (readonly Poison[])[]> => {
+  const poisoned: (readonly Poison[])[] = [];
+  for (const [n, { writer }] of copies.entries()) {
+    const { events, poisoned: unreadable } = readable[n] as Readable;
+    const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+    const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);
+    const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
+    poisoned.push([...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))]);
+  }
+  return poisoned;
 };

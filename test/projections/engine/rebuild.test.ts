@@ -1,5 +1,6 @@
 // A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (architecture §6).
 import { expect } from 'chai';
+import type { EventCodec } from '../../../application/ports/eventCodec.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
@@ -161,6 +162,25 @@ describe('rebuilding a read model', () => {
     await reader.query('COMMIT');
     await reader.close();
     await rebuilding;
+  });
+
+  it('decodes a batch while the one before is written', async () => {
+    await scene.appendPayments(3);
+    const second = new Gate();
+    let [decoded, commits] = [0, 0];
+    const codec: EventCodec = {
+      encode: (events) => scene.codec.encode(events),
+      decode: (recorded) => {
+        if (++decoded === 2) second.open();
+        return scene.codec.decode(recorded);
+      },
+    };
+    // The first commit is that of the empty copy.
+    const waiting = interceptingCommits(scene.openSession, async () => {
+      if (++commits === 2) await second.pass();
+    });
+    const [report] = await rebuild([paymentsProjection], { store: scene.store, codec }, waiting, { batchSize: 3 });
+    expect([report?.events, decoded]).to.deep.equal([9, 3]);
   });
 
   it('goes on where it was when it was stopped half-way by its signal, and by the end of its connection', async () => {
