@@ -10,3 +10,6 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     const timer = setTimeout(done, ms);
     signal?.addEventListener('abort', done);
   });
+
+/** Resolves in a later turn of the event loop, after what was written to sockets has left. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

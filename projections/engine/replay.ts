@@ -2,7 +2,6 @@
 // work at the same time: a batch is decoded while the one before is written, and the rows of a copy are made while those of another are
 // inserted.
 
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Decoded, EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
@@ -16,6 +15,7 @@ import {
   type Readable,
   readableOf,
 } from './parking.ts';
+import { nextTurn } from './pause.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events per transaction of a rebuild. Large, because nothing else waits for this event loop. */
@@ -148,7 +148,7 @@ const applyTogether = async (copies: readonly Copy[], readable: readonly Readabl
     const work = writer.apply(events, tx);
     work.catch(() => undefined); // it is judged below
     works.push(work);
-    await turn(); // its statements leave now
+    await nextTurn(); // its statements leave now
   }
   const isDone = (await Promise.allSettled(works)).every(({ status }) => status === 'fulfilled');
   const undo = 'ROLLBACK TO SAVEPOINT together; RELEASE SAVEPOINT together';
