@@ -9,8 +9,8 @@ import type { BulkReport, Size } from './bulk.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLES_DRAWN = 10;
-const [WIDTH, HEIGHT] = [900, 560] as const;
-const MARGIN = { top: 20, right: 260, bottom: 50, left: 70 } as const;
+const [WIDTH, HEIGHT] = [960, 560] as const;
+const MARGIN = { top: 20, right: 320, bottom: 50, left: 70 } as const;
 const LABEL_PX = 15;
 const MB = 1_000_000;
 /** Told apart by people who don't see all colours (Okabe and Ito). */
