@@ -8,6 +8,7 @@ import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import type { MedCaseEvent } from '../../domain/dispute/medCase.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -102,26 +103,33 @@ const namedByLog = async ({ store, codec }: EventLog, signal: AbortSignal): Prom
   const users = new States(USER);
   const accounts = new States(ACCOUNT);
   const connections = new States(PROVIDER_CONNECTION);
-  const cases = new States(MED_CASE);
-  const files: NamedByLog['files'][number][] = [];
+  const filesOf = new Map<string, NamedByLog['files'][number][]>();
   const categories = AGGREGATES.map(({ category }) => category);
   for await (const batch of store.subscribe({ after: null, categories, signal })) {
     if (batch.kind === 'caughtUp') break;
     if (batch.kind !== 'events') continue;
     for (const logged of await codec.decode(batch.events)) {
       if (logged instanceof UnreadableEvent) continue; // it is parked, and reported as that
-      for (const states of [endpoints, users, accounts, connections, cases]) states.take(logged);
-      if (isOf(logged, MED_CASE) && logged.event.type === 'MedCaseEvidenceConfirmed') {
-        const { account: accountId, mode, subject } = logged;
-        const { evidenceId } = logged.event.data;
-        files.push({ accountId, mode, evidenceId, owner: MED_CASE.idPrefix + subject });
-      }
+      for (const states of [endpoints, users, accounts, connections]) states.take(logged);
+      if (isOf(logged, MED_CASE)) takeFiles(filesOf, logged, logged.event);
     }
   }
   return {
-    files,
+    files: [...filesOf.values()].flat(),
     stored: [...ofEndpoints(endpoints), ...ofUsers(users), ...ofAccounts(accounts), ...ofConnections(connections)],
   };
+};
+
+/** An erasure removed the files of its case for good, so they are not missing. */
+const takeFiles = (
+  filesOf: Map<string, NamedByLog['files'][number][]>,
+  { account: accountId, mode, subject }: LoggedEvent,
+  event: MedCaseEvent,
+): void => {
+  if (event.type === 'MedCasePersonalDataErased') filesOf.delete(subject);
+  if (event.type !== 'MedCaseEvidenceConfirmed') return;
+  const file = { accountId, mode, evidenceId: event.data.evidenceId, owner: MED_CASE.idPrefix + subject };
+  filesOf.set(subject, [...(filesOf.get(subject) ?? []), file]);
 };
 
 type StatesOf<A> = A extends Aggregate<infer State, infer Event> ? Pick<States<State, Event>, 'named'> : never;
