@@ -55,7 +55,8 @@ const exportCommand: CliCommand = {
     const done = accepted(await world.platform.exportAuditLog(folder, period, following(world, output)));
     output.progress.clear();
     const { first, end, size, origin } = done;
-    return { json: done, text: `${out}: entries ${first} to ${end - 1} of ${origin}, in the tree of size ${size}` };
+    const entries = first === end ? 'no entries' : `entries ${first} to ${end - 1}`;
+    return { json: done, text: `${out}: ${entries} of ${origin}, in the tree of size ${size}` };
   },
 };
 
