@@ -19,6 +19,7 @@ import type { Storage } from '../boot/storage.ts';
 import { type EvidenceOptions, evidenceOf } from '../evidence/evidence.ts';
 import { evidencePath } from '../evidence/fileStorage.ts';
 import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
+import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
 
 /** Something stored beside the log that the log names. */
@@ -246,11 +247,12 @@ const findingOf = (check: string, total: number, missing: readonly string[], toD
 });
 
 /** Runs the checks and repairs. The programs must not run. */
-export const afterRestore = async ({ storage, config, signal }: CliWorld): Promise<readonly Finding[]> => {
+export const afterRestore = async ({ storage, config, commands, signal }: CliWorld): Promise<readonly Finding[]> => {
   const { stored, files } = await namedByLog(storage, signal);
   const of = (check: string) => stored.filter((named) => named.check === check);
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
   const { sessions, jobs } = await makeSafe(storage, await missingOf(storage.operations, emails, of(emails.check)));
+  const claims = await claimAgain(storage, commands, signal);
   const findings: Finding[] = [];
   for (const kind of KINDS) {
     const missing = await missingOf(storage.operations, kind, of(kind.check));
@@ -269,6 +271,7 @@ export const afterRestore = async ({ storage, config, signal }: CliWorld): Promi
   return [
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
+    { check: 'received payments', isGood: true, says: `${claims} claimed again, so that no Pix counts for two payments` },
     { check: 'sessions', isGood: true, says: `${sessions} ended: users log in again` },
     {
       check: 'deliveries and jobs',

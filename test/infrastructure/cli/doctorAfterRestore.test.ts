@@ -1,7 +1,8 @@
-// `doctor --after-restore` compares files of evidence with the log. An erasure removed its files for good.
+// `doctor --after-restore` compares files of evidence with the log, and claims received payments again. An erasure removed its files for good.
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runWordsIn, toolEnv } from '../../support/cli.ts';
+import { runWords, runWordsIn, toolEnv } from '../../support/cli.ts';
+import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../world/http.ts';
 import { PersonDesk } from '../../world/personDesk.ts';
@@ -48,5 +49,49 @@ describe('doctor --after-restore on evidence', () => {
     expect(status, text).to.equal(200);
     await desk.untilErased([rawIdOf(desk.chargeId)]);
     expect(await filesIn(dataDir)).to.deep.equal([true, 'all 0 stored']);
+  });
+});
+
+describe('doctor --after-restore on received payments', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database.drop());
+
+  const payLive = async (desk: ConnectionDesk, bank: Awaited<ReturnType<ConnectionDesk['simulator']>>) => {
+    const { id, callbackUrl }: Added = await desk.add(bank);
+    await desk.untilRouted(1);
+    expect((await desk.charge()).status).to.equal(201);
+    const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
+    const txid = charges[0]?.txid as string;
+    bank.pay(txid);
+    const { received } = bank.state().clients[0] as { received: readonly { endToEndId: string }[] };
+    const pix = [{ endToEndId: received[0]?.endToEndId, txid }];
+    expect((await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) })).status).to.equal(200);
+    await desk.untilFinal(id);
+  };
+
+  it('records the claims of the lost time again, once', async () => {
+    const desk = await ConnectionDesk.open({ database });
+    const { operations } = desk.gateway.storage;
+    const claims = async () => (await operations.query('SELECT * FROM operations.received_claims')).rows;
+    const doctor = async () => {
+      const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
+      return json.findings.find(({ check }) => check === 'received payments')?.says.split(' ')[0];
+    };
+    try {
+      await payLive(desk, await desk.simulator());
+      const before = await claims();
+      expect(before).to.have.length(1);
+      expect(await doctor(), 'nothing is lost').to.equal('0');
+      await operations.query('DELETE FROM operations.received_claims');
+      await operations.query('UPDATE subscriptions.checkpoints SET position = NULL, event_id = NULL');
+      expect(await doctor()).to.equal('1');
+      expect(await claims()).to.deep.equal(before);
+      expect(await doctor()).to.equal('0');
+    } finally {
+      await desk.close();
+    }
   });
 });
