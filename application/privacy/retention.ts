@@ -24,6 +24,8 @@ export interface RetentionNeeds extends EraseNeeds {
 export const PER_RUN = 500;
 /** Tenants looked at in one run for each kind, so that a run costs the same with any number of them. */
 export const TENANTS_PER_RUN = 200;
+/** Most items end within a day of their creation. Looked at any earlier, nearly each would have to be looked at twice. */
+const ENDS_WITHIN_MS = DAY_MS;
 /** Pause before an item that can't be erased is looked at again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };
@@ -56,7 +58,7 @@ const eraseNext = async (
 ): Promise<number> => {
   const { retentionProgress: progress, personalPayments, personalPayouts, retentionYears } = needs;
   const reads = kind === 'payment' ? personalPayments : personalPayouts;
-  const before = keptUntil(now, -retentionYears);
+  const before = retentionYears === 0 ? now : keptUntil(addMillis(now, -ENDS_WITHIN_MS), -retentionYears);
   let rest = left;
   const tenants = await reads.tenantsAfter(turns.get(kind) ?? null, TENANTS_PER_RUN);
   for (const tenant of tenants) {

@@ -125,6 +125,20 @@ describe('erasure after the retention (L3)', () => {
     expect(await turn()).to.deep.equal(['0000', '0199', 200]);
   });
 
+  it('looks at what was created a day before its years have passed, because it ends later than it was created', async () => {
+    const asked: unknown[] = [];
+    const personalPayments = {
+      tenantsAfter: async () => [{ accountId: '0000', mode: 'test' }],
+      createdBefore: async (_tenant: Tenant, before: unknown) => {
+        asked.push(before);
+        return [];
+      },
+    };
+    const clock = { now: () => Date.parse('2031-11-02T12:00:00.000Z') };
+    await run({ personalPayments, clock, retentionYears: 5 });
+    expect(asked).to.deep.equal(['2026-11-01T12:00:00.000Z']);
+  });
+
   it('finds every tenant once', async () => {
     await Merchant.open(gateway).then(paid);
     await gateway.untilProjected();
