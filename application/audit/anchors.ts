@@ -104,7 +104,7 @@ interface AnchoredNeeds extends TreeNeeds {
 /** A tree with its growing end. */
 type OpenTree = Pick<StoredTree, 'origin' | 'size' | 'position'> & { readonly edge: TreeEdge };
 
-/** Returns the edge of the tree after it has grown to a size by the entries that follow in the log; a smaller one if the log ends before. */
+/** Returns the edge of the tree grown to a size by the entries that follow in the log, or a smaller one if the log ends before. */
 const grownTo = async (
   { store }: Pick<TreeNeeds, 'store'>,
   { edge, position }: OpenTree,

@@ -271,7 +271,11 @@ export const afterRestore = async ({ storage, config, commands, signal }: CliWor
   return [
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
-    { check: 'received payments', isGood: true, says: `${claims} claimed again, so that no Pix counts for two payments` },
+    {
+      check: 'received payments',
+      isGood: true,
+      says: `${claims} claimed again, so that no Pix counts for two payments`,
+    },
     { check: 'sessions', isGood: true, says: `${sessions} ended: users log in again` },
     {
       check: 'deliveries and jobs',
