@@ -65,8 +65,6 @@ const begin = async (
   folder: ExportFolder,
   { from, to, account }: ExportPeriod,
 ): Promise<Manifest | Rejection> => {
-  if (from !== null && to !== null && to <= from)
-    return reject('invalid_filter', 'The period must end after it begins.', { param: 'to' });
   const begun = await folder.read(MANIFEST);
   if (begun !== null) {
     const manifest = JSON.parse(begun) as Manifest;

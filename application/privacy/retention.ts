@@ -69,7 +69,7 @@ const eraseNext = async (
     const last = places.at(-1);
     if (last !== undefined) await progress.setLookedAt(kind, tenant, last);
     rest -= places.length;
-    if (rest > 0) turns.set(kind, tenant); // it has no more
+    if (rest > 0) turns.set(kind, tenant); // all that is old enough was looked at
   }
   if (rest > 0 && tenants.length < TENANTS_PER_RUN) turns.delete(kind);
   return rest;

@@ -34,7 +34,7 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined ? code : null;
 };
 
-/** No such folder, no rights, no space: whoever runs the program can fix it. */
+/** No such folder, no rights, no space: the operator can fix it. */
 const FILE_PROBLEM = /^E(ACCES|EXIST|ISDIR|NOENT|NOSPC|NOTDIR|PERM|ROFS)$/;
 const isAboutFile = ({ code = '', path }: NodeJS.ErrnoException): boolean =>
   typeof path === 'string' && FILE_PROBLEM.test(code);

@@ -53,8 +53,8 @@ export const securityLog = (
   };
 };
 
-// The security log also records blocked webhooks, changed settings and erasures. Its lines name accounts, fingerprints of keys, operators and ids,
-// but never personal data, secrets, or paths of URLs.
+// The security log also records blocked webhooks, changed settings and erasures. Its lines name accounts, fingerprints of keys, operators
+// and ids, but never personal data, secrets, or paths of URLs.
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unreadable';
 

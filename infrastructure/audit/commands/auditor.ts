@@ -51,6 +51,8 @@ const exportCommand: CliCommand = {
       to: timeOf('to', to),
       account: account === undefined ? null : accountIdOf(String(account)),
     };
+    if (period.from !== null && period.to !== null && period.to <= period.from)
+      throw new UsageError('--to must be after --from');
     const folder = exportFolder(String(out));
     const done = accepted(await world.platform.exportAuditLog(folder, period, following(world, output)));
     output.progress.clear();

@@ -162,9 +162,7 @@ describe('the commands for auditors', () => {
       /^--from must be a day like/,
     );
     const backwards = ['--from', '2026-02-01', '--to', '2026-02-01'];
-    expect(await refused('audit', 'export', '--out', `${out}2`, ...backwards)).to.equal(
-      'The period must end after it begins.',
-    );
+    expect(await refused('audit', 'export', '--out', `${out}2`, ...backwards)).to.equal('--to must be after --from');
   });
 
   it('audit prove writes a proof of each event, which both verifiers accept', async () => {

@@ -1,4 +1,5 @@
-// `doctor --after-restore` compares files of evidence with the log, and claims received payments again. An erasure removed its files for good.
+// `doctor --after-restore` compares files of evidence with the log, and claims received payments again. An erasure removed its files for
+// good.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runWords, runWordsIn, toolEnv } from '../../support/cli.ts';
