@@ -10,7 +10,7 @@ export interface GrantNeeds extends UseCaseNeeds {
   readonly analysts: Analysts;
 }
 
-/** No name that needs quotes, and none that PostgreSQL reserves. */
+/** No name that needs quotes, apart from those that SQL reserves. */
 const ROLE_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
 const PASSWORD_LENGTH_MIN = 12;
 const PASSWORD = /^[\x21-\x7e]+$/;
@@ -57,6 +57,8 @@ const grantAnalyst =
         return { isNew: outcome.isNew, gaps: outcome.gaps };
       case 'otherAccount':
         return reject('invalid_request', `${role} is granted for another account. Revoke that grant first.`);
+      case 'reservedName':
+        return reject('invalid_request', `SQL reserves the name ${role}. Choose another one.`);
       case 'roleExists':
         return reject('invalid_request', `The database has a role ${role} that is no analyst. Choose another name.`);
       case 'mayNotCreateRoles':

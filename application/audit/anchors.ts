@@ -9,8 +9,9 @@ import type { MailSender } from '../ports/mail.ts';
 import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { readCheckpoint } from './checkpoint.ts';
+import { isEntry, leafOf } from './entry.ts';
 import { noteKeyOf, readNote, signersOf } from './signedNote.ts';
-import { tiledRangeHashes } from './tiles.ts';
+import { edgeRoot, extended, type TreeEdge, tiledRangeHashes } from './tiles.ts';
 import { LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
 
 export interface AnchorNeeds {
@@ -100,25 +101,49 @@ interface AnchoredNeeds extends TreeNeeds {
   readonly auditKeys: Pick<AuditKeys, 'list'>;
 }
 
+/** A tree with its growing end. */
+type OpenTree = Pick<StoredTree, 'origin' | 'size' | 'position'> & { readonly edge: TreeEdge };
+
+/** Returns the edge of the tree grown to a size by the entries that follow in the log, or a smaller one if the log ends before. */
+const grownTo = async (
+  { store }: Pick<TreeNeeds, 'store'>,
+  { edge, position }: OpenTree,
+  size: number,
+): Promise<TreeEdge> => {
+  const enough = new AbortController();
+  let grown = edge;
+  try {
+    for await (const batch of store.subscribe({ after: position, categories: null, signal: enough.signal })) {
+      if (batch.kind === 'caughtUp') break;
+      if (batch.kind !== 'events') continue;
+      const next = batch.events.filter(isEntry).slice(0, size - grown.size);
+      grown = extended(grown, Buffer.concat(next.map(leafOf))).edge;
+      if (grown.size === size) break;
+    }
+  } finally {
+    enough.abort();
+  }
+  return grown;
+};
+
 /**
- * Checks the tree against the last checkpoint in each file outside: log and tree may have been restored together. Throws LogDiffers if the
- * tree doesn't begin with that checkpoint.
+ * Checks the tree against the last checkpoint in each file outside: log and tree may have been restored together. If only the tree was, it
+ * will grow to that checkpoint again. Throws LogDiffers if it can't, or doesn't begin with that checkpoint.
  */
-export const assertAnchored = async (
-  needs: AnchoredNeeds,
-  tree: Pick<StoredTree, 'origin' | 'size'>,
-): Promise<void> => {
+export const assertAnchored = async (needs: AnchoredNeeds, tree: OpenTree): Promise<void> => {
   for (const path of needs.auditSettings.anchors.filter(isFile)) {
     const held = await lastCheckpointIn(path, needs, tree.origin);
     if (held === null) continue;
-    if (held.size > tree.size)
+    const { size, root } = held;
+    const grown = size > tree.size ? await grownTo(needs, tree, size) : null;
+    if (grown !== null && grown.size < size)
       throw new LogDiffers(
-        `${path} has a checkpoint of ${held.size} entries, but only ${tree.size} are sealed: was a backup restored?`,
+        `${path} has a checkpoint of ${size} entries, but the event log has only ${grown.size}: was a backup restored?`,
       );
-    const root = await tiledRangeHashes((tile) => tileHashes(needs, tile), held.size)(0, held.size);
-    if (!root.equals(held.root))
+    const own = grown ? edgeRoot(grown) : await tiledRangeHashes((tile) => tileHashes(needs, tile), size)(0, size);
+    if (!own.equals(root))
       throw new LogDiffers(
-        `the first ${held.size} entries are not those of the checkpoint in ${path}: was a backup restored?`,
+        `the first ${size} entries are not those of the checkpoint in ${path}: was a backup restored?`,
       );
   }
 };

@@ -8,11 +8,14 @@ import type { EventStore } from '../ports/eventStore.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { entryBytes } from './entry.ts';
 import {
+  cosignedAt,
   isSignedBy,
   type NoteKey,
+  type NoteSignature,
   names,
   noteKeyOf,
   readNote,
+  readSignatureLine,
   readVkey,
   type SignedNote,
   signatureLine,
@@ -63,6 +66,8 @@ const TOO_LONG = reject(
   'payload_too_large',
   'The tile has an entry of more than 65,535 bytes, which a bundle can’t hold.',
 );
+
+const timeOf = ({ signature }: { readonly signature: NoteSignature }): bigint => cosignedAt(signature);
 
 export class AuditLog {
   readonly #needs: AuditLogNeeds;
@@ -129,9 +134,14 @@ export class AuditLog {
       return witness !== undefined && isSignedBy(witness, note.text, signature) ? [{ witness, signature }] : [];
     });
     if (kept.length === 0) return NO_WITNESS;
-    for (const { witness, signature } of kept)
-      await this.#needs.auditTree.cosign(size, witness.name, signatureLine(signature));
-    return kept.map(({ witness }) => witness.name);
+    const known = (await this.#needs.auditTree.cosignatures(size)).map((line) => readSignatureLine(line.trimEnd()));
+    for (const { witness, signature } of kept.toSorted((a, b) => Number(timeOf(a) - timeOf(b)))) {
+      const before = known.find((one) => one !== null && names(witness, one));
+      // Anybody can send an older one again, because it was served.
+      if (before == null || cosignedAt(before) <= cosignedAt(signature))
+        await this.#needs.auditTree.cosign(size, witness.name, signatureLine(signature));
+    }
+    return [...new Set(kept.map(({ witness }) => witness.name))];
   }
 
   async #has({ width, ...tile }: Tile): Promise<boolean> {

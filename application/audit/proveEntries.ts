@@ -60,8 +60,11 @@ export const proveEntries =
         events.push(event);
       }
     if (events.length === 0) return reject('not_found', 'There is no such event.');
+    const entries = events.filter(isEntry);
+    if (entries.length === 0)
+      return reject('not_found', 'Events of webhook deliveries expire, so they are not in the audit log.');
     const proofs: EntryProof[] = [];
-    for (const event of events.filter(isEntry)) {
+    for (const event of entries) {
       const index = await indexOf(needs, size, event);
       if (index === null) continue;
       const path = await inclusionProof(rangeHash, index, size);
@@ -70,5 +73,5 @@ export const proveEntries =
       const proof = proofText(entryBytes(event), index, path, note);
       proofs.push({ stream: event.stream, revision: event.revision, type: event.type, index, proof });
     }
-    return { proofs, unsealed: events.length - proofs.length };
+    return { proofs, unsealed: entries.length - proofs.length };
   };

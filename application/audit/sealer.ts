@@ -95,15 +95,20 @@ const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const stored = (await auditTree.find()) ?? (await auditTree.begin(empty));
   if (stored.storeId !== store.storeId)
     throw new LogDiffers(`event store ${stored.storeId} was sealed, but this one is ${store.storeId}`);
-  await assertAnchored(needs, stored);
-  if (stored.size === 0) return new GrowingTree(stored, EMPTY_EDGE);
-  const index = Math.floor((stored.size - 1) / TILE_WIDTH);
-  const from = index * TILE_WIDTH;
-  const entries = await entriesOfTile(needs, { index, width: stored.size - from });
-  const { edge } = extended(await edgeAt(needs, from), Buffer.concat(entries.map(leafOf)));
-  if (!edgeRoot(edge).equals(stored.root))
-    throw new LogDiffers(`entries ${from} to ${stored.size - 1} of the event log are not those that were sealed`);
+  const edge = stored.size === 0 ? EMPTY_EDGE : await checkedEdge(needs, stored);
+  await assertAnchored(needs, { ...stored, edge });
   return new GrowingTree(stored, edge);
+};
+
+/** Returns the edge of the stored tree, which must have an entry. Throws LogDiffers if its last tile is not as in the log. */
+const checkedEdge = async (needs: SealerNeeds, { size, root }: StoredTree): Promise<TreeEdge> => {
+  const index = Math.floor((size - 1) / TILE_WIDTH);
+  const from = index * TILE_WIDTH;
+  const entries = await entriesOfTile(needs, { index, width: size - from });
+  const { edge } = extended(await edgeAt(needs, from), Buffer.concat(entries.map(leafOf)));
+  if (!edgeRoot(edge).equals(root))
+    throw new LogDiffers(`entries ${from} to ${size - 1} of the event log are not those that were sealed`);
+  return edge;
 };
 
 export class Sealer {
@@ -155,6 +160,7 @@ export class Sealer {
   async #begin(): Promise<void> {
     const { auditTree, auditAlerts } = this.#needs;
     const tree = await openTree(this.#needs);
+    this.#calledAtMs = this.#needs.stopwatch.elapsedMs(); // after a restore, that may have taken a while
     if (await auditTree.setStopped(null)) auditAlerts.resumed();
     const latest = await auditTree.latest();
     this.#signed = { size: latest?.size ?? 0, atMs: Number.NEGATIVE_INFINITY };

@@ -120,6 +120,9 @@ export const signed = (text: string, name: string, privateKey: KeyObject): NoteS
   return { name, id, signature: sign(null, Buffer.from(text), privateKey) };
 };
 
+/** Returns the Unix time in a witness's cosignature. Throws RangeError for a signature that is too short. */
+export const cosignedAt = ({ signature }: NoteSignature): bigint => signature.readBigUInt64BE();
+
 /** Returns a witness's cosignature of a checkpoint's text, made at this Unix time. */
 export const cosigned = (text: string, name: string, privateKey: KeyObject, seconds: number): NoteSignature => {
   const { id } = noteKeyOf(name, publicBytes(privateKey), 'cosignature');

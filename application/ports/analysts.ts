@@ -19,6 +19,8 @@ export type GrantOutcome =
   | { readonly kind: 'granted'; readonly isNew: boolean; readonly gaps: readonly string[] }
   /** The role has a grant for another account, or for all. */
   | { readonly kind: 'otherAccount' }
+  /** SQL reserves the name. */
+  | { readonly kind: 'reservedName' }
   /** The role exists, but not as an analyst. */
   | { readonly kind: 'roleExists' }
   /** The program's own role may not create roles. */

@@ -29,8 +29,8 @@ interface PersonalReads<Id, Item> {
     after: Place<Id> | null,
     limit: number,
   ): Promise<readonly Place<Id>[]>;
-  /** Returns the tenants that have any. */
-  tenants(): Promise<readonly Tenant[]>;
+  /** Returns up to `limit` tenants that have any, after `after`, in an order of their own. */
+  tenantsAfter(after: Tenant | null, limit: number): Promise<readonly Tenant[]>;
 }
 export type PersonalPayments = PersonalReads<PaymentId, ExistingPayment>;
 export type PersonalPayouts = PersonalReads<PayoutId, Payout>;

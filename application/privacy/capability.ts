@@ -3,13 +3,13 @@ import { BY_ROW, capability, each, job } from '../core/capability.ts';
 import { type EraseNeeds, eraseData } from './eraseData.ts';
 import { completeErasure, completeErasureOf, type ErasureNeeds, erasure } from './erasureWork.ts';
 import { findPerson } from './findPerson.ts';
-import { eraseAfterRetention, type RetentionNeeds } from './retention.ts';
+import { eraseAfterRetention, type RetentionNeeds, type RetentionTurns } from './retention.ts';
 
 interface PrivacyNeeds extends ErasureNeeds, RetentionNeeds {}
 
 export const privacy = capability({
   name: 'privacy',
-  parts: (needs: PrivacyNeeds) => needs,
+  parts: (needs: PrivacyNeeds) => ({ ...needs, turns: new Map() as RetentionTurns }),
   processes: [erasure],
   jobs: [
     job(completeErasure, {
@@ -25,7 +25,7 @@ export const privacy = capability({
       onlyLeader: true,
       failure: 'personal data whose retention has passed could not be erased',
       pattern: '20 * * * * *',
-      run: (needs) => eraseAfterRetention(needs),
+      run: ({ turns, ...needs }) => eraseAfterRetention(needs, turns),
     },
   ],
   operators: (needs: EraseNeeds) => ({

@@ -72,6 +72,8 @@ export interface ErasureNeeds {
   readonly caughtUp: CaughtUp;
   /** The database of the data keys and operational records. */
   readonly erasing: SqlPool;
+  /** Records the `tx_` or `po_` id outside the database, because a restored one doesn't know what was erased later. */
+  readonly onErased: (id: string) => void;
 }
 
 /** Longest wait until responses of webhook endpoints can be found, in milliseconds. The job is retried after that. */
@@ -80,8 +82,11 @@ const FOUND_MS = 10_000;
 /** Returns the job's work. Throws ReadModelsBehind, and errors of the stores: the job is retried. */
 export const completeErasureOf = (needs: ErasureNeeds) => {
   const work = new ErasureWork(needs);
-  return ({ kind, owner }: PayloadOf<typeof completeErasure>): Promise<void> =>
-    kind === 'payment' ? work.ofPayment(owner as PaymentId) : work.ofPayout(owner as PayoutId);
+  return async ({ kind, owner }: PayloadOf<typeof completeErasure>): Promise<void> => {
+    const isPayment = kind === 'payment';
+    const isErased = isPayment ? await work.ofPayment(owner as PaymentId) : await work.ofPayout(owner as PayoutId);
+    if (isErased) needs.onErased((isPayment ? PAYMENT : PAYOUT).idPrefix + owner);
+  };
 };
 
 /** How the streams of an aggregate are blanked. */
@@ -112,23 +117,27 @@ class ErasureWork {
     this.#needs = needs;
   }
 
-  async ofPayment(paymentId: PaymentId): Promise<void> {
+  /** Returns false if the payment was not erased. */
+  async ofPayment(paymentId: PaymentId): Promise<boolean> {
     const owner = await this.#ownerOf(paymentId);
-    if (owner === null) return;
+    if (owner === null) return false;
     await this.#blankPayment(owner, paymentId);
     await this.#destroy(owner, paymentId);
     // Events that were recorded meanwhile were sealed with the key. Later ones are stored without personal data.
     await this.#blankPayment((await this.#ownerOf(paymentId)) ?? owner, paymentId);
+    return true;
   }
 
-  async ofPayout(payoutId: PayoutId): Promise<void> {
+  /** Returns false if the payout was not erased. */
+  async ofPayout(payoutId: PayoutId): Promise<boolean> {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
-    if (state.status === 'absent' || state.erasedAt === undefined) return;
+    if (state.status === 'absent' || state.erasedAt === undefined) return false;
     const { accountId, mode } = state.terms;
     const owner = { accountId, mode, paymentId: null, payoutId, txid: null, refundIds: [], caseIds: [] };
     await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
     await this.#destroy(owner, payoutId);
     await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
+    return true;
   }
 
   /** Returns null if the payment was not erased. */

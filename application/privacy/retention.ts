@@ -1,8 +1,9 @@
-// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation. An item
-// that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether it is erased.
+// Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation, a number of
+// tenants at a time. An item that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether
+// it is erased.
 
 import { keptUntil } from '../../domain/kernel/erasure.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
@@ -21,6 +22,10 @@ export interface RetentionNeeds extends EraseNeeds {
 
 /** Items looked at in one run. At one run per minute, at most 720,000 a day are erased. */
 export const PER_RUN = 500;
+/** Tenants looked at in one run for each kind, so that a run costs the same with any number of them. */
+export const TENANTS_PER_RUN = 200;
+/** Most items end within a day of their creation. Looked at any earlier, nearly each would have to be looked at twice. */
+const ENDS_WITHIN_MS = DAY_MS;
 /** Pause before an item that can't be erased is looked at again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };
@@ -29,7 +34,10 @@ const ORDER = { reason: 'retention passed', despiteRetention: false };
 const ownerOf = ({ kind, id }: Deferred): OwnerId =>
   kind === 'payment' ? { payment: id as PaymentId } : { payout: id as PayoutId };
 
-export const eraseAfterRetention = async (needs: RetentionNeeds): Promise<void> => {
+/** The tenant of each kind after which the next run begins. A restart costs another round. */
+export type RetentionTurns = Map<RetainedKind, Tenant>;
+
+export const eraseAfterRetention = async (needs: RetentionNeeds, turns: RetentionTurns): Promise<void> => {
   if (!needs.erasesAfterRetention || !needs.mayWork()) return;
   const now = fromMillis(needs.clock.now());
   let left = PER_RUN;
@@ -37,16 +45,23 @@ export const eraseAfterRetention = async (needs: RetentionNeeds): Promise<void> 
     await eraseOld(needs, item, now);
     left--;
   }
-  for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, kind, now, left);
+  for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, turns, kind, now, left);
 };
 
 /** Looks at up to `left` items of a kind. Returns how many are left. */
-const eraseNext = async (needs: RetentionNeeds, kind: RetainedKind, now: Timestamp, left: number): Promise<number> => {
+const eraseNext = async (
+  needs: RetentionNeeds,
+  turns: RetentionTurns,
+  kind: RetainedKind,
+  now: Timestamp,
+  left: number,
+): Promise<number> => {
   const { retentionProgress: progress, personalPayments, personalPayouts, retentionYears } = needs;
   const reads = kind === 'payment' ? personalPayments : personalPayouts;
-  const before = keptUntil(now, -retentionYears);
+  const before = retentionYears === 0 ? now : keptUntil(addMillis(now, -ENDS_WITHIN_MS), -retentionYears);
   let rest = left;
-  for (const tenant of await reads.tenants()) {
+  const tenants = await reads.tenantsAfter(turns.get(kind) ?? null, TENANTS_PER_RUN);
+  for (const tenant of tenants) {
     if (rest <= 0) return 0;
     const after = await progress.lookedAt(kind, tenant);
     const places = await reads.createdBefore(tenant, before, after as never, rest);
@@ -54,7 +69,9 @@ const eraseNext = async (needs: RetentionNeeds, kind: RetainedKind, now: Timesta
     const last = places.at(-1);
     if (last !== undefined) await progress.setLookedAt(kind, tenant, last);
     rest -= places.length;
+    if (rest > 0) turns.set(kind, tenant); // all that is old enough was looked at
   }
+  if (rest > 0 && tenants.length < TENANTS_PER_RUN) turns.delete(kind);
   return rest;
 };
 

@@ -51,6 +51,7 @@ const GAPS = (role: string): readonly (readonly [check: string, says: string])[]
 ];
 
 interface Existing {
+  readonly is_reserved: boolean;
   readonly is_role: boolean;
   readonly is_analyst: boolean;
   readonly account_id: AccountId | null;
@@ -59,16 +60,19 @@ interface Existing {
 }
 
 const look = async (tx: Sql, role: string): Promise<Existing> => {
-  const text = `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS is_role, g.role IS NOT NULL AS is_analyst, g.account_id,
+  // PUBLIC is no keyword, but every role is a member of it.
+  const text = `SELECT quote_ident($1) <> $1 OR $1 = 'public' AS is_reserved,
+      EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS is_role, g.role IS NOT NULL AS is_analyst, g.account_id,
       me.rolname AS owner, me.rolcreaterole OR me.rolsuper AS may_create
     FROM pg_roles me LEFT JOIN analytics_access.grants g ON g.role = $1 WHERE me.rolname = current_user`;
   return (await tx.query<Existing>(text, [role])).rows[0] as Existing;
 };
 
 const refusalOf = (
-  { is_role, is_analyst, account_id, owner, may_create }: Existing,
+  { is_reserved, is_role, is_analyst, account_id, owner, may_create }: Existing,
   accountId: AccountId | null,
 ): GrantOutcome | null => {
+  if (is_reserved) return { kind: 'reservedName' };
   if (!may_create) return { kind: 'mayNotCreateRoles', owner };
   if (is_role && !is_analyst) return { kind: 'roleExists' };
   return is_analyst && account_id !== accountId ? { kind: 'otherAccount' } : null;

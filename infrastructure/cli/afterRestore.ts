@@ -8,6 +8,7 @@ import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import type { MedCaseEvent } from '../../domain/dispute/medCase.ts';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -18,6 +19,7 @@ import type { Storage } from '../boot/storage.ts';
 import { type EvidenceOptions, evidenceOf } from '../evidence/evidence.ts';
 import { evidencePath } from '../evidence/fileStorage.ts';
 import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
+import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
 
 /** Something stored beside the log that the log names. */
@@ -102,26 +104,33 @@ const namedByLog = async ({ store, codec }: EventLog, signal: AbortSignal): Prom
   const users = new States(USER);
   const accounts = new States(ACCOUNT);
   const connections = new States(PROVIDER_CONNECTION);
-  const cases = new States(MED_CASE);
-  const files: NamedByLog['files'][number][] = [];
+  const filesOf = new Map<string, NamedByLog['files'][number][]>();
   const categories = AGGREGATES.map(({ category }) => category);
   for await (const batch of store.subscribe({ after: null, categories, signal })) {
     if (batch.kind === 'caughtUp') break;
     if (batch.kind !== 'events') continue;
     for (const logged of await codec.decode(batch.events)) {
       if (logged instanceof UnreadableEvent) continue; // it is parked, and reported as that
-      for (const states of [endpoints, users, accounts, connections, cases]) states.take(logged);
-      if (isOf(logged, MED_CASE) && logged.event.type === 'MedCaseEvidenceConfirmed') {
-        const { account: accountId, mode, subject } = logged;
-        const { evidenceId } = logged.event.data;
-        files.push({ accountId, mode, evidenceId, owner: MED_CASE.idPrefix + subject });
-      }
+      for (const states of [endpoints, users, accounts, connections]) states.take(logged);
+      if (isOf(logged, MED_CASE)) takeFiles(filesOf, logged, logged.event);
     }
   }
   return {
-    files,
+    files: [...filesOf.values()].flat(),
     stored: [...ofEndpoints(endpoints), ...ofUsers(users), ...ofAccounts(accounts), ...ofConnections(connections)],
   };
+};
+
+/** An erasure removed the files of its case for good, so they are not missing. */
+const takeFiles = (
+  filesOf: Map<string, NamedByLog['files'][number][]>,
+  { account: accountId, mode, subject }: LoggedEvent,
+  event: MedCaseEvent,
+): void => {
+  if (event.type === 'MedCasePersonalDataErased') filesOf.delete(subject);
+  if (event.type !== 'MedCaseEvidenceConfirmed') return;
+  const file = { accountId, mode, evidenceId: event.data.evidenceId, owner: MED_CASE.idPrefix + subject };
+  filesOf.set(subject, [...(filesOf.get(subject) ?? []), file]);
 };
 
 type StatesOf<A> = A extends Aggregate<infer State, infer Event> ? Pick<States<State, Event>, 'named'> : never;
@@ -238,11 +247,12 @@ const findingOf = (check: string, total: number, missing: readonly string[], toD
 });
 
 /** Runs the checks and repairs. The programs must not run. */
-export const afterRestore = async ({ storage, config, signal }: CliWorld): Promise<readonly Finding[]> => {
+export const afterRestore = async ({ storage, config, commands, signal }: CliWorld): Promise<readonly Finding[]> => {
   const { stored, files } = await namedByLog(storage, signal);
   const of = (check: string) => stored.filter((named) => named.check === check);
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
   const { sessions, jobs } = await makeSafe(storage, await missingOf(storage.operations, emails, of(emails.check)));
+  const claims = await claimAgain(storage, commands, signal);
   const findings: Finding[] = [];
   for (const kind of KINDS) {
     const missing = await missingOf(storage.operations, kind, of(kind.check));
@@ -261,6 +271,11 @@ export const afterRestore = async ({ storage, config, signal }: CliWorld): Promi
   return [
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
+    {
+      check: 'received payments',
+      isGood: true,
+      says: `${claims} claimed again, so that no Pix counts for two payments`,
+    },
     { check: 'sessions', isGood: true, says: `${sessions} ended: users log in again` },
     {
       check: 'deliveries and jobs',

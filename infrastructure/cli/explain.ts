@@ -34,6 +34,11 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined ? code : null;
 };
 
+/** No such folder, no rights, no space: the operator can fix it. */
+const FILE_PROBLEM = /^E(ACCES|EXIST|ISDIR|NOENT|NOSPC|NOTDIR|PERM|ROFS)$/;
+const isAboutFile = ({ code = '', path }: NodeJS.ErrnoException): boolean =>
+  typeof path === 'string' && FILE_PROBLEM.test(code);
+
 const oneLine = (message: string): string => message.replace(/\s*\n\s*/g, ' ');
 
 /** Returns the error in one line, or null if the error is unexpected. */
@@ -43,6 +48,7 @@ export const explained = (error: unknown): string | null => {
   if (KINDS.some((kind) => error instanceof kind)) return message;
   if (error instanceof DataKeysUnavailable) return message;
   if (error instanceof EventStoreUnavailable) return `the event store can't be reached: ${message}`;
+  if (isAboutFile(error)) return `a file can't be used: ${message}`;
   const sqlState = sqlStateOf(error);
   return sqlState !== null && SERVERS_OWN.test(sqlState)
     ? `the database reports an error: ${message} (${sqlState})`

@@ -1,6 +1,7 @@
 // Reads and checks the configuration from environment variables (rules S1, S6). An empty variable counts as unset.
 import { resolve } from 'node:path';
 import pg from 'pg';
+import { readVkey } from '../../application/audit/signedNote.ts';
 import type { AuditSettings } from '../../application/ports/auditAccess.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
@@ -279,17 +280,22 @@ const listIn = (env: Env, name: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** A name, a key id, and the type and bytes of an Ed25519 key of a witness. */
-const WITNESS = /^[^\s+]+\+[0-9a-f]{8}\+B[A-Za-z0-9+/]{43}$/;
+/** Whether the text is a file path, an https URL or an email address. A misspelt URL must not become the name of a file. */
+const isAnchor = (text: string): boolean => {
+  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(text) ?? [];
+  if (scheme === undefined) return true;
+  return scheme === 'mailto' ? isEmailAddress(text.slice('mailto:'.length)) : scheme === 'https' && URL.canParse(text);
+};
 
 const auditSettings = (env: Env): AuditSettings => {
   const witnesses = listIn(env, 'AUDIT_WITNESSES');
-  const wrong = witnesses.find((vkey) => !WITNESS.test(vkey));
-  if (wrong !== undefined)
-    invalid('AUDIT_WITNESSES', `must list vkeys of witnesses, like witness.example.com+0123abcd+B…, not "${wrong}"`);
+  const unknown = witnesses.find((vkey) => readVkey(vkey)?.kind !== 'cosignature');
+  if (unknown !== undefined)
+    invalid('AUDIT_WITNESSES', `must list vkeys of witnesses, like witness.example.com+0123abcd+B…, not "${unknown}"`);
   const anchors = listIn(env, 'AUDIT_ANCHORS');
-  const plain = anchors.find((anchor) => anchor.startsWith('http:'));
-  if (plain !== undefined) invalid('AUDIT_ANCHORS', `must use https, not "${plain}"`);
+  const wrong = anchors.find((anchor) => !isAnchor(anchor));
+  if (wrong !== undefined)
+    invalid('AUDIT_ANCHORS', `must list file paths, https URLs and email addresses, not "${wrong}"`);
   return {
     isPublic: yesOrNo(env, 'AUDIT_PUBLIC_CHECKPOINTS', false),
     witnesses,

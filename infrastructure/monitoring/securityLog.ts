@@ -53,8 +53,8 @@ export const securityLog = (
   };
 };
 
-// The security log also records blocked webhooks and changed settings. Its lines name accounts, fingerprints of keys, operators and ids,
-// but never personal data, secrets, or paths of URLs.
+// The security log also records blocked webhooks, changed settings and erasures. Its lines name accounts, fingerprints of keys, operators
+// and ids, but never personal data, secrets, or paths of URLs.
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unreadable';
 
@@ -94,3 +94,9 @@ export const changesLog =
   (log: Log): ((change: SettingChanged) => void) =>
   ({ account, ...change }) =>
     log.info({ security: 'settings_changed', account: ACCOUNT.idPrefix + account, ...change }, 'setting changed');
+
+/** Logs each payment or payout whose personal data was erased. After a restore, these are erased again. */
+export const erasureLog =
+  (log: Log): ((id: string) => void) =>
+  (id) =>
+    log.info({ security: 'personal_data_erased', id }, 'personal data erased');

@@ -3,17 +3,19 @@
 
 import type { Person, PersonalPayments, Place } from '../../application/ports/personalData.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
-import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { mentions } from '../engine/mentions.ts';
+import { tenantPages, tenantsAfter } from '../engine/tenants.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
 /** Payments per statement. */
 const PAGE = 20_000;
 
-const PAGE_OF_TENANT = `SELECT p.id, p.created_at, p.customer_key, p.customer_email, p.customer_name, p.metadata_start FROM rm_payments.payments p
+const TABLE = 'rm_payments.payments';
+const PAGE_OF_TENANT = `SELECT p.id, p.created_at, p.customer_key, p.customer_email, p.customer_name, p.metadata_start FROM ${TABLE} p
   WHERE p.account_id = $1 AND p.mode = $2 AND p.created_at >= $3 AND (p.created_at > $3 OR p.id < $4)
   ORDER BY p.created_at, p.id DESC`;
 /** Before the first place. */
@@ -25,13 +27,6 @@ interface Found {
   readonly id: string | null;
   readonly createdAt: Timestamp | null;
 }
-
-const tenantsOf = async (db: Sql): Promise<readonly Tenant[]> => {
-  const { rows } = await db.query<Tenant>(
-    'SELECT DISTINCT account_id AS "accountId", mode FROM rm_payments.status_counts ORDER BY "accountId", mode',
-  );
-  return rows;
-};
 
 const statesOf = async (db: Sql, ids: readonly PaymentId[]): Promise<readonly ExistingPayment[]> => {
   const { rows } = await db.query<ColumnValues>(
@@ -47,19 +42,20 @@ async function* mentioning(db: Sql, person: Person): AsyncGenerator<readonly Exi
     SELECT array(SELECT p.id FROM page p LEFT JOIN rm_payments.payments_apart a ON a.id = p.id WHERE ${condition}) AS ids,
       last.id, ${asTimestamp('last.created_at')} AS "createdAt"
     FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT id, created_at FROM page ORDER BY created_at DESC, id LIMIT 1) last ON true`;
-  for (const { accountId, mode } of await tenantsOf(db))
-    for (let after = FIRST; ; ) {
-      const { rows } = await db.query<Found>(text, [accountId, mode, after.createdAt, after.id, PAGE, value]);
-      const { ids, id, createdAt } = rows[0] as Found;
-      if (ids.length > 0) yield await statesOf(db, ids);
-      if (id === null || createdAt === null) break;
-      after = { id, createdAt };
-    }
+  for await (const tenants of tenantPages(db, TABLE))
+    for (const { accountId, mode } of tenants)
+      for (let after = FIRST; ; ) {
+        const { rows } = await db.query<Found>(text, [accountId, mode, after.createdAt, after.id, PAGE, value]);
+        const { ids, id, createdAt } = rows[0] as Found;
+        if (ids.length > 0) yield await statesOf(db, ids);
+        if (id === null || createdAt === null) break;
+        after = { id, createdAt };
+      }
 }
 
 export const personalPayments = (db: Sql): PersonalPayments => ({
   mentioning: (person) => mentioning(db, person),
-  tenants: () => tenantsOf(db),
+  tenantsAfter: (after, limit) => tenantsAfter(db, TABLE, after, limit),
   createdBefore: async ({ accountId, mode }, before, after, limit) => {
     const { id, createdAt } = after ?? FIRST;
     const { rows } = await db.query<Place<PaymentId>>(

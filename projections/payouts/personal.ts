@@ -3,9 +3,9 @@
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { PersonalPayouts, Place } from '../../application/ports/personalData.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
-import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
 import { mentions } from '../engine/mentions.ts';
+import { tenantsAfter } from '../engine/tenants.ts';
 import { FIRST } from '../payments/personal.ts';
 
 /** Payouts per statement. */
@@ -31,12 +31,7 @@ export const personalPayouts = (db: Sql): PersonalPayouts => ({
       (rows) => rows.filter((row) => row.is_found).map(({ state }) => JSON.parse(state) as Payout),
     );
   },
-  tenants: async () => {
-    const { rows } = await db.query<Tenant>(
-      'SELECT DISTINCT account_id AS "accountId", mode FROM rm_payouts.requested ORDER BY "accountId", mode',
-    );
-    return rows;
-  },
+  tenantsAfter: (after, limit) => tenantsAfter(db, 'rm_payouts.requested', after, limit),
   createdBefore: async ({ accountId, mode }, before, after, limit) => {
     const { createdAt, id } = after ?? FIRST;
     const { rows } = await db.query<Place<PayoutId>>(

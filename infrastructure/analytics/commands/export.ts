@@ -71,6 +71,8 @@ export const exportCommand: CliCommand = {
     const out = String(options['out']);
     const accountId = options['account'] === undefined ? null : accountIdOf(String(options['account']));
     const wanted = { accountId, from: dayOf(options, 'from'), to: dayOf(options, 'to') };
+    if (wanted.from !== null && wanted.to !== null && wanted.to < wanted.from)
+      throw new UsageError('--to must not be before --from');
     const draft = `${out}.part`;
     const session = await world.storage.openSession('analytics export');
     try {

@@ -51,11 +51,14 @@ const exportCommand: CliCommand = {
       to: timeOf('to', to),
       account: account === undefined ? null : accountIdOf(String(account)),
     };
+    if (period.from !== null && period.to !== null && period.to <= period.from)
+      throw new UsageError('--to must be after --from');
     const folder = exportFolder(String(out));
     const done = accepted(await world.platform.exportAuditLog(folder, period, following(world, output)));
     output.progress.clear();
     const { first, end, size, origin } = done;
-    return { json: done, text: `${out}: entries ${first} to ${end - 1} of ${origin}, in the tree of size ${size}` };
+    const entries = first === end ? 'no entries' : `entries ${first} to ${end - 1}`;
+    return { json: done, text: `${out}: ${entries} of ${origin}, in the tree of size ${size}` };
   },
 };
 

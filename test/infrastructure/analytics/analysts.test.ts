@@ -331,6 +331,7 @@ describe('analysts', () => {
         [['pg_reader'], /not start with pg_/],
         [['a"; DROP ROLE quita; --'], /The role must have/],
         [['quita'], /The database has a role quita that is no analyst/],
+        ...['user', 'current_user', 'none', 'public'].map((word) => [[word], /SQL reserves the name/] as const),
         [['new_one', '--account', nobody], /There is no such account/],
         [['new_one', '--password-file', '/nowhere'], /can't be read \(ENOENT\)/],
       ] as const) {

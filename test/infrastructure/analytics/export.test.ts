@@ -116,6 +116,9 @@ describe('analytics export', () => {
     const asked = ['--table', 'payments', '--format', 'csv', '--out'];
     const bad = await runWords(database.connectionString, 'analytics', 'export', ...asked, out, '--from', '2030-02-30');
     expect([bad.code, bad.err]).to.deep.equal([2, 'quita: --from must be a day like 2026-03-31\n']);
+    const backwards = ['--from', '2026-03-02', '--to', '2026-03-01'];
+    const turned = await runWords(database.connectionString, 'analytics', 'export', ...asked, out, ...backwards);
+    expect([turned.code, turned.err]).to.deep.equal([2, 'quita: --to must not be before --from\n']);
     expect(await readFile(out, 'utf8')).to.equal('kept');
     const nowhere = await runWords(
       database.connectionString,

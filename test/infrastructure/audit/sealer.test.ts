@@ -224,7 +224,7 @@ describe('the sealer', () => {
     });
   });
 
-  describe('when log and tree are restored together', () => {
+  describe('when a backup is restored', () => {
     const restoreBoth = async (entries: number): Promise<EventStore> => {
       const store = await world.shortened('to', entries);
       await world.pool.query('TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures');
@@ -244,13 +244,32 @@ describe('the sealer', () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    it('stops, because a file outside has a checkpoint of more entries', async () => {
+    it('stops, because a file outside has a checkpoint of more entries than the log', async () => {
       const store = await restoreBoth(6);
       await world.sealer(store, { auditSettings }).sealer.seal();
       expect(world.alerts).to.deep.equal([
-        `${folder}/checkpoints has a checkpoint of 10 entries, but only 0 are sealed: was a backup restored?`,
+        `${folder}/checkpoints has a checkpoint of 10 entries, but the event log has only 6: was a backup restored?`,
       ]);
       expect(await world.signedSizes()).to.deep.equal([]);
+    });
+
+    it('stops, because the entries that follow are not those of the checkpoint in a file outside', async () => {
+      const store = await restoreBoth(6);
+      for (let revision = 0; revision < 6; revision++)
+        await store.append('payment-other' as StreamName, revision - 1, [
+          { id: `10000000-0000-8000-a000-00000000000${revision}`, type: 'Other', data: '{}', metadata: '{}' },
+        ]);
+      await world.sealer(store, { auditSettings }).sealer.seal();
+      expect(world.alerts[0]).to.contain('the first 10 entries are not those of the checkpoint in');
+    });
+
+    it('grows to the checkpoint in a file outside again, if only the tree was restored', async () => {
+      const { store } = await world.log('to');
+      await world.pool.query('TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures');
+      await world.sealer(store, { auditSettings }).sealAll();
+      expect(world.alerts).to.deep.equal([]);
+      expect(await world.signedSizes()).to.deep.equal([10]);
+      await world.expectSound(store);
     });
 
     it('stops, because a file outside has a checkpoint of other entries', async () => {

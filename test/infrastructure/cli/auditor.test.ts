@@ -161,6 +161,8 @@ describe('the commands for auditors', () => {
     expect(await refused('audit', 'export', '--out', `${out}2`, '--from', 'May')).to.match(
       /^--from must be a day like/,
     );
+    const backwards = ['--from', '2026-02-01', '--to', '2026-02-01'];
+    expect(await refused('audit', 'export', '--out', `${out}2`, ...backwards)).to.equal('--to must be after --from');
   });
 
   it('audit prove writes a proof of each event, which both verifiers accept', async () => {
@@ -179,6 +181,11 @@ describe('the commands for auditors', () => {
     const one = await good<Proofs>('audit', 'prove', `${stream}@${revision}`, '--out', join(folder, 'one'));
     expect(one.proofs.map((proof) => proof.index)).to.deep.equal([index]);
     expect(await refused('audit', 'prove', `${stream}@999`, '--out', out)).to.equal('There is no such event.');
+    const { chapters } = await good<PaymentStory>('audit', 'explain', chargeId);
+    const attempt = chapters.find((one) => one.kind === 'event' && one.webhook !== undefined) as EventChapter;
+    expect(await refused('audit', 'prove', `${attempt.stream}@0`, '--out', out)).to.equal(
+      'Events of webhook deliveries expire, so they are not in the audit log.',
+    );
     const forged = readFileSync(proofs[0]?.file as string, 'utf8').replace(/^index \d+$/m, 'index 0');
     writeFileSync(join(folder, 'forged'), forged);
     const found = runVerifier('node', ['--proof', join(folder, 'forged'), '--key', keys[0]?.vkey as string]);

@@ -1,4 +1,5 @@
 // Faults that one line explains, and their exit codes (rules S1, S4).
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
@@ -44,6 +45,14 @@ describe('a fault that stops a program', () => {
         says: `the database reports an error: no more (${code})`,
         code: 2,
       });
+  });
+  it('is exit code 2 when a file can’t be used', async () => {
+    const error = await readFile('/nowhere/at all').catch((thrown: unknown) => thrown);
+    expect(outcomeOf(error, {})).to.deep.equal({
+      says: "a file can't be used: ENOENT: no such file or directory, open '/nowhere/at all'",
+      code: 2,
+    });
+    expect(outcomeOf(Object.assign(new Error('no'), { code: 'ENOENT' }), {}).code, 'it names no file').to.equal(1);
   });
   const HINT = '; set LOG_LEVEL=debug to see the stack';
   it('is one line with its place and exit code 1 when nobody expected it', () => {

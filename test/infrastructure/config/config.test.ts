@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
+import { noteKeyOf, vkeyOf } from '../../../application/audit/signedNote.ts';
 import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/config/config.ts';
 
 const OTHER = randomBytes(32);
@@ -39,6 +40,7 @@ const DEFAULTS: Config = {
   audit: { isPublic: false, witnesses: [], anchors: [], inWebhooks: false },
 };
 const S3 = { bucket: 'files', prefix: '', region: null, endpoint: null };
+const WITNESS = vkeyOf(noteKeyOf('witness.example.com', Buffer.alloc(32, 7), 'cosignature'));
 const SECRETS_KEY = KEY.toString('base64');
 const DATABASE_URL = 'postgres://quita@db.example.com/quita?sslmode=verify-full';
 const PRODUCTION = { isProduction: true, webhookAllowPrivate: false, secretsKey: KEY };
@@ -110,6 +112,16 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   ...['172.64.0.0/13, 2a06:98c0::/29', '64.0.0.0/6', '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16', '10.0.0.7', '::1'].map(
     (trustProxy) => [{ TRUST_PROXY: trustProxy }, { trustProxy }] as const,
   ),
+  [
+    { AUDIT_ANCHORS: '/var/checkpoints, https://anchor.example.com/a,mailto:a@example.com,b@example.com' },
+    {
+      audit: {
+        ...DEFAULTS.audit,
+        anchors: ['/var/checkpoints', 'https://anchor.example.com/a', 'mailto:a@example.com', 'b@example.com'],
+      },
+    },
+  ],
+  [{ AUDIT_WITNESSES: WITNESS }, { audit: { ...DEFAULTS.audit, witnesses: [WITNESS] } }],
   [{ OPS_PORT: '3001' }, { opsListener: { host: '127.0.0.1', port: 3001 } }],
   [{ OPS_PORT: '1', OPS_HOST: '::1' }, { opsListener: { host: '::1', port: 1 } }],
   [{ OPS_PORT: '3000', OPS_HOST: '10.0.0.1' }, { opsListener: { host: '10.0.0.1', port: 3000 } }],
@@ -140,6 +152,20 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     's3://files?endpoint=files',
     'https://s3/files',
   ],
+  AUDIT_PUBLIC_CHECKPOINTS: ['yes', '1'],
+  AUDIT_WITNESSES: [
+    'witness.example.com',
+    `witness.example.com+00000000+B${'A'.repeat(43)}`,
+    vkeyOf(noteKeyOf('witness.example.com', Buffer.alloc(32, 7))),
+  ],
+  AUDIT_ANCHORS: [
+    'http://anchor.example.com',
+    'https://',
+    's3://bucket/key',
+    'file:///var/checkpoints',
+    'mailto:nobody',
+  ],
+  AUDIT_CHECKPOINT_HEADER: ['yes', '1'],
   EVIDENCE_GRANT_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
   EVIDENCE_VIEW_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
   EVIDENCE_FREE_SPACE: ['-1', '1.5', '1GB', '9007199254740992', '99999999999999999'],

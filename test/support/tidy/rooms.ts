@@ -21,11 +21,14 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
     ours: ['domain/', 'application/ports/', 'application/core/keyedCount.ts', 'infrastructure/', 'http/kernel/'],
     packages: null,
   },
-  // What an address is, is asked before anything listens.
+  // What an address and a witness's key are, is asked before anything listens.
   ...Object.fromEntries(
-    ['config', 'mail'].map((folder) => [
+    [
+      ['config', ['http/kernel/address.ts', 'application/audit/signedNote.ts']] as const,
+      ['mail', ['http/kernel/address.ts']] as const,
+    ].map(([folder, more]) => [
       `infrastructure/${folder}`,
-      { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/address.ts'], packages: null },
+      { ours: ['domain/', 'application/ports/', 'infrastructure/', ...more], packages: null },
     ]),
   ),
   // It brings the database to the schema of this version.

@@ -911,6 +911,7 @@ export const EN: Texts = {
         forwarding_header_untrusted: 'Forwarding header ignored',
         operator_request: 'An operator requested a change',
         settings_changed: 'A setting was changed',
+        personal_data_erased: 'Personal data was erased',
       },
       everything: 'What operators looked at, too',
     },

@@ -916,6 +916,7 @@ export const PT: Texts = {
         forwarding_header_untrusted: 'Cabeçalho de encaminhamento ignorado',
         operator_request: 'Um operador pediu uma alteração',
         settings_changed: 'Uma configuração foi alterada',
+        personal_data_erased: 'Dados pessoais foram apagados',
       },
       everything: 'Também o que operadores consultaram',
     },

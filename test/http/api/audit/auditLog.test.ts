@@ -169,10 +169,12 @@ onBothStores('the audit log', (log) => {
 
     it('twice, and keeps the newer one', async () => {
       const { text } = await latest();
+      const older = cosigned(text, WITNESS.name, privateKey, 1_700_000_008);
       const signature = cosigned(text, WITNESS.name, privateKey, 1_700_000_009);
-      for (let n = 0; n < 2; n++)
-        expect((await post(writeNote({ text, signatures: [signature] }))).status).to.equal(200);
-      expect((await latest()).signatures.at(-1)).to.deep.equal(signature);
+      for (const signatures of [[signature, older], [signature], [older]]) {
+        expect((await post(writeNote({ text, signatures }))).status).to.equal(200);
+        expect((await latest()).signatures.at(-1)).to.deep.equal(signature);
+      }
     });
 
     it('not of strangers, not of other checkpoints, and no nonsense', async () => {

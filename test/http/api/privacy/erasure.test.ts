@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { ROUTES } from '../../../../http/api/routes.ts';
 import type { Principal } from '../../../../http/kernel/callers.ts';
 import type { Route } from '../../../../http/kernel/route.ts';
+import { openLog } from '../../../../infrastructure/log/log.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
 import { pdfLines } from '../../../support/pdfText.ts';
@@ -21,10 +22,12 @@ describe('erasure of personal data (L1–L3)', () => {
   let gateway: TestGateway;
   let desk: PersonDesk;
   let owners: readonly string[];
+  /** Of the log. */
+  const lines: string[] = [];
 
   before(async function () {
     this.timeout(180_000);
-    gateway = await openReady();
+    gateway = await openReady({ log: openLog('info', { write: (line) => void lines.push(line) }) });
     desk = await PersonDesk.open(gateway, 'charge.'); // each rejected message is sent 15 times
     await desk.payInFull();
     await desk.payOtherwise();
@@ -95,6 +98,15 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(found.body.data).to.deep.equal([]);
     expect((await gateway.get('/v1/wallets', desk.merchant)).body).to.deep.equal(before.body);
     expect(await verified()).to.deep.equal([]);
+  });
+
+  it('leaves the ids of what was erased in the security log, and no trace of the person', () => {
+    const logged = lines.map((line) => JSON.parse(line) as { security?: string; id?: string });
+    const ids = logged.filter(({ security }) => security === 'personal_data_erased').map(({ id = '' }) => id);
+    expect(new Set(ids)).to.deep.equal(
+      new Set(owners.map((id) => (id === rawIdOf(desk.payoutId) ? `po_${id}` : `tx_${id}`))),
+    );
+    for (const trace of TRACES) expect(lines.filter((line) => line.includes(trace))).to.deep.equal([]);
   });
 
   it('leaves no trace of the person in any table', async () => {

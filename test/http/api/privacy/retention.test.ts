@@ -1,6 +1,13 @@
 // With ERASE_AFTER_RETENTION, data whose retention has passed is erased, in bounded turns that continue where the last one ended (rule L3).
 import { expect } from 'chai';
-import { eraseAfterRetention, PER_RUN } from '../../../../application/privacy/retention.ts';
+import {
+  eraseAfterRetention,
+  PER_RUN,
+  type RetentionTurns,
+  TENANTS_PER_RUN,
+} from '../../../../application/privacy/retention.ts';
+import type { Tenant } from '../../../../domain/kernel/ids.ts';
+import { tenantPages, tenantsAfter } from '../../../../projections/engine/tenants.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
@@ -12,8 +19,8 @@ describe('erasure after the retention (L3)', () => {
   });
   after(() => gateway.close());
 
-  const run = (more: object = {}) =>
-    eraseAfterRetention({ ...gateway.gateway.needs, erasesAfterRetention: true, ...more });
+  const run = (more: object = {}, turns: RetentionTurns = new Map()) =>
+    eraseAfterRetention({ ...gateway.gateway.needs, erasesAfterRetention: true, ...more }, turns);
   const erasedAmong = async (ids: readonly string[]): Promise<readonly string[]> => {
     const { commands } = gateway.gateway;
     const { PAYMENT } = await import('../../../../domain/payment/aggregate.ts');
@@ -78,5 +85,73 @@ describe('erasure after the retention (L3)', () => {
     const once = await erasedAmong(ids);
     await run({ personalPayments: counted });
     expect([once.length, await erasedAmong(ids)]).to.deep.equal([2, ids]);
+  });
+
+  it('looks at a number of tenants in a turn, one after the other, and stays with one that has more', async () => {
+    const length = 2 * TENANTS_PER_RUN + 50;
+    const all = Array.from({ length }, (_, n) => ({ accountId: String(n).padStart(4, '0'), mode: 'test' }) as Tenant);
+    const looked: string[] = [];
+    let of300 = 2 * PER_RUN;
+    const personalPayments = {
+      tenantsAfter: async (after: Tenant | null, limit: number) =>
+        all.filter(({ accountId }) => accountId > (after?.accountId ?? '')).slice(0, limit),
+      createdBefore: async ({ accountId }: Tenant, _before: unknown, _after: unknown, limit: number) => {
+        looked.push(accountId);
+        if (accountId !== '0300') return [];
+        const places = Array.from({ length: Math.min(of300, limit) }, () => ({ id: 'none', createdAt: '' }));
+        of300 -= places.length;
+        return places;
+      },
+    };
+    const retentionProgress = {
+      due: async () => [],
+      lookedAt: async () => null,
+      setLookedAt: async () => undefined,
+      forget: async () => undefined,
+    };
+    const commands = { execute: async () => ({ reply: 'erasedBefore' }) };
+    const personalPayouts = { tenantsAfter: async () => [] };
+    const turns: RetentionTurns = new Map();
+    const turn = async () => {
+      looked.length = 0;
+      const accounts = { now: async () => '2026-11-01T00:00:00.000Z' };
+      await run({ personalPayments, personalPayouts, retentionProgress, commands, accounts }, turns);
+      return [looked[0], looked.at(-1), looked.length];
+    };
+    expect(await turn()).to.deep.equal(['0000', '0199', 200]);
+    expect(await turn()).to.deep.equal(['0200', '0300', 101]);
+    expect(await turn()).to.deep.equal(['0300', '0300', 1]);
+    expect(await turn()).to.deep.equal(['0300', '0449', 150]);
+    expect(await turn()).to.deep.equal(['0000', '0199', 200]);
+  });
+
+  it('looks at what was created a day before its years have passed, because it ends later than it was created', async () => {
+    const asked: unknown[] = [];
+    const personalPayments = {
+      tenantsAfter: async () => [{ accountId: '0000', mode: 'test' }],
+      createdBefore: async (_tenant: Tenant, before: unknown) => {
+        asked.push(before);
+        return [];
+      },
+    };
+    const clock = { now: () => Date.parse('2031-11-02T12:00:00.000Z') };
+    await run({ personalPayments, clock, retentionYears: 5 });
+    expect(asked).to.deep.equal(['2026-11-01T12:00:00.000Z']);
+  });
+
+  it('finds every tenant once', async () => {
+    await Merchant.open(gateway).then(paid);
+    await gateway.untilProjected();
+    const { reads } = gateway.storage;
+    const { rows } = await reads.query<Tenant>(
+      'SELECT DISTINCT account_id AS "accountId", mode FROM rm_payments.payments ORDER BY 1, 2',
+    );
+    expect(rows.length).to.be.above(1);
+    const table = 'rm_payments.payments';
+    const found: Tenant[] = [];
+    for await (const page of tenantPages(reads, table)) found.push(...page);
+    expect(found).to.deep.equal(rows);
+    const one = await tenantsAfter(reads, table, null, 1);
+    expect([...one, ...(await tenantsAfter(reads, table, one[0] as Tenant, 1_000))]).to.deep.equal(rows);
   });
 });

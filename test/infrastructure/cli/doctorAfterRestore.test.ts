@@ -1,0 +1,98 @@
+// `doctor --after-restore` compares files of evidence with the log, and claims received payments again. An erasure removed its files for
+// good.
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runWords, runWordsIn, toolEnv } from '../../support/cli.ts';
+import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
+import type { TestGateway } from '../../world/gateway.ts';
+import { openReady, rawIdOf } from '../../world/http.ts';
+import { PersonDesk } from '../../world/personDesk.ts';
+import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { newDataDir, removeDataDir } from '../../world/program.ts';
+
+interface Findings {
+  readonly findings: readonly { readonly check: string; readonly isGood: boolean; readonly says: string }[];
+}
+
+describe('doctor --after-restore on evidence', () => {
+  let dataDir: string;
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let desk: PersonDesk;
+  beforeEach(async () => {
+    [dataDir, database] = await Promise.all([newDataDir(), migratedDatabase()]);
+    gateway = await openReady({ database, evidence: { folder: join(dataDir, 'evidence') } });
+    desk = await PersonDesk.open(gateway);
+  });
+  afterEach(async () => {
+    await desk.close();
+    await gateway.close();
+    await database.drop();
+    await removeDataDir(dataDir);
+  });
+
+  const filesIn = async (folder: string) => {
+    const env = { ...toolEnv(database.connectionString), DATA_DIR: folder };
+    const { json } = await runWordsIn<Findings>(env, 'doctor', '--after-restore', '--json');
+    const found = json.findings.find(({ check }) => check === 'evidence files');
+    return [found?.isGood, found?.says];
+  };
+
+  it('names cases whose files are missing, but not those that were erased', async () => {
+    await desk.payInFull();
+    expect(await filesIn(dataDir)).to.deep.equal([true, 'all 1 stored']);
+    expect(await filesIn(join(dataDir, 'elsewhere'))).to.deep.equal([
+      false,
+      `missing for ${desk.caseId}: restore the files, or ask the merchant for them`,
+    ]);
+    const order = { payment: desk.chargeId, reason: 'request 17', despiteRetention: true };
+    const { status, text } = await desk.operate('erase', order);
+    expect(status, text).to.equal(200);
+    await desk.untilErased([rawIdOf(desk.chargeId)]);
+    expect(await filesIn(dataDir)).to.deep.equal([true, 'all 0 stored']);
+  });
+});
+
+describe('doctor --after-restore on received payments', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+  });
+  afterEach(() => database.drop());
+
+  const payLive = async (desk: ConnectionDesk, bank: Awaited<ReturnType<ConnectionDesk['simulator']>>) => {
+    const { id, callbackUrl }: Added = await desk.add(bank);
+    await desk.untilRouted(1);
+    expect((await desk.charge()).status).to.equal(201);
+    const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
+    const txid = charges[0]?.txid as string;
+    bank.pay(txid);
+    const { received } = bank.state().clients[0] as { received: readonly { endToEndId: string }[] };
+    const pix = [{ endToEndId: received[0]?.endToEndId, txid }];
+    expect((await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) })).status).to.equal(200);
+    await desk.untilFinal(id);
+  };
+
+  it('records the claims of the lost time again, once', async () => {
+    const desk = await ConnectionDesk.open({ database });
+    const { operations } = desk.gateway.storage;
+    const claims = async () => (await operations.query('SELECT * FROM operations.received_claims')).rows;
+    const doctor = async () => {
+      const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
+      return json.findings.find(({ check }) => check === 'received payments')?.says.split(' ')[0];
+    };
+    try {
+      await payLive(desk, await desk.simulator());
+      const before = await claims();
+      expect(before).to.have.length(1);
+      expect(await doctor(), 'nothing is lost').to.equal('0');
+      await operations.query('DELETE FROM operations.received_claims');
+      await operations.query('UPDATE subscriptions.checkpoints SET position = NULL, event_id = NULL');
+      expect(await doctor()).to.equal('1');
+      expect(await claims()).to.deep.equal(before);
+      expect(await doctor()).to.equal('0');
+    } finally {
+      await desk.close();
+    }
+  });
+});
