@@ -1,7 +1,7 @@
 // `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, payouts, scale, lists,
 //                   deliveryLists, liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation, roles,
-//                   eventStoreDbCpu
+//                   eventStoreDbCpu, paidCharge
 //   --accounts <n>  tenants in chargesOfMany; default 10,000. Claims and reconciliation always have 50,000
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
@@ -22,6 +22,7 @@ import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { liveCharges } from './liveCharges.ts';
 import { chargesOfMany, claims, reconciliation } from './manyTenants.ts';
+import { paidCharge } from './paidCharge.ts';
 import { PAIRED } from './paired.ts';
 import { payouts } from './payouts.ts';
 import { rebuild } from './rebuild.ts';
@@ -50,6 +51,7 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   reconciliation,
   roles,
   eventStoreDbCpu,
+  paidCharge,
 };
 const EVENTS_DEFAULT = 60_000;
 const EVENTS_QUICK = 10_000;

@@ -1,0 +1,110 @@
+// What a paid Pix charge costs with one endpoint that receives all events: what is stored, commits, and the CPU of creating and of settling
+// it, each with its deliveries. Charges come 32 at once, so batches are as large as under load.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eachOf } from '../world/eachOf.ts';
+import { thisTree } from './checkout.ts';
+import type { BenchRow } from './row.ts';
+import { Side } from './side.ts';
+
+const CONNECTIONS = 32;
+const LOOK_EVERY_MS = 50;
+const EVENTS_MAX = 8;
+const KB_MAX = 12;
+/** To an endpoint of `*`. */
+const DELIVERIES = { created: 2, paid: 3 };
+
+/** The request log is kept for days only, and checkpoints and open jobs do not grow with charges. */
+const STORED = `SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind = 'r' AND n.nspname !~ '^(pg_|information_schema|pgboss)' AND n.nspname <> 'subscriptions' AND c.relname !~ '^request_log'`;
+const COUNTERS = `SELECT (SELECT count(*) FROM event_store.events)::float8 AS events, (${STORED})::float8 AS bytes,
+  (pg_current_wal_lsn() - '0/0')::float8 AS wal, pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS commits`;
+
+interface Counters {
+  readonly events: number;
+  readonly bytes: number;
+  readonly wal: number;
+  /** Of transactions that wrote. */
+  readonly commits: number;
+}
+interface Cost extends Counters {
+  /** In µs. */
+  readonly node: number;
+  readonly postgres: number;
+}
+
+/** What work costs with all that follows from it, for each of `count` charges. */
+const costOf = async (side: Side, count: number, work: () => Promise<unknown>): Promise<Cost> => {
+  const look = async () => {
+    const { rows } = await side.sql.query<Counters>(COUNTERS);
+    return { ...(rows[0] as Counters), ...(await side.cpuMs()) };
+  };
+  const before = await look();
+  await work();
+  await side.idle();
+  const after = await look();
+  const each = (figure: keyof Cost): number => (after[figure] - before[figure]) / count;
+  return {
+    events: each('events'),
+    bytes: each('bytes'),
+    wal: each('wal'),
+    commits: each('commits'),
+    node: each('node') * 1_000,
+    postgres: each('postgres') * 1_000,
+  };
+};
+
+const described = ({ events, bytes, wal, commits, node, postgres }: Cost): string =>
+  `${events.toFixed(2)} events, ${(bytes / 1_000).toFixed(1)} kB stored, ${(wal / 1_000).toFixed(1)} kB of WAL, ` +
+  `${commits.toFixed(2)} commits, Node ${node.toFixed(0)} µs, PostgreSQL ${postgres.toFixed(0)} µs`;
+
+export const paidCharge: BenchRow = async ({ quick, say }) => {
+  const [warmUp, count] = quick ? [50, 200] : [1_000, 5_000];
+  const side = await Side.open(thisTree);
+  const receiver = createServer((req, res) => req.resume().on('end', () => res.end()));
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  await side.call('/v1/webhooks/endpoints', { url, events: ['*'] });
+  let expected = 0;
+  const delivered = async (more: number): Promise<void> => {
+    expected += more;
+    const of = "rm_webhook_deliveries.deliveries WHERE status = 'DELIVERED'";
+    while ((await side.count(of)) < expected) await pause(LOOK_EVERY_MS);
+  };
+  const create = async (name: string, charges: number): Promise<readonly string[]> => {
+    const ids = await side.createCharges(charges, name);
+    await delivered(charges * DELIVERIES.created);
+    return ids;
+  };
+  const pay = async (ids: readonly string[]): Promise<void> => {
+    await eachOf(ids, CONNECTIONS, (id) => side.call(`/v1/sandbox/charges/${id}/pay`, {}));
+    await delivered(ids.length * DELIVERIES.paid);
+  };
+  say(`paidCharge: ${warmUp} charges to warm up`);
+  await pay(await create('warm-up', warmUp));
+  await side.idle();
+  say(`paidCharge: ${count} charges`);
+  let ids: readonly string[] = [];
+  const creation = await costOf(side, count, async () => {
+    ids = await create('measured', count);
+  });
+  const settlement = await costOf(side, count, () => pay(ids));
+  await side.close();
+  receiver.closeAllConnections();
+  receiver.close();
+  const events = creation.events + settlement.events;
+  const kb = (creation.bytes + settlement.bytes) / 1_000;
+  return [
+    {
+      name: 'paidCharge',
+      what: 'stored for a paid charge with one `*` endpoint',
+      against: `a bound; ${count} charges`,
+      unit: 'kB',
+      ours: kb,
+      counterpart: null,
+      goal: { text: `≤ ${EVENTS_MAX} events, ≤ ${KB_MAX} kB`, met: events <= EVENTS_MAX && kb <= KB_MAX },
+      details: { 'created:': described(creation), 'paid:': described(settlement) },
+    },
+  ];
+};
