@@ -9,7 +9,8 @@ import type { BenchRow } from './row.ts';
 import { Side } from './side.ts';
 
 const CONNECTIONS = 32;
-const LOOK_EVERY_MS = 50;
+/** Looking costs PostgreSQL some 10 ms. */
+const LOOK_EVERY_MS = 1_000;
 const EVENTS_MAX = 8;
 const KB_MAX = 12;
 /** To an endpoint of `*`. */
