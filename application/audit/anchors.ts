@@ -9,10 +9,10 @@ import type { MailSender } from '../ports/mail.ts';
 import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { readCheckpoint } from './checkpoint.ts';
-import { isEntry, leafOf } from './entry.ts';
+import { leafOf } from './entry.ts';
 import { noteKeyOf, readNote, signersOf } from './signedNote.ts';
 import { edgeRoot, extended, type TreeEdge, tiledRangeHashes } from './tiles.ts';
-import { LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
+import { entryPagesAfter, LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
 
 export interface AnchorNeeds {
   readonly auditTree: Pick<AuditTree, 'latest'>;
@@ -110,19 +110,9 @@ const grownTo = async (
   { edge, position }: OpenTree,
   size: number,
 ): Promise<TreeEdge> => {
-  const enough = new AbortController();
   let grown = edge;
-  try {
-    for await (const batch of store.subscribe({ after: position, categories: null, signal: enough.signal })) {
-      if (batch.kind === 'caughtUp') break;
-      if (batch.kind !== 'events') continue;
-      const next = batch.events.filter(isEntry).slice(0, size - grown.size);
-      grown = extended(grown, Buffer.concat(next.map(leafOf))).edge;
-      if (grown.size === size) break;
-    }
-  } finally {
-    enough.abort();
-  }
+  for await (const entries of entryPagesAfter(store, position, size - edge.size))
+    grown = extended(grown, Buffer.concat(entries.map(leafOf))).edge;
   return grown;
 };
 

@@ -11,7 +11,6 @@ import {
   cosignedAt,
   isSignedBy,
   type NoteKey,
-  type NoteSignature,
   names,
   noteKeyOf,
   readNote,
@@ -66,8 +65,6 @@ const TOO_LONG = reject(
   'payload_too_large',
   'The tile has an entry of more than 65,535 bytes, which a bundle can’t hold.',
 );
-
-const timeOf = ({ signature }: { readonly signature: NoteSignature }): bigint => cosignedAt(signature);
 
 export class AuditLog {
   readonly #needs: AuditLogNeeds;
@@ -135,7 +132,9 @@ export class AuditLog {
     });
     if (kept.length === 0) return NO_WITNESS;
     const known = (await this.#needs.auditTree.cosignatures(size)).map((line) => readSignatureLine(line.trimEnd()));
-    for (const { witness, signature } of kept.toSorted((a, b) => Number(timeOf(a) - timeOf(b)))) {
+    for (const { witness, signature } of kept.toSorted((a, b) =>
+      Number(cosignedAt(a.signature) - cosignedAt(b.signature)),
+    )) {
       const before = known.find((one) => one !== null && names(witness, one));
       // Anybody can send an older one again, because it was served.
       if (before == null || cosignedAt(before) <= cosignedAt(signature))

@@ -16,24 +16,38 @@ export class LogDiffers extends Error {
   override name = 'LogDiffers';
 }
 
-/** Returns the first entries after a position, up to this number, or fewer if the log ends. Throws UnknownPosition. */
+/** Yields the first entries after a position in pages, up to this number, or fewer if the log ends. Throws UnknownPosition. */
+export async function* entryPagesAfter(
+  store: TreeNeeds['store'],
+  after: Position | null,
+  count: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  const enough = new AbortController();
+  let left = count;
+  try {
+    for await (const batch of store.subscribe({ after, categories: null, signal: enough.signal })) {
+      if (batch.kind === 'caughtUp') return;
+      if (batch.kind === 'events') {
+        const entries = batch.events.filter(isEntry).slice(0, left);
+        left -= entries.length;
+        yield entries;
+      }
+      if (left === 0) return;
+    }
+  } finally {
+    enough.abort();
+  }
+}
+
+/** Returns the entries of `entryPagesAfter`. */
 export const entriesAfter = async (
   store: TreeNeeds['store'],
   after: Position | null,
   count: number,
 ): Promise<readonly RecordedEvent[]> => {
-  const enough = new AbortController();
-  const entries: RecordedEvent[] = [];
-  try {
-    for await (const batch of store.subscribe({ after, categories: null, signal: enough.signal })) {
-      if (batch.kind === 'caughtUp') break;
-      if (batch.kind === 'events') entries.push(...batch.events.filter(isEntry));
-      if (entries.length >= count) break;
-    }
-  } finally {
-    enough.abort();
-  }
-  return entries.slice(0, count);
+  const all: RecordedEvent[] = [];
+  for await (const entries of entryPagesAfter(store, after, count)) all.push(...entries);
+  return all;
 };
 
 /** Returns the first entries of a tile, at most `width`. Throws LogDiffers if the log ends before. */

@@ -25,7 +25,7 @@ export const privacy = capability({
       onlyLeader: true,
       failure: 'personal data whose retention has passed could not be erased',
       pattern: '20 * * * * *',
-      run: ({ turns, ...needs }) => eraseAfterRetention(needs, turns),
+      run: (needs) => eraseAfterRetention(needs, needs.turns),
     },
   ],
   operators: (needs: EraseNeeds) => ({
