@@ -74,7 +74,9 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     const recorded = found.filter(takes);
     // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
     const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
-    const [decoded] = await Promise.all([decodedFor(options, recorded), writing]);
+    const decoding = decodedFor(options, recorded);
+    await Promise.allSettled([decoding, writing]); // nothing runs on the session after this function rejects
+    const [decoded] = await Promise.all([decoding, writing]);
     if (signals.aborted) break;
     events += recorded.length;
     writing = write(options, decoded, { to, from: position, events });

@@ -183,6 +183,28 @@ describe('rebuilding a read model', () => {
     expect([report?.events, decoded]).to.deep.equal([9, 3]);
   });
 
+  it('whose next batch cannot be decoded rejects when the batch before is written', async () => {
+    await scene.appendPayments(2);
+    const written = new Gate();
+    let [decoded, commits] = [0, 0];
+    const codec: EventCodec = {
+      encode: (events) => scene.codec.encode(events),
+      decode: async (recorded) => {
+        if (++decoded === 1) return scene.codec.decode(recorded);
+        setImmediate(() => written.open());
+        throw new Error('no keys');
+      },
+    };
+    const slow = interceptingCommits(scene.openSession, async () => {
+      if (++commits === 2) await written.pass();
+    });
+    const failed = await rebuild([paymentsProjection], { store: scene.store, codec }, slow, { batchSize: 3 }).catch(
+      (error: Error) => error.message,
+    );
+    expect(failed).to.equal('no keys');
+    expect(await scene.checkpoint('payments/next')).to.equal('0000000000000000003');
+  });
+
   it('goes on where it was when it was stopped half-way by its signal, and by the end of its connection', async () => {
     // Two turns of a replay and a bit: the first is committed when it is stopped.
     await scene.appendPayment();
