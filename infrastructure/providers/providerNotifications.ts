@@ -18,14 +18,15 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
   store: async (notification, outer) => {
     const { tenant, kind, reference, paymentId } = notification;
     const write = async (tx: Sql) => {
-      const { rowCount } = await tx.query(
-        `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id)
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, mode, reference) DO UPDATE
-         SET kind = excluded.kind, payment_id = excluded.payment_id, received_at = now(),
-           handled_at = NULL, outcome = NULL
-         WHERE n.outcome = 'not_confirmed'`,
-        [tenant.accountId, tenant.mode, reference, kind, paymentId],
-      );
+      const { rowCount } = await tx.query({
+        name: 'store_notification',
+        text: `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id)
+          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account_id, mode, reference) DO UPDATE
+          SET kind = excluded.kind, payment_id = excluded.payment_id, received_at = now(),
+            handled_at = NULL, outcome = NULL
+          WHERE n.outcome = 'not_confirmed'`,
+        values: [tenant.accountId, tenant.mode, reference, kind, paymentId],
+      });
       if (rowCount === 1) await jobs.enqueue([work.handling(notification)], tx);
       return rowCount === 1;
     };
@@ -52,16 +53,20 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
   moved: async (tenant, kind, payload, tx) => jobs.enqueue([{ queue: work.queueOf(kind), tenant, payload }], tx),
   wake: (tenant, kind) => jobs.wake([{ queue: work.queueOf(kind), tenant }]),
   find: async (key) => {
-    const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>(
-      `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,
-      valuesOf(key),
-    );
+    const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>({
+      name: 'find_notification',
+      text: `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,
+      values: valuesOf(key),
+    });
     const row = rows[0];
     return row ? { ...key, kind: row.kind, paymentId: row.payment_id } : null;
   },
   markHandled: async (key, outcome) => {
-    const text = `UPDATE operations.provider_notifications SET handled_at = now(), outcome = $4 WHERE ${KEY}`;
-    await db.query(text, [...valuesOf(key), outcome]);
+    await db.query({
+      name: 'mark_notification',
+      text: `UPDATE operations.provider_notifications SET handled_at = now(), outcome = $4 WHERE ${KEY}`,
+      values: [...valuesOf(key), outcome],
+    });
   },
   unhandled: (ageMs, page) => unhandled(db, ageMs, page),
 });

@@ -94,7 +94,9 @@ export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise
   if (timers.length === 0) return;
   await db.query({
     name: 'clear_timers',
-    text: 'DELETE FROM operations.timers t USING unnest($1::text[], $2::text[]) AS v(kind, key) WHERE t.kind = v.kind AND t.key = v.key',
+    // A plan for the number of timers would be made anew for each call. Subqueries hide the number from the planner.
+    text: `DELETE FROM operations.timers t USING unnest((SELECT $1::text[]), (SELECT $2::text[])) AS v(kind, key)
+      WHERE t.kind = v.kind AND t.key = v.key`,
     values: [new TextArray(timers.map((timer) => timer.kind)), new TextArray(timers.map((timer) => timer.key))],
   });
 };

@@ -335,9 +335,12 @@ const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.sto
 export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1)
   WHERE revision >= $2 ORDER BY revision LIMIT $3`;
 
-/** $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. */
+/**
+ * $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. The subqueries hide
+ * the number of streams: the planner would make a plan for it in each call.
+ */
 export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
-  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted(stream, first, number)
+  FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM event_store.of_stream(wanted.stream) e
     WHERE e.revision >= wanted.first ORDER BY e.revision LIMIT $3

@@ -32,7 +32,8 @@ const receivedOf = (row: PaymentRow): ReceivedPayment => ({
 
 export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly ReceivedPayment[]> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, provider_payment_id`;
-  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(receivedOf);
+  const { rows } = await db.query<PaymentRow>({ name: 'sandbox_payments', text, values: [account, txid] });
+  return rows.map(receivedOf);
 };
 
 interface BookedRow extends PaymentRow {
@@ -88,7 +89,8 @@ export const isCancelled = async (
   method: PaymentMethod,
 ): Promise<boolean> => {
   const text = 'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2 AND method = $3 AND cancelled';
-  return (await db.query(text, [account, txid, method])).rowCount === 1;
+  const values = [account, txid, method];
+  return (await db.query({ name: 'sandbox_is_cancelled', text, values })).rowCount === 1;
 };
 
 interface FactRow {
@@ -100,6 +102,6 @@ interface FactRow {
 export const factsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly AcquirerFact[]> => {
   const text = `SELECT kind, method, reason, (extract(epoch FROM at) * 1000)::bigint AS at_ms FROM sandbox_bank.facts
     WHERE account_id = $1 AND txid = $2 ORDER BY number`;
-  const { rows } = await db.query<FactRow>(text, [account, txid]);
+  const { rows } = await db.query<FactRow>({ name: 'sandbox_facts', text, values: [account, txid] });
   return rows.map(({ kind, method, reason, at_ms }) => ({ kind, method, reason, at: fromMillis(at_ms) }));
 };

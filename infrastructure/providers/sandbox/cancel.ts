@@ -8,7 +8,11 @@ const keyOf = ({ accountId, txid }: Pick<InstrumentRef, 'accountId' | 'txid'>): 
 
 /** Lock that a payment holds until it is booked, so that no instrument of the txid is cancelled meanwhile. Earlier changes are visible. */
 export const lockForPaying = (tx: Sql, ref: Pick<InstrumentRef, 'accountId' | 'txid'>) =>
-  tx.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(ref)]);
+  tx.query({
+    name: 'sandbox_lock_for_paying',
+    text: 'SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))',
+    values: [keyOf(ref)],
+  });
 
 /** Cancels an instrument, which then accepts no payment. Returns 'paid' and changes nothing if a payment was not returned. */
 export const cancelInstrument = (db: SqlPool, ref: InstrumentRef): Promise<'cancelled' | 'paid'> =>

@@ -37,6 +37,16 @@ describe('timers', () => {
     pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
   const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
 
+  it('that are cleared are not planned for anew in each call, though calls have one timer', async () => {
+    await pool.transaction(async (tx) => {
+      for (let call = 0; call < 8; call++) await clearTimers(tx, [timer('a', at(1))]);
+      const { rows } = await tx.query(
+        "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = 'clear_timers'",
+      );
+      expect(rows).to.deep.equal([{ generic_plans: 3, custom_plans: 5 }]);
+    });
+  });
+
   it('are one for each kind and key: set again they move, set twice they stay, cleared they are gone', async () => {
     await setTimers(pool, [timer('a', at(1)), timer('b', at(2))]);
     await setTimers(pool, [timer('a', at(3))]);

@@ -147,13 +147,14 @@ describe('flush', () => {
     expect(rows.slice(1)).to.deep.equal([2, 3, 4].map((position) => ({ position, type: 'Good' })));
   });
 
-  it('is durable and read committed whatever the database sets, and needs five connections in all', async () => {
+  it('is durable, read committed and planned once whatever the database sets, and needs five connections in all', async () => {
     await log.sql.query(`
       DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
         EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$;
-      CREATE TABLE seen (durable text, isolation text);
+      CREATE TABLE seen (durable text, isolation text, plans text);
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO seen VALUES (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
+        INSERT INTO seen VALUES (current_setting('synchronous_commit'), current_setting('transaction_isolation'),
+          current_setting('plan_cache_mode'));
         RETURN NEW; END $$;
       CREATE TRIGGER note BEFORE INSERT ON event_store.events FOR EACH ROW EXECUTE FUNCTION note()`);
     await store.close();
@@ -162,8 +163,8 @@ describe('flush', () => {
     const answers = Array.from({ length: 50 }, () => fresh.append(newStream(), -1, newEvents(1)));
     const reads = Array.from({ length: 50 }, () => collect(fresh.readStream(newStream())));
     await Promise.all([...answers, ...reads]);
-    const { rows } = await log.sql.query('SELECT DISTINCT durable, isolation FROM seen');
-    expect(rows).to.deep.equal([{ durable: 'on', isolation: 'read committed' }]);
+    const { rows } = await log.sql.query('SELECT DISTINCT durable, isolation, plans FROM seen');
+    expect(rows).to.deep.equal([{ durable: 'on', isolation: 'read committed', plans: 'force_generic_plan' }]);
     expect(await backends()).to.be.within(3, 5);
   });
 
