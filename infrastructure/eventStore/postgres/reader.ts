@@ -319,7 +319,8 @@ export class StreamReads {
 }
 
 // The queries of the event store. Limits and categories are literals: a plan for an unknown limit may sort the whole table, and only
-// literal categories show the planner that the partial index applies.
+// literal categories show the planner that the partial index applies. Positions and lists of streams are in subqueries, which hide them from
+// the planner: near the head, a plan for few events seems cheaper than the one for any position, so each call would be planned, in 300 µs.
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
@@ -335,10 +336,7 @@ const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.sto
 export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1)
   WHERE revision >= $2 ORDER BY revision LIMIT $3`;
 
-/**
- * $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. The subqueries hide
- * the number of streams: the planner would make a plan for it in each call.
- */
+/** $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. */
 export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
   FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
@@ -349,19 +347,19 @@ export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
 
 /** $1 exclusive position. */
 export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM event_store.events
-  WHERE position > $1 ORDER BY position LIMIT ${limit}`;
+  WHERE position > (SELECT $1::bigint) ORDER BY position LIMIT ${limit}`;
 
 /**
  * $1 exclusive position. A row holds the head and an event's columns; if nothing matches, one row has null columns. Page and head come
  * from one statement and thus one snapshot, so there is no match between the last match and the head.
  */
 export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, limit: number): string => {
-  const window = windowPlaces === null ? '' : `AND position <= $1 + ${windowPlaces}`;
+  const window = windowPlaces === null ? '' : `AND position <= (SELECT $1::bigint) + ${windowPlaces}`;
   return `SELECT head.place, page.*
     FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
     LEFT JOIN LATERAL (
       SELECT ${COLUMNS} FROM event_store.events
-      WHERE position > $1::bigint ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
+      WHERE position > (SELECT $1::bigint) ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
     ) page ON true
     ORDER BY page.position`;
 };
