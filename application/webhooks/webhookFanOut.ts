@@ -23,7 +23,7 @@ import { deliver } from './webhookDelivery.ts';
 export const fanOut = jobKind({
   /** The view operations.open_fan_outs names it, too. */
   name: 'fanOut',
-  /** `endpointIds` are the account's endpoints at the time of the event. If empty, only a stream's own URL can get messages. */
+  /** `endpointIds`: those of the account that may want a message, at the time of the event. If empty, only a stream's own URL gets any. */
   payload: payloadOf({
     stream,
     revision: Type.Integer({ minimum: 0 }),
@@ -52,7 +52,10 @@ export const fanOutOf = (aggregates: readonly AnyAggregate[]) => {
       const publisher = publishing.get(logged.category)?.publisher;
       if (!publisher?.isPublished(logged.event)) return [];
       const { account, mode, revision } = logged;
-      const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
+      const names = publisher.namesOf?.(logged.event) ?? null;
+      const endpointIds = endpoints(account, mode)
+        .filter(({ events }) => names === null || names.some((name) => wants(events, name)))
+        .map(({ endpointId }) => endpointId as EndpointId);
       // The job reads the stream and finds out whether this stream has its own URL.
       if (endpointIds.length === 0 && !(publisher.urlOf !== undefined && hasWebhookUrls(account, mode))) return [];
       return [enqueue(fanOut, { stream: logged.stream, revision, endpointIds })];

@@ -36,6 +36,11 @@ export interface Publisher<State, Event> {
   readonly catalogue: readonly CatalogueEntry[];
   /** Returns whether the event may publish messages, its own or a resend of earlier ones. Only such events cost a job. */
   isPublished(event: Event): boolean;
+  /**
+   * Returns the names of all messages that the event may publish; null: any of the catalogue. It saves the jobs of frequent events that
+   * no endpoint wants. Default: null.
+   */
+  namesOf?(event: Event): readonly string[] | null;
   /** Returns the messages of an event; none if the event is internal. `after` is `before` with the event applied. */
   messagesOf(before: State, event: Event, after: State): readonly Message[];
   /** Returns the resend that the event requests. Default: null. */

@@ -194,6 +194,15 @@ const endMessages = (transition: Transition, current: string, ...legacies: reado
     ...legacies.map((event) => legacy(event, transition)),
   ]);
 
+const CREATED = ['charge.created', 'payment.created'];
+/** Nearly all events of payments are of these types. */
+const NAMES_OF_FREQUENT: { readonly [Type in PaymentEvent['type']]?: readonly string[] } = {
+  ChargePixIssued: CREATED,
+  ChargeInstrumentIssued: CREATED,
+  ChargeExpired: ['charge.expired', 'payment.expired', 'payment.failed', 'payment.status_changed'],
+  TransactionSettled: ['charge.paid', 'payment.completed', 'payment.status_changed'],
+};
+
 export const paymentPublisher: Publisher<PaymentState, PaymentEvent> = {
   catalogue: [
     ...canonicalEvents({
@@ -214,6 +223,7 @@ export const paymentPublisher: Publisher<PaymentState, PaymentEvent> = {
     ...CASE_EVENTS,
   ],
   isPublished: (event) => (event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event)),
+  namesOf: ({ type }) => NAMES_OF_FREQUENT[type] ?? null,
   messagesOf,
   againOf: (event) => {
     if (event.type !== 'ChargeWebhookResendRequested') return null;

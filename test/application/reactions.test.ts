@@ -11,6 +11,7 @@ import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { CATEGORIES } from '../../domain/aggregates.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import {
   type Answers,
   attemptFailed,
@@ -25,7 +26,17 @@ import {
   TOMORROW,
   timer,
 } from '../support/reactionLog.ts';
-import { ACCOUNT_ID, at, created, EXPIRES_AT, issued, PAYMENT_ID, sentBack, settled } from '../support/samples.ts';
+import {
+  ACCOUNT_ID,
+  at,
+  created,
+  EXPIRES_AT,
+  issued,
+  PAYMENT_ID,
+  processing,
+  sentBack,
+  settled,
+} from '../support/samples.ts';
 import { SERDE } from '../support/serde.ts';
 
 interface OfCapability {
@@ -98,7 +109,7 @@ describe('reactions', () => {
     const listening = (...ids: string[]): Subscriptions => ({
       endpoints: (account, mode) => {
         asked.push(`${account} ${mode}`);
-        return ids.map((endpointId) => ({ endpointId, events: ['charge.paid'] }));
+        return ids.map((endpointId) => ({ endpointId, events: ['*'] }));
       },
       hasWebhookUrls: () => false,
     });
@@ -118,6 +129,20 @@ describe('reactions', () => {
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('test'))).to.deep.equal([fanOutTo()]);
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('live'))).to.deep.equal([]);
       expect(reactions(webhookFanOut, logged('payment', created()), withUrls('test'))).to.deep.equal([]);
+    });
+    it('that want none of a frequent event’s messages cost no job, unless a payment may have its own URL', () => {
+      const subscribed = (hasUrls: boolean, ...lists: string[][]): Subscriptions => ({
+        endpoints: () => lists.map((events, n) => ({ endpointId: `${n}`, events })),
+        hasWebhookUrls: () => hasUrls,
+      });
+      const of = (event: PaymentEvent, subscriptions: Subscriptions) =>
+        reactions(webhookFanOut, logged('payment', event), subscriptions);
+      const lists = [['charge.paid'], ['charge.expired', 'payment.created'], ['*'], ['charge.created']];
+      expect(of(issued(), subscribed(false, ...lists))).to.deep.equal([fanOutTo('1', '2', '3')]);
+      expect(of(settled(), subscribed(false, ...lists))).to.deep.equal([fanOutTo('0', '2')]);
+      expect(of(issued(), subscribed(false, ['charge.paid']))).to.deep.equal([]);
+      expect(of(issued(), subscribed(true, ['charge.paid']))).to.deep.equal([fanOutTo()]);
+      expect(of(processing(), subscribed(false, ['charge.paid']))).to.deep.equal([fanOutTo('0')]);
     });
     it('asks for the endpoints of the event’s account and mode', () => {
       for (const mode of ['test', 'live']) {

@@ -6,7 +6,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { exists, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { chargeView } from '../../domain/presentation/charge.ts';
-import { messagesOf } from '../../domain/presentation/messages.ts';
+import { messagesOf, paymentPublisher } from '../../domain/presentation/messages.ts';
 import { PUBLIC_STATUS_OF, type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
 import { transactionView } from '../../domain/presentation/transaction.ts';
 import { histories, METHODS, run, type Step } from '../support/paymentHistories.ts';
@@ -118,6 +118,17 @@ describe('laws of payments', () => {
       for (const name of ONCE) expect(types.filter((type) => type === name).length, name).to.be.at.most(1);
       const isPaid = types.includes('charge.paid');
       expect(isPaid && types.includes('charge.failed')).to.equal(false);
+    });
+  });
+
+  it('a frequent event publishes no message but those by which its job is saved', () => {
+    forAll((isLocked, steps) => {
+      for (const { before, event, after } of run(isLocked, steps).told) {
+        const names = paymentPublisher.namesOf?.(event) ?? null;
+        if (names === null) continue;
+        expect(names).to.include.members(messagesOf(before, event, after).map(({ type }) => type));
+        expect(paymentPublisher.catalogue.map((entry) => entry.event)).to.include.members(names);
+      }
     });
   });
 

@@ -319,8 +319,9 @@ export class StreamReads {
 }
 
 // The queries of the event store. Limits and categories are literals: a plan for an unknown limit may sort the whole table, and only
-// literal categories show the planner that the partial index applies. Positions and lists of streams are in subqueries, which hide them from
-// the planner: near the head, a plan for few events seems cheaper than the one for any position, so each call would be planned, in 300 µs.
+// literal categories show the planner that the partial index applies. Positions and lists of streams are in subqueries, which hide them
+// from the planner: near the head, a plan for few events seems cheaper than the one for any position, so each call would be planned, in
+// 300 µs.
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
