@@ -12,6 +12,8 @@ import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const KEY = randomBytes(32);
+/** The audit log seals its signing key when it signs for the first time, within 10 s of the first event. */
+const AUDIT_KEY = 1;
 
 describe('the provider commands', () => {
   let database: TestDatabase;
@@ -133,7 +135,9 @@ describe('the provider commands', () => {
     expect([done.code, (done.out + done.err).includes('um-novo-segredo')]).to.deep.equal([0, false]);
     const status = await good<{ keys: { use: string; secrets: number }[] }>('secrets status');
     // Two client secrets and two callback secrets: the one before stays for a while.
-    expect(status.keys.map(({ use, secrets }) => [use, secrets])).to.deep.equal([['seals', 4]]);
+    const [key, ...others] = status.keys;
+    expect([key?.use, others]).to.deep.equal(['seals', []]);
+    expect(key?.secrets).to.be.oneOf([4, 4 + AUDIT_KEY]);
   });
 
   it('secrets rotate seals the secrets of connections with the new key', async () => {
@@ -143,7 +147,8 @@ describe('the provider commands', () => {
       SECRETS_KEY: fresh,
       SECRETS_KEY_FALLBACKS: KEY.toString('base64'),
     });
-    expect([done.code, done.json.resealed], done.err).to.deep.equal([0, 2]);
+    expect(done.code, done.err).to.equal(0);
+    expect(done.json.resealed).to.be.oneOf([2, 2 + AUDIT_KEY]);
     const rotated = await run<Added>(`provider webhook show ${id} --json`, { SECRETS_KEY: fresh });
     expect(rotated.err).to.not.include('sealed with the secrets key');
   });
