@@ -336,7 +336,7 @@ export class BatchStream implements SharedConnection {
   #lookAt(atMs: number): void {
     if (this.#timer !== null && this.#timer.atMs <= atMs) return;
     clearTimeout(this.#timer?.handle);
-    this.#timer = { handle: setTimeout(() => this.#look(), atMs - performance.now()), atMs };
+    this.#timer = { handle: setTimeout(() => this.#look(), Math.max(0, atMs - performance.now())), atMs };
   }
 
   #look(): void {
