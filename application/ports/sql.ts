@@ -53,6 +53,15 @@ export class TextArray {
   }
 }
 
+/** A `bigint[]` parameter of at least one safe integer, sent in the binary format. The statement must contain `::bigint[]`. */
+export class IntegerArray {
+  readonly integers: readonly number[];
+
+  constructor(integers: readonly number[]) {
+    this.integers = integers;
+  }
+}
+
 export interface SqlStatement {
   readonly text: string;
   readonly values?: readonly unknown[];

@@ -1,9 +1,16 @@
 // PostgreSQL through `pg`, behind the Sql ports.
 import pg from 'pg';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
-import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
+import {
+  IntegerArray,
+  type Sql,
+  type SqlPool,
+  type SqlResult,
+  type SqlStatement,
+  TextArray,
+} from '../../application/ports/sql.ts';
 import { whenLate } from '../waiting.ts';
-import { nullableTextArray } from './binaryArrays.ts';
+import { int8Array, nullableTextArray } from './binaryArrays.ts';
 import { cutSession, endSession, holdBack, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
 
 /** Timestamps are returned as text, because the API's wire format must not pass through a Date. */
@@ -67,7 +74,10 @@ export const connectionConfig = (
   return { ...config, watch: new SessionWatch(config, timings) };
 };
 
-const encoded = (value: unknown): unknown => (value instanceof TextArray ? nullableTextArray(value.texts) : value);
+const encoded = (value: unknown): unknown => {
+  if (value instanceof TextArray) return nullableTextArray(value.texts);
+  return value instanceof IntegerArray ? int8Array(value.integers) : value;
+};
 
 /** For a text of several statements (pg-boss sends such texts), pg returns a list, which its types omit. */
 const resultOfMany = <Row>(results: readonly pg.QueryResult[]): SqlResult<Row> => ({

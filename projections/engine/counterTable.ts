@@ -1,6 +1,6 @@
 // A table of counters. The changes of a batch are summed in memory and then added in one statement.
 
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { IntegerArray, type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
@@ -11,13 +11,13 @@ export interface CounterTable<Count extends string> {
   /** `bigint` columns. */
   readonly counts: readonly Count[];
   /**
-   * Whether counted streams may be deleted from the log. Their counters then remain at 0, and are missing in a copy that never saw them.
-   * `verify` treats both as equal.
+   * Whether a row of zeros means the same as none. Keys whose additions cancel out in a batch are then left out, and `verify` ignores such
+   * rows. Required where counted streams may be deleted from the log. Default: rows don't depend on how events form batches.
    */
-  readonly goesDown?: true;
+  readonly zeroIsNone?: true;
 }
 
-/** The sums of one batch by key. Keys whose additions cancel out are kept, so that rows don't depend on how events form batches. */
+/** The sums of one batch by key. */
 export class Additions<Count extends string> {
   readonly #rows = new Map<string, { readonly key: readonly string[]; readonly sums: { [C in Count]?: number } }>();
 
@@ -46,18 +46,19 @@ export const counterDdl = <Count extends string>({ name, key, counts }: CounterT
 
 /** Returns a function that adds the sums of a batch in one statement. */
 export const addCounts = <Count extends string>(
-  { name, key, counts }: CounterTable<Count>,
+  { name, key, counts, zeroIsNone }: CounterTable<Count>,
   schema: string,
 ): ((additions: Additions<Count>, tx: Sql) => Promise<void>) => {
   const table = `${schema}.${name}`;
   const types = [...key.map(() => 'text'), ...counts.map(() => 'bigint')];
   const text = `INSERT INTO ${table} AS t (${[...key, ...counts]}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})
     ON CONFLICT (${key}) DO UPDATE SET ${counts.map((count) => `${count} = t.${count} + excluded.${count}`)}`;
-  return async ({ rows }, tx) => {
+  return async (additions, tx) => {
+    const rows = zeroIsNone ? additions.rows.filter(({ sums }) => counts.some((count) => sums[count])) : additions.rows;
     if (rows.length === 0) return;
     const values = [
       ...key.map((_, n) => new TextArray(rows.map((row) => row.key[n] as string))),
-      ...counts.map((count) => rows.map(({ sums }) => sums[count] ?? 0)),
+      ...counts.map((count) => new IntegerArray(rows.map(({ sums }) => sums[count] ?? 0))),
     ];
     await tx.query({ name: `add_${table}`, text, values });
   };
@@ -71,7 +72,7 @@ export const counterTable = <State, Event extends Fact<string, unknown>, Count e
   table: CounterTable<Count>,
   additionsOf: (changes: readonly AggregateChange<State, Event>[]) => Additions<Count>,
 ): DerivedTable<State, Event> => ({
-  tables: [{ name: table.name, key: table.key, ...(table.goesDown && { counts: isAny(table.counts) }) }],
+  tables: [{ name: table.name, key: table.key, ...(table.zeroIsNone && { counts: isAny(table.counts) }) }],
   ddl: (schema) => counterDdl(table, schema),
   writer: (schema) => {
     const add = addCounts(table, schema);

@@ -25,6 +25,8 @@ const STATUS_COUNTS: CounterTable<'payments'> = {
   name: 'status_counts',
   key: ['account_id', 'mode', 'status', 'created_day'],
   counts: ['payments'],
+  // Most charges are pending for one event only.
+  zeroIsNone: true,
 };
 
 const countsOfStatuses = (changes: readonly AggregateChange<PaymentState, PaymentEvent>[]): Additions<'payments'> => {

@@ -41,7 +41,7 @@ const DELIVERY_COUNTS: CounterTable<'deliveries'> = {
   name: 'delivery_counts',
   key: ['account_id', 'mode', 'endpoint_id', 'event_type', 'status'],
   counts: ['deliveries'],
-  goesDown: true,
+  zeroIsNone: true,
 };
 
 const countsOfDeliveries = (

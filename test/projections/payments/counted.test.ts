@@ -11,7 +11,7 @@ import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { countPayments } from '../../../projections/payments/lists.ts';
 import { statsViews } from '../../../projections/stats/queries.ts';
-import { ACCOUNT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, created, issued, PAYMENT_ID } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';
@@ -95,6 +95,14 @@ describe('counting payments', function suite() {
       expect(await tables.rows()).to.deep.equal(inPieces);
       expect(inPieces['payments']).to.have.length(mixture.payments.length);
     }));
+
+  it('writes no row for a status that begins and ends within one batch', async () => {
+    const writer = await tables.fresh();
+    const events = [created(), issued()].map((event, revision) => ({ paymentId: PAYMENT_ID, revision, event }));
+    await writer.apply(logged(TENANT, events), tables.db);
+    const { rows } = await tables.db.query('SELECT status, payments FROM rm_payments.status_counts');
+    expect(rows).to.deep.equal([{ status: 'WAITING_PAYMENT', payments: 1 }]);
+  });
 
   it('counts nothing of another account or mode', async () => {
     await fc.assert(

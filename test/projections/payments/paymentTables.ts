@@ -57,8 +57,8 @@ export class PaymentTables {
   /** Every row of every table, as text, in the order of the key. */
   async rows(): Promise<{ readonly [table: string]: readonly string[] }> {
     const all: Record<string, readonly string[]> = {};
-    for (const { name, key } of paymentsProjection.tables) {
-      const text = `SELECT t::text AS row FROM ${LIVE}.${name} t ORDER BY ${key}`;
+    for (const { name, key, counts = 'true' } of paymentsProjection.tables) {
+      const text = `SELECT t::text AS row FROM ${LIVE}.${name} t WHERE ${counts} ORDER BY ${key}`;
       all[name] = (await this.db.query<{ row: string }>(text)).rows.map(({ row }) => row);
     }
     return all;
