@@ -1,8 +1,7 @@
 // Sends checkpoints to places outside, so that rewriting the log and signing it again is noticed (rule U6).
 import { hash } from 'node:crypto';
-import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';
-import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
+import { type AnchorState, type AuditAnchors, type AuditSettings, anchorPlace } from '../ports/auditAccess.ts';
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, SignedCheckpoint, StoredTree } from '../ports/auditTree.ts';
 import type { MailSender } from '../ports/mail.ts';
@@ -30,29 +29,22 @@ const SEND_EVERY_MS = MINUTE_MS;
 const RETRY_MS = MINUTE_MS;
 const RETRY_MS_MAX = 60 * MINUTE_MS;
 
-const MAILTO = /^mailto:/;
-const addressIn = (anchor: string): string | null => {
-  const address = anchor.replace(MAILTO, '');
-  return isEmailAddress(address) ? address : null;
-};
-
-const isFile = (anchor: string): boolean => !/^https?:/.test(anchor) && addressIn(anchor) === null;
-
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** Throws with a message for operators. */
 const send = async (needs: AnchorNeeds, anchor: string, { size, note }: SignedCheckpoint): Promise<void> => {
-  const to = addressIn(anchor);
-  if (to !== null) {
+  const place = anchorPlace(anchor);
+  if (place === null) throw new Error('not a file path, https URL or email address');
+  if (place.kind === 'email') {
     const [origin = ''] = note.split('\n');
     const text = `Keep this checkpoint. With it you can prove later whether the log was changed.\n\n${note}`;
     const id = `audit-${hash('sha256', `${anchor}\n${note}`, 'hex').slice(0, 32)}`;
     const html = `<p>Keep this checkpoint. With it you can prove later whether the log was changed.</p><pre>${escaped(note)}</pre>`;
-    return await needs.mail.send({ id, to, subject: `Checkpoint ${size} of ${origin}`, text, html });
+    return await needs.mail.send({ id, to: place.address, subject: `Checkpoint ${size} of ${origin}`, text, html });
   }
-  if (isFile(anchor)) return await needs.auditAnchors.append(anchor, note);
+  if (place.kind === 'file') return await needs.auditAnchors.append(place.path, note);
   const headers = { 'content-type': 'text/plain; charset=utf-8' };
-  const outcome = await needs.sender.send({ url: anchor, headers, body: note, mode: 'live', account: 'audit' });
+  const outcome = await needs.sender.send({ url: place.url, headers, body: note, mode: 'live', account: 'audit' });
   if (!outcome.ok) throw new Error(outcome.error ?? 'connection');
 };
 
@@ -121,7 +113,9 @@ const grownTo = async (
  * will grow to that checkpoint again. Throws LogDiffers if it can't, or doesn't begin with that checkpoint.
  */
 export const assertAnchored = async (needs: AnchoredNeeds, tree: OpenTree): Promise<void> => {
-  for (const path of needs.auditSettings.anchors.filter(isFile)) {
+  for (const place of needs.auditSettings.anchors.map(anchorPlace)) {
+    if (place?.kind !== 'file') continue;
+    const { path } = place;
     const held = await lastCheckpointIn(path, needs, tree.origin);
     if (held === null) continue;
     const { size, root } = held;

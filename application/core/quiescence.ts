@@ -7,33 +7,34 @@ import type { Idle, Job } from './capability.ts';
 
 const LOOK_MS = 250;
 
-interface Moving {
+export interface Moving {
   readonly stopwatch: Stopwatch;
   /** Returns a function that removes the listener. */
   readonly onMove: (listener: () => void) => () => void;
+  /** How often to look without a move, because a notice may be missed. Default: every 250 ms. */
+  readonly lookMs?: number;
 }
 
-/**
- * Returns the first result of `look` that is not null, or null after `timeoutMs`. Looks at once, on every move, and every 250 ms in case a
- * notice was missed.
- */
+/** Returns the first result of `look` that is not null, or null after `timeoutMs`. Looks at once, on every move, and every `lookMs`. */
 export const pollUntil = async <T>(
-  { stopwatch, onMove }: Moving,
+  { stopwatch, onMove, lookMs = LOOK_MS }: Moving,
   timeoutMs: number,
   look: () => Promise<T | null>,
 ): Promise<T | null> => {
   const deadline = stopwatch.elapsedMs() + timeoutMs;
-  for (;;) {
-    const moved = new AbortController();
-    const undo = onMove(() => moved.abort()); // registered before looking, so that no move is missed
-    try {
+  let moved = new AbortController();
+  const undo = onMove(() => moved.abort());
+  try {
+    for (;;) {
+      moved = new AbortController(); // before looking, so that no move is missed
       const found = await look();
       if (found !== null) return found;
-      if (stopwatch.elapsedMs() >= deadline) return null;
-      await stopwatch.pause(LOOK_MS, moved.signal);
-    } finally {
-      undo();
+      const leftMs = deadline - stopwatch.elapsedMs();
+      if (leftMs <= 0) return null;
+      await stopwatch.pause(Math.min(lookMs, leftMs), moved.signal);
     }
+  } finally {
+    undo();
   }
 };
 

@@ -1,4 +1,5 @@
 // Who may read the audit log, and the places outside that receive its checkpoints.
+import { isEmailAddress } from '../../domain/kernel/email.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
 /** An auditor's token, without its secret. */
@@ -19,6 +20,21 @@ export interface AuditTokens {
   /** Returns the token, also if it was revoked before; null if it doesn't exist. */
   revoke(id: string): Promise<AuditToken | null>;
 }
+
+/** Where an anchor's checkpoints go. */
+export type AnchorPlace =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'email'; readonly address: string };
+
+/** Returns the place that an anchor names, or null if it is invalid. A misspelt URL must not become the name of a file. */
+export const anchorPlace = (anchor: string): AnchorPlace | null => {
+  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(anchor) ?? [];
+  if (scheme === 'https') return URL.canParse(anchor) ? { kind: 'url', url: anchor } : null;
+  const address = scheme === 'mailto' ? anchor.slice('mailto:'.length) : anchor;
+  if (isEmailAddress(address)) return { kind: 'email', address };
+  return scheme === undefined ? { kind: 'file', path: anchor } : null;
+};
 
 /** How far an anchor has got. */
 export interface AnchorState {
@@ -48,7 +64,7 @@ export interface AuditSettings {
   readonly isPublic: boolean;
   /** The vkeys of known witnesses. */
   readonly witnesses: readonly string[];
-  /** File paths, https URLs and email addresses. */
+  /** File paths, https URLs and email addresses (`anchorPlace`). */
   readonly anchors: readonly string[];
   /** Whether webhooks of `charge.paid` carry the latest checkpoint. */
   readonly inWebhooks: boolean;

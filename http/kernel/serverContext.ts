@@ -2,6 +2,7 @@
 
 import type { Needs, Platform, Services } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
+import type { PaymentChanges } from '../../application/payments/paymentChanges.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
 import type { ReportSecurityEvent, SecurityLine } from '../../application/ports/securityEvents.ts';
@@ -19,6 +20,8 @@ export interface GatewayContext {
   readonly platform: Platform;
   /** Waits for an effect to show in the read models: calls `look` whenever one advances. Returns its value, or null after `timeoutMs`. */
   readonly untilSeen: <T>(timeoutMs: number, look: () => Promise<T | null>) => Promise<T | null>;
+  /** The same for one payment: calls `look` with it at first and after each of its changes. */
+  readonly untilPaymentSeen: PaymentChanges['until'];
 }
 
 export interface Operations {

@@ -14,6 +14,7 @@ import {
 } from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
+import { PaymentChanges } from '../../application/payments/paymentChanges.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
@@ -144,7 +145,9 @@ const contextOf = (
 ): Omit<GatewayContext, 'platform'> => {
   const moving = { stopwatch, onMove: (listener: () => void) => projected.onMove(listener) };
   const untilSeen: GatewayContext['untilSeen'] = (timeoutMs, look) => pollUntil(moving, timeoutMs, look);
-  return { baseUrl, views, accounts, progress: projected, parked, untilSeen };
+  const changes = new PaymentChanges(moving, views.payments);
+  const untilPaymentSeen = changes.until.bind(changes);
+  return { baseUrl, views, accounts, progress: projected, parked, untilSeen, untilPaymentSeen };
 };
 
 /** Opens this process's cache of API keys, which is valid under a lease. */

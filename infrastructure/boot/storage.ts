@@ -14,7 +14,7 @@ import type { WatchTimings } from '../postgres/sessionWatch.ts';
 import { PostgresDataKeys } from '../secrets/dataKeys.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 
-// At most 20 connections per process (architecture §9): event store 5, reads 4, operations 4, jobs 3, notices 1, leaders 2, leases 1.
+// At most 20 connections per process (architecture §9): event store 4, reads 4, operations 4, jobs 3, notices 1, leaders 2, leases 2.
 const READS_MAX = 4;
 const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
@@ -57,14 +57,14 @@ export const openStorage = async (
   const onLost = (): void => {
     lost++;
   };
+  const notices = new NotificationListener(config);
   const store =
     eventStoreUrl === null
-      ? await openPostgresEventStore({ connectionString, watch, onError })
+      ? await openPostgresEventStore({ connectionString, watch, notices, onError })
       : await openEventStoreDb({ connectionString: eventStoreUrl, onError, onLost });
   const reads = new PgPool({ ...config, options: `${timers} ${PARALLEL_SORTS}` }, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);
   const derived = new PgPool({ ...config, options: `${timers} -c synchronous_commit=off` }, JOBS_MAX, onError);
-  const notices = new NotificationListener(config);
   await notices.open();
   const dataKeys = new PostgresDataKeys(operations, keyring, eventStoreUrl === null);
   await dataKeys.listen(notices);

@@ -4,43 +4,28 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { type EventLog, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { exists } from '../../domain/payment/payment.ts';
-
-interface Claim {
-  readonly connectionId: string;
-  readonly endToEndId: string;
-  readonly paymentId: string;
-}
+import { type Claim, claim } from '../providers/claims.ts';
 
 /** A claim is older than its event, and that is older than a checkpoint behind it. So a backup with the checkpoint has the claim. */
 const CLAIMED_UP_TO = 'SELECT max(position) AS position FROM subscriptions.checkpoints WHERE store_id = $1';
 
-const ADD = `INSERT INTO operations.received_claims (connection_id, end_to_end_id, payment_id)
-  SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) ON CONFLICT DO NOTHING`;
-
 /** Returns the claim that an event followed, or null. */
 const claimOf = async (logged: LoggedEvent, commands: Pick<CommandHandler, 'load'>): Promise<Claim | null> => {
   if (!isOf(logged, PAYMENT) || logged.mode !== 'live' || !('incoming' in logged.event.data)) return null;
-  const { subject } = logged;
-  const { state } = await commands.load(PAYMENT, PAYMENT.stream(subject as PaymentId));
+  const paymentId = logged.subject as PaymentId;
+  const { state } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
   const connectionId = exists(state) ? state.charge.terms.connectionId : null;
   if (connectionId === null) return null;
-  return { connectionId, endToEndId: logged.event.data.incoming.providerPaymentId, paymentId: subject };
-};
-
-const addAll = async (db: Sql, claims: readonly Claim[]): Promise<number> => {
-  const columns = (['connectionId', 'endToEndId', 'paymentId'] as const).map(
-    (name) => new TextArray(claims.map((claim) => claim[name])),
-  );
-  return claims.length === 0 ? 0 : (await db.query(ADD, columns)).rowCount;
+  return { connectionId, endToEndId: logged.event.data.incoming.providerPaymentId, paymentId };
 };
 
 /** Returns how many claims were missing. */
 export const claimAgain = async (
-  { store, codec, operations }: EventLog & { readonly operations: Sql },
+  { store, codec, operations }: EventLog & { readonly operations: SqlPool },
   commands: Pick<CommandHandler, 'load'>,
   signal: AbortSignal,
 ): Promise<number> => {
@@ -56,10 +41,12 @@ export const claimAgain = async (
     if (batch.kind !== 'events') continue;
     const claims: Claim[] = [];
     for (const logged of await codec.decode(batch.events)) {
-      const claim = logged instanceof UnreadableEvent ? null : await claimOf(logged, commands);
-      if (claim !== null) claims.push(claim);
+      const found = logged instanceof UnreadableEvent ? null : await claimOf(logged, commands);
+      if (found !== null) claims.push(found);
     }
-    added += await addAll(operations, claims);
+    await operations.transaction(async (tx) => {
+      for (const lost of claims) if ((await claim(tx, lost)).isNew) added++;
+    });
   }
   return added;
 };

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { readVkey } from '../../application/audit/signedNote.ts';
-import type { AuditSettings } from '../../application/ports/auditAccess.ts';
+import { type AuditSettings, anchorPlace } from '../../application/ports/auditAccess.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import {
@@ -280,20 +280,13 @@ const listIn = (env: Env, name: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Whether the text is a file path, an https URL or an email address. A misspelt URL must not become the name of a file. */
-const isAnchor = (text: string): boolean => {
-  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(text) ?? [];
-  if (scheme === undefined) return true;
-  return scheme === 'mailto' ? isEmailAddress(text.slice('mailto:'.length)) : scheme === 'https' && URL.canParse(text);
-};
-
 const auditSettings = (env: Env): AuditSettings => {
   const witnesses = listIn(env, 'AUDIT_WITNESSES');
   const unknown = witnesses.find((vkey) => readVkey(vkey)?.kind !== 'cosignature');
   if (unknown !== undefined)
     invalid('AUDIT_WITNESSES', `must list vkeys of witnesses, like witness.example.com+0123abcd+B…, not "${unknown}"`);
   const anchors = listIn(env, 'AUDIT_ANCHORS');
-  const wrong = anchors.find((anchor) => !isAnchor(anchor));
+  const wrong = anchors.find((anchor) => anchorPlace(anchor) === null);
   if (wrong !== undefined)
     invalid('AUDIT_ANCHORS', `must list file paths, https URLs and email addresses, not "${wrong}"`);
   return {

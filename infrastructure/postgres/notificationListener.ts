@@ -1,17 +1,24 @@
-// LISTEN on one connection for all listeners of this process. A notice only wakes: after a missed notice, polling finds the work.
+// LISTEN on one connection for all listeners of this process: the server wakes every session that listens for each notice of any channel.
+// A notice only wakes: after a missed notice, polling finds the work.
 
+import type pg from 'pg';
+import type { Sql } from '../../application/ports/sql.ts';
+import { backoffMs } from '../waiting.ts';
 import { PgSession, type SessionConfig } from './session.ts';
+import { processIdOf } from './sessionWatch.ts';
 
 type Listener = (payload: string) => void;
-
-const RECONNECT_MS = 250;
+type Check = (client: pg.Client) => Promise<void>;
 
 export class NotificationListener {
   readonly #config: SessionConfig;
   readonly #listeners = new Map<string, Set<Listener>>();
-  readonly #whenLost = new Set<() => void>();
+  readonly #whenLost = new Set<(error: Error) => void>();
+  readonly #checks = new Set<Check>();
   #session: PgSession | null = null;
   #closed = false;
+  /** Number of attempts to reconnect that failed in a row. */
+  #failures = 0;
   #reconnect: NodeJS.Timeout | null = null;
   #reopening: Promise<void> | null = null;
 
@@ -19,10 +26,19 @@ export class NotificationListener {
     this.#config = config;
   }
 
+  /** The session that listens, for statements whose loss with it is harmless; null while it is not open. */
+  get session(): Sql | null {
+    return this.#session;
+  }
+
   async open(): Promise<void> {
-    const session = await PgSession.open(this.#config, () => this.#lost());
+    const session = await PgSession.open(this.#config, (error) => this.#lost(error));
     try {
-      session.client.on('notification', ({ channel, payload }) => this.#notify(channel, payload ?? ''));
+      for (const check of this.#checks) await check(session.client);
+      const own = processIdOf(session.client);
+      session.client.on('notification', ({ channel, payload, processId }) => {
+        if (processId !== own) this.#notify(channel, payload ?? '');
+      });
       for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
     } catch (error) {
       await session.close();
@@ -30,11 +46,26 @@ export class NotificationListener {
     }
     if (this.#closed) return session.close();
     this.#session = session;
+    this.#failures = 0;
     // Notices may have been missed before the connection was open, so every listener is called once.
     for (const channel of this.#listeners.keys()) this.#notify(channel, '');
   }
 
-  /** Adds a listener, before or after `open`. `channel` is a plain identifier. The payload is empty if notices may have been missed. */
+  /** Opens it in the background, and tries again until it succeeds. */
+  start(): void {
+    this.#reopening = this.open().catch((error: Error) => this.#lost(error));
+  }
+
+  /** `check` runs on each new connection before it is used, and rejects if it must not be. Returns a function that removes it. */
+  beforeUse(check: Check): () => void {
+    this.#checks.add(check);
+    return () => void this.#checks.delete(check);
+  }
+
+  /**
+   * Adds a listener, before or after `open`. `channel` is a plain identifier. The payload is empty if notices may have been missed. Notices
+   * of `session` are not heard.
+   */
   async on(channel: string, listener: Listener): Promise<() => void> {
     const known = this.#listeners.get(channel);
     const listeners = known ?? new Set();
@@ -44,29 +75,38 @@ export class NotificationListener {
     return () => void listeners.delete(listener);
   }
 
-  /** `listener` is called when the connection is lost. Notices are missed from then on, until the listeners of channels are called. */
-  onLost(listener: () => void): void {
+  /**
+   * `listener` is called when the connection is lost, or can't be opened again. Notices are missed from then on, until the listeners of
+   * channels are called. Returns a function that removes the listener.
+   */
+  onLost(listener: (error: Error) => void): () => void {
     this.#whenLost.add(listener);
+    return () => void this.#whenLost.delete(listener);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#reconnect) clearTimeout(this.#reconnect);
     await this.#reopening;
-    await this.#session?.close();
+    const session = this.#session;
+    this.#session = null;
+    await session?.close();
   }
 
   #notify(channel: string, payload: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
   }
 
-  #lost(): void {
+  #lost(error: Error): void {
     this.#session = null;
-    for (const listener of this.#whenLost) listener();
+    for (const listener of this.#whenLost) listener(error);
     if (this.#closed || this.#reconnect) return; // one attempt at a time, so that only one connection is opened
-    this.#reconnect = setTimeout(() => {
-      this.#reconnect = null;
-      this.#reopening = this.open().catch(() => this.#lost());
-    }, RECONNECT_MS);
+    this.#reconnect = setTimeout(
+      () => {
+        this.#reconnect = null;
+        this.start();
+      },
+      backoffMs(this.#failures++),
+    );
   }
 }

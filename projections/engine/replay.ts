@@ -63,26 +63,28 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
   if (end === null || (position !== null && position >= end)) return { position, events };
   const stop = new AbortController();
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  for await (const batch of store.subscribe({
-    after,
-    // Categories that no projection follows are not read. They may be most of the log, or of a kind unknown to this program.
-    categories: [...new Set(copies.flatMap(({ projection }) => projection.categories))],
-    batchSize,
-    signal: signals,
-  })) {
-    const found = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
-    const recorded = found.filter(takes);
-    // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
-    const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
-    const decoding = decodedFor(options, recorded);
-    await Promise.allSettled([decoding, writing]); // nothing runs on the session after this function rejects
-    const [decoded] = await Promise.all([decoding, writing]);
-    if (signals.aborted) break;
-    events += recorded.length;
-    writing = write(options, decoded, { to, from: position, events });
-    writing.catch(() => undefined); // it is awaited later
-    position = to;
-    if (position >= end) break;
+  try {
+    for await (const batch of store.subscribe({
+      after,
+      // Categories that no projection follows are not read. They may be most of the log, or of a kind unknown to this program.
+      categories: [...new Set(copies.flatMap(({ projection }) => projection.categories))],
+      batchSize,
+      signal: signals,
+    })) {
+      const found = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
+      const recorded = found.filter(takes);
+      // "Caught up" means beyond `end`, which was the head when the subscription started, or before it.
+      const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
+      const [decoded] = await Promise.all([decodedFor(options, recorded), writing]);
+      if (signals.aborted) break;
+      events += recorded.length;
+      writing = write(options, decoded, { to, from: position, events });
+      writing.catch(() => undefined); // it is awaited later
+      position = to;
+      if (position >= end) break;
+    }
+  } finally {
+    await Promise.allSettled([writing]); // nothing runs on the session after this function rejects
   }
   await writing;
   stop.abort();

@@ -27,10 +27,8 @@ export const tenantsAfter = async (
 
 const PAGE = 1_000;
 
-/** Yields pages of all tenants with rows. */
-export const tenantPages = (db: Sql, table: string): AsyncGenerator<readonly Tenant[]> =>
-  pagesOf(
-    PAGE,
-    (last: Tenant | null) => readTenants(db, table, last, PAGE),
-    (rows) => rows,
-  );
+/** Yields all tenants with rows, in the order of account and mode. */
+export async function* allTenants(db: Sql, table: string): AsyncGenerator<Tenant, void> {
+  const pageAfter = (last: Tenant | null) => readTenants(db, table, last, PAGE);
+  for await (const page of pagesOf(PAGE, pageAfter, (rows) => rows)) yield* page;
+}

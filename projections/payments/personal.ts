@@ -8,7 +8,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { mentions } from '../engine/mentions.ts';
-import { tenantPages, tenantsAfter } from '../engine/tenants.ts';
+import { allTenants, tenantsAfter } from '../engine/tenants.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
 /** Payments per statement. */
@@ -42,15 +42,14 @@ async function* mentioning(db: Sql, person: Person): AsyncGenerator<readonly Exi
     SELECT array(SELECT p.id FROM page p LEFT JOIN rm_payments.payments_apart a ON a.id = p.id WHERE ${condition}) AS ids,
       last.id, ${asTimestamp('last.created_at')} AS "createdAt"
     FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT id, created_at FROM page ORDER BY created_at DESC, id LIMIT 1) last ON true`;
-  for await (const tenants of tenantPages(db, TABLE))
-    for (const { accountId, mode } of tenants)
-      for (let after = FIRST; ; ) {
-        const { rows } = await db.query<Found>(text, [accountId, mode, after.createdAt, after.id, PAGE, value]);
-        const { ids, id, createdAt } = rows[0] as Found;
-        if (ids.length > 0) yield await statesOf(db, ids);
-        if (id === null || createdAt === null) break;
-        after = { id, createdAt };
-      }
+  for await (const { accountId, mode } of allTenants(db, TABLE))
+    for (let after = FIRST; ; ) {
+      const { rows } = await db.query<Found>(text, [accountId, mode, after.createdAt, after.id, PAGE, value]);
+      const { ids, id, createdAt } = rows[0] as Found;
+      if (ids.length > 0) yield await statesOf(db, ids);
+      if (id === null || createdAt === null) break;
+      after = { id, createdAt };
+    }
 }
 
 export const personalPayments = (db: Sql): PersonalPayments => ({

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eachOf } from '../world/eachOf.ts';
 import { thisTree } from './checkout.ts';
 import type { BenchRow } from './row.ts';
-import { Side } from './side.ts';
+import { type Cpu, Side } from './side.ts';
 
 const CONNECTIONS = 32;
 /** Looking costs PostgreSQL some 10 ms. */
@@ -29,30 +29,23 @@ interface Counters {
   /** Of transactions that wrote. */
   readonly commits: number;
 }
-interface Cost extends Counters {
-  /** In µs. */
-  readonly node: number;
-  readonly postgres: number;
-}
+/** CPU in µs. */
+type Cost = Counters & Cpu;
 
 /** What work costs with all that follows from it, for each of `count` charges. */
 const costOf = async (side: Side, count: number, work: () => Promise<unknown>): Promise<Cost> => {
-  const look = async () => {
-    const { rows } = await side.sql.query<Counters>(COUNTERS);
-    return { ...(rows[0] as Counters), ...(await side.cpuMs()) };
-  };
+  const look = async () => (await side.sql.query<Counters>(COUNTERS)).rows[0] as Counters;
   const before = await look();
-  await work();
-  await side.idle();
+  const { node, postgres } = await side.withCpu(work, () => count);
   const after = await look();
-  const each = (figure: keyof Cost): number => (after[figure] - before[figure]) / count;
+  const each = (figure: keyof Counters): number => (after[figure] - before[figure]) / count;
   return {
     events: each('events'),
     bytes: each('bytes'),
     wal: each('wal'),
     commits: each('commits'),
-    node: each('node') * 1_000,
-    postgres: each('postgres') * 1_000,
+    node,
+    postgres,
   };
 };
 

@@ -80,15 +80,6 @@ export const rowOf = <R extends { readonly perSecond: number }>(
   };
 };
 
-/** Runs `work` and what follows from it. Returns its result with the CPU in µs for each of the things that `countOf` counts. */
-const withCpu = async <T>(side: Side, work: () => Promise<T>, countOf: (result: T) => number): Promise<T & Cpu> => {
-  const before = await side.cpuMs();
-  const result = await work();
-  await side.idle();
-  const after = await side.cpuMs();
-  const each = (part: keyof Cpu): number => ((after[part] - before[part]) * 1_000) / countOf(result);
-  return { ...result, node: each('node'), postgres: each('postgres') };
-};
 const CPU = {
   'CPU of Node, µs:': ({ node }: Cpu) => node,
   'CPU of PostgreSQL, µs:': ({ postgres }: Cpu) => postgres,
@@ -109,8 +100,7 @@ export const chargesInPairs = async (
     const { port, apiKey } = side;
     const name = `paired-${process.pid}-${orders}`;
     const order = { port, apiKey, connections: CONNECTIONS, durationMs: forMs, perSecond: null, name };
-    return withCpu(
-      side,
+    return side.withCpu(
       async () => {
         const load = await generator.run(order);
         accepted.set(side, (accepted.get(side) ?? 0) + load.answered);
@@ -228,8 +218,7 @@ const delivery: PairedRow = async (other, { quick, say }) => {
     const deliveries = perRound.get(target) as number;
     const letGo = await paid(target);
     await pause(0);
-    return withCpu(
-      target.side,
+    return target.side.withCpu(
       async () => {
         const beganAt = performance.now();
         const all = arrived(target, deliveries);

@@ -152,6 +152,16 @@ export class Side {
     return { node: nodes.reduce((sum, ms) => sum + ms, 0), postgres: await cpuMsWithChildren(postmaster) };
   }
 
+  /** Runs `work` and what follows from it. Returns its result with the CPU in µs for each of the things that `countOf` counts. */
+  async withCpu<T>(work: () => Promise<T>, countOf: (result: T) => number): Promise<T & Cpu> {
+    const before = await this.cpuMs();
+    const result = await work();
+    await this.idle();
+    const after = await this.cpuMs();
+    const each = (part: keyof Cpu): number => ((after[part] - before[part]) * 1_000) / countOf(result);
+    return { ...result, node: each('node'), postgres: each('postgres') };
+  }
+
   /** Returns the metric of each process that has it. */
   async metric(name: string): Promise<readonly number[]> {
     const texts = await Promise.all(

@@ -11,9 +11,10 @@ export const makePatient = ({ services, projected, reacted }: Gateway, isPatient
     const caughtUp = progress.caughtUp.bind(progress);
     progress.caughtUp = (ms, names, account) => caughtUp(patience(ms), names, account);
   }
-  const { untilSeen, whenDelivered, whenClockDrained } = services;
-  const patient: Pick<typeof services, 'untilSeen' | 'whenDelivered' | 'whenClockDrained'> = {
+  const { untilSeen, untilPaymentSeen, whenDelivered, whenClockDrained } = services;
+  const patient: Pick<typeof services, 'untilSeen' | 'untilPaymentSeen' | 'whenDelivered' | 'whenClockDrained'> = {
     untilSeen: (ms, look) => untilSeen(patience(ms), look),
+    untilPaymentSeen: (tenant, id, ms, look) => untilPaymentSeen(tenant, id, patience(ms), look),
     whenDelivered: (tenant, ms) => whenDelivered(tenant, patience(ms)),
     whenClockDrained: (account, ms) => whenClockDrained(account, patience(ms)),
   };

@@ -28,9 +28,9 @@ export const perform = async (
   if (done === null) return NOT_FINALISED;
   if (isRejection(done)) return done;
   let seen: ExistingPayment | null = null;
-  const isVisible = await services.untilSeen(VISIBLE_MS, async () => {
-    seen = await services.views.payments.find(caller.tenant, id);
-    return seen !== null && done.isVisible(seen) ? true : null;
+  const isVisible = await services.untilPaymentSeen(caller.tenant, id, VISIBLE_MS, (payment) => {
+    seen = payment;
+    return done.isVisible(payment) || null;
   });
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
 };

@@ -71,10 +71,9 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
     },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
-  const seen = await services.untilSeen(VISIBLE_MS, async () => {
-    const payment = await services.views.payments.find(caller.tenant, id);
-    const outcome = payment && outcomeOf(payment, sent.endToEndId);
-    return payment && outcome ? { payment, outcome } : null;
+  const seen = await services.untilPaymentSeen(caller.tenant, id, VISIBLE_MS, (payment) => {
+    const outcome = outcomeOf(payment, sent.endToEndId);
+    return outcome && { payment, outcome };
   });
   return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
 };

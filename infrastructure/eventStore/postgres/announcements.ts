@@ -1,52 +1,57 @@
-// How processes learn of each other's appends: NOTIFY and LISTEN on a session of its own, and a query of the head every second, because a
-// notice may be lost with its connection or its process. The notice is not part of the append: a transaction with a NOTIFY commits under a
-// lock of the whole server, so that all such commits would wait for each other's write to the disk.
+// How processes learn of each other's appends: by notices on the session that listens for the process, and by a query of the head every
+// second, because a notice may be lost with its connection or its process. The notice is not part of the append: a transaction with a
+// NOTIFY commits under a lock of the whole server, so that all such commits would wait for each other's write to the disk.
 
-import { setTimeout as pause } from 'node:timers/promises';
-import type pg from 'pg';
-import { processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
-import { backoffMs } from '../../waiting.ts';
-import type { HeadWatch } from './logMemory.ts';
-import { closeSession, NEWEST_TEXT, openSession, withQueryTimeout } from './session.ts';
+import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
+import type { NotificationListener } from '../../postgres/notificationListener.ts';
+import type { LogMemory } from './logMemory.ts';
+import { NEWEST_TEXT } from './session.ts';
 
 interface AnnouncementsOptions {
-  readonly connectionString: string;
-  readonly watch: SessionWatch;
-  /** Learns of the appends of other processes. */
-  readonly head: HeadWatch;
-  /** Checks each new connection before it is used. */
-  readonly check: (session: pg.Client) => Promise<void>;
-  /** Called with the result of each query of the head. */
-  readonly onLook: (place: number, id: string) => void;
-  readonly onError: (error: unknown) => void;
+  readonly notices: NotificationListener;
+  /** Whether to open and close the session. Otherwise the caller opens it later. */
+  readonly isOwn: boolean;
+  /** Checks each new session, and learns of the appends of other processes. */
+  readonly memory: LogMemory;
+  readonly onError: (error: Error) => void;
 }
 
 const LOOK_EVERY_MS = 1_000;
-const ANSWER_MS_MAX = 3_000;
 /** Returns no row if the log is empty. */
-const NEWEST = {
-  name: 'newest',
-  text: NEWEST_TEXT,
-  rowMode: 'array',
-} as const;
-const ANNOUNCE = { name: 'announce', text: "SELECT pg_notify('quita_events', $1)" } as const;
-
-const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
-  await pause(ms, undefined, { signal }).catch(() => undefined);
-};
+const NEWEST = { name: 'newest', text: NEWEST_TEXT };
+const CHANNEL = 'quita_events';
+const ANNOUNCE = { name: 'announce', text: `SELECT pg_notify('${CHANNEL}', $1)` };
 
 export class Announcements {
   readonly #options: AnnouncementsOptions;
-  readonly #over = new AbortController();
-  readonly #running: Promise<void>;
-  #session: pg.Client | null = null;
+  readonly #looking: Repeating;
+  readonly #undo: (() => void)[] = [];
   /** The newest place that this process has to announce; null if the others were told. */
   #untold: number | null = null;
   #isTelling = false;
 
-  constructor(options: AnnouncementsOptions) {
+  private constructor(options: AnnouncementsOptions) {
     this.#options = options;
-    this.#running = this.#run();
+    const { notices, onError } = options;
+    const report = (error: Error): void => {
+      if (notices.session !== null) onError(error); // a loss of the session is reported once
+    };
+    this.#looking = repeating(LOOK_EVERY_MS, () => this.#look(), { onError: report });
+  }
+
+  static async open(options: AnnouncementsOptions): Promise<Announcements> {
+    const announcements = new Announcements(options);
+    const { notices, isOwn, memory, onError } = options;
+    announcements.#undo.push(
+      notices.beforeUse((client) => memory.check((query) => client.query(query))),
+      notices.onLost(onError),
+      await notices.on(CHANNEL, (place) => {
+        if (place === '') void announcements.#looking.now();
+        else memory.head.learn(Number(place));
+      }),
+    );
+    if (isOwn) notices.start();
+    return announcements;
   }
 
   /** Tells other processes that this one has appended up to this place. What is appended meanwhile shares the next notice. */
@@ -55,58 +60,33 @@ export class Announcements {
     if (!this.#isTelling) void this.#tell();
   }
 
+  /** Does not wait for a running look, whose connection may be silent. */
   async close(): Promise<void> {
-    this.#over.abort();
-    await this.#running;
+    void this.#looking.stop();
+    for (const undo of this.#undo) undo();
+    const { notices, isOwn } = this.#options;
+    if (isOwn) await notices.close();
   }
 
   /** Never rejects. Without a session, the others find the events within a second. */
   async #tell(): Promise<void> {
+    const { notices } = this.#options;
     this.#isTelling = true;
-    for (let session = this.#session; session !== null && this.#untold !== null; session = this.#session) {
+    for (let { session } = notices; session !== null && this.#untold !== null; session = notices.session) {
       const values = [this.#untold];
       this.#untold = null;
-      await withQueryTimeout(session, session.query({ ...ANNOUNCE, values }), ANSWER_MS_MAX).catch(() => undefined);
+      await session.query({ ...ANNOUNCE, values }).catch(() => undefined);
     }
     this.#isTelling = false;
   }
 
-  /** Listens until it is closed, and reconnects after every loss. Never rejects. */
-  async #run(): Promise<void> {
-    const { connectionString, watch, check, onError } = this.#options;
-    const { signal } = this.#over;
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      let session: pg.Client | null = null;
-      try {
-        const name = 'quita event store: announcements';
-        session = await openSession({ connectionString, watch, name, settings: 'SET idle_session_timeout = 0', check });
-        attempt = 0;
-        await this.#listen(session);
-      } catch (error) {
-        if (!signal.aborted) onError(error);
-      }
-      this.#session = null;
-      if (session !== null) await closeSession(session);
-      await pauseUnless(backoffMs(attempt), signal);
-    }
-  }
-
-  /** Rejects when the connection is lost. */
-  async #listen(session: pg.Client): Promise<void> {
-    const { head, onLook } = this.#options;
-    const lost = new AbortController();
-    session.once('end', () => lost.abort());
-    const own = processIdOf(session);
-    session.on('notification', ({ payload, processId }) => {
-      if (processId !== own) head.learn(Number(payload));
-    });
-    await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
-    this.#session = session;
-    const either = AbortSignal.any([this.#over.signal, lost.signal]);
-    while (!this.#over.signal.aborted) {
-      const { rows } = await withQueryTimeout(session, session.query<[string, string]>(NEWEST), ANSWER_MS_MAX);
-      for (const [place, id] of rows) onLook(Number(place), id);
-      await pauseUnless(LOOK_EVERY_MS, either);
+  async #look(): Promise<void> {
+    const { notices, memory } = this.#options;
+    if (notices.session === null) return;
+    const { rows } = await notices.session.query<{ position: number; id: string }>(NEWEST);
+    for (const { position: place, id } of rows) {
+      memory.saw({ place, id });
+      memory.head.learn(place);
     }
   }
 }

@@ -1,5 +1,4 @@
-// The event store port on PostgreSQL (architecture §5). It uses at most 2 + poolSize connections: appends, announcements, reads.
-import type pg from 'pg';
+// The event store port on PostgreSQL (architecture §5). It uses at most 2 + poolSize connections: appends, notices, reads.
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
   type EventStore,
@@ -8,7 +7,9 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
-import { SessionWatch } from '../../postgres/sessionWatch.ts';
+import { NotificationListener } from '../../postgres/notificationListener.ts';
+import { connectionConfig } from '../../postgres/session.ts';
+import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
@@ -31,6 +32,8 @@ interface PostgresEventStoreOptions {
   readonly inAnyState?: true;
   /** Watch shared with other users of this database. Default: its own. */
   readonly watch?: SessionWatch;
+  /** Listens on this database for all of the process; the caller opens it afterwards, and closes it. Default: its own. */
+  readonly notices?: NotificationListener;
 }
 
 const POOL_SIZE_MAX = 3;
@@ -40,7 +43,8 @@ export async function openPostgresEventStore(
   options: PostgresEventStoreOptions,
 ): Promise<EventStore & DeletesDeliveries> {
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
-  const { watch = new SessionWatch({ connectionString, application_name: 'quita event store: watch' }) } = options;
+  const config = connectionConfig(connectionString, 'quita event store: notices');
+  const { watch = config.watch, notices = new NotificationListener({ ...config, watch }) } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
   const memory = new LogMemory(onError);
   const reader = new Reader({
@@ -54,7 +58,8 @@ export async function openPostgresEventStore(
     const { storeId, state } = await reader.store();
     const refusal = options.inAnyState ? null : refusalOf(state);
     if (refusal !== null) throw refusal;
-    return startStore({ connectionString, watch, onError, reader, storeId, memory });
+    const announcements = await Announcements.open({ notices, isOwn: notices !== options.notices, memory, onError });
+    return startStore({ connectionString, watch, onError, reader, storeId, memory, announcements });
   } catch (error) {
     await reader.close();
     throw error;
@@ -68,6 +73,7 @@ interface Parts {
   readonly reader: Reader;
   readonly storeId: string;
   readonly memory: LogMemory;
+  readonly announcements: Announcements;
 }
 
 /** The reading part of the port. */
@@ -125,21 +131,8 @@ const readsOf = ({ reader, memory, onError }: Parts, refuseWhenClosed: () => voi
 };
 
 const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
-  const { connectionString, watch, onError, reader, storeId, memory } = parts;
-  const { head } = memory;
+  const { connectionString, watch, onError, reader, storeId, memory, announcements } = parts;
   const ended = new AbortController();
-  const check = (session: pg.Client): Promise<void> => memory.check((query) => session.query(query));
-  const announcements = new Announcements({
-    connectionString,
-    watch,
-    head,
-    check,
-    onLook: (place, id) => {
-      memory.saw({ place, id });
-      head.learn(place);
-    },
-    onError,
-  });
   const flusher = new Flusher({
     connectionString,
     watch,
@@ -148,7 +141,7 @@ const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
       announcements.announce(first + events.length - 1);
       memory.wrote(first, events);
     },
-    check,
+    check: (session) => memory.check((query) => session.query(query)),
   });
   const queue = new AppendQueue((members) => flusher.flush(members));
   memory.onRestored(() => queue.giveUpAll(new Error('the log was restored to an older state, or taken over')));

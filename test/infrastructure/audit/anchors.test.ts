@@ -96,7 +96,7 @@ describe('an anchor of the audit log', () => {
     ]);
   });
 
-  for (const url of ['https://127.0.0.1/x', 'https://169.254.169.254/x', 'https://[::1]/x', 'http://example.com/x'])
+  for (const url of ['https://127.0.0.1/x', 'https://169.254.169.254/x', 'https://[::1]/x'])
     it(`that is ${url} gets nothing`, async () => {
       const sender = openWebhookSender({ allowPrivate: true });
       const [state] = await sendTo([url], { sender });
@@ -104,6 +104,12 @@ describe('an anchor of the audit log', () => {
       expect([state?.size, state?.failures]).to.deep.equal([0, 1]);
       expect(state?.error).to.match(/^blocked/);
     });
+
+  it('that is neither a file, an https URL nor an address gets nothing', async () => {
+    const [state] = await sendTo(['http://example.com/x']);
+    expect([state?.size, state?.failures, requests, mails]).to.deep.equal([0, 1, [], []]);
+    expect(state?.error).to.match(/^not a file path/);
+  });
 
   for (const anchor of ['auditor@example.com', 'mailto:auditor@example.com'])
     it(`that is ${anchor} gets a mail`, async () => {

@@ -110,6 +110,36 @@ describe('notices', () => {
     await proxy.close();
   });
 
+  it('does not tell what its own session said', async () => {
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    await notices.open();
+    await notices.session?.query("SELECT pg_notify('a', 'own')");
+    await notify('a', 'of another session');
+    await heard.count(2);
+    expect(heard.all).to.deep.equal(['', 'of another session']);
+  });
+
+  it('uses no connection that fails a check, and reports why', async () => {
+    const heard = new Heard();
+    const lost: string[] = [];
+    let checks = 0;
+    notices.beforeUse(async (client) => {
+      const { rows } = await client.query<{ n: number }>('SELECT 1 AS n');
+      expect([rows, notices.session]).to.deep.equal([[{ n: 1 }], null]);
+      if (++checks < 3) throw new Error(`check ${checks}`);
+    });
+    notices.onLost(({ message }) => lost.push(message));
+    await notices.on('a', heard.listener);
+    notices.start();
+    await heard.count(1);
+    expect([checks, lost, heard.all]).to.deep.equal([3, ['check 1', 'check 2'], ['']]);
+    await backends.cut(NAME);
+    await heard.count(2);
+    expect([checks, lost.length]).to.deep.equal([4, 3]);
+    expect(await backends.of(NAME)).to.have.length(1);
+  });
+
   it('stays closed, whenever it was cut before or is closed again', async () => {
     await notices.open();
     await backends.cut(NAME);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { circuitReports, circuits } from '../../../infrastructure/providers/circuits.ts';
-import { receivedClaims } from '../../../infrastructure/providers/claims.ts';
+import { claim, receivedClaims } from '../../../infrastructure/providers/claims.ts';
 import { connectionVault } from '../../../infrastructure/secrets/connectionSecrets.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
@@ -34,6 +34,19 @@ describe('the tables of provider connections', () => {
     const many = await Promise.all(Array.from({ length: 20 }, (_, i) => claims(ONE)('E3', i % 2 === 0 ? A : B)));
     expect(new Set(many.filter((_, i) => i % 2 === 0)).size).to.equal(1);
     expect(many[0]).to.equal(!many[1]);
+  });
+
+  it('a claim says whether it is new, and who holds the Pix', async () => {
+    const found = await db.transaction(async (tx) => {
+      const first = await claim(tx, { connectionId: ONE, endToEndId: 'E1', paymentId: A });
+      return [first, await claim(tx, { connectionId: ONE, endToEndId: 'E1', paymentId: B })];
+    });
+    found.push(await claim(db, { connectionId: ONE, endToEndId: 'E1', paymentId: A }));
+    expect(found.map(({ holder, isNew }) => [holder, isNew])).to.deep.equal([
+      [A, true],
+      [A, false],
+      [A, false],
+    ]);
   });
 
   it('secrets are sealed, numbered without gaps shared by two, and opened only by their place', async () => {

@@ -152,7 +152,8 @@ describe('data keys', () => {
     const keys = keysWith();
     await keys.listen({
       onLost: (listener) => {
-        lose = listener;
+        lose = () => listener(new Error('lost'));
+        return () => undefined;
       },
       on: async (_, listener) => {
         hear = () => listener('');

@@ -1,6 +1,6 @@
 // A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (architecture §6).
 import { expect } from 'chai';
-import type { EventCodec } from '../../../application/ports/eventCodec.ts';
+import type { EventCodec, EventLog } from '../../../application/ports/eventCodec.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
@@ -183,25 +183,53 @@ describe('rebuilding a read model', () => {
     expect([report?.events, decoded]).to.deep.equal([9, 3]);
   });
 
-  it('whose next batch cannot be decoded rejects when the batch before is written', async () => {
+  /** Rebuilds in batches of three events. The first is written as late as the failure of the next allows. */
+  const failingBehindTheFirst = async (failing: (fail: () => never) => EventLog): Promise<string | undefined> => {
     await scene.appendPayments(2);
     const written = new Gate();
-    let [decoded, commits] = [0, 0];
-    const codec: EventCodec = {
-      encode: (events) => scene.codec.encode(events),
-      decode: async (recorded) => {
-        if (++decoded === 1) return scene.codec.decode(recorded);
-        setImmediate(() => written.open());
-        throw new Error('no keys');
-      },
-    };
+    let commits = 0;
     const slow = interceptingCommits(scene.openSession, async () => {
       if (++commits === 2) await written.pass();
     });
-    const failed = await rebuild([paymentsProjection], { store: scene.store, codec }, slow, { batchSize: 3 }).catch(
-      (error: Error) => error.message,
+    const log = failing(() => {
+      setImmediate(() => written.open());
+      throw new Error('lost');
+    });
+    return await rebuild([paymentsProjection], log, slow, { batchSize: 3 }).then(
+      () => undefined,
+      ({ message }: Error) => message,
     );
-    expect(failed).to.equal('no keys');
+  };
+
+  it('whose next batch cannot be decoded rejects when the batch before is written', async () => {
+    const { store, codec } = scene;
+    let decoded = 0;
+    const failed = await failingBehindTheFirst((fail) => ({
+      store,
+      codec: {
+        encode: (events) => codec.encode(events),
+        decode: async (recorded) => (++decoded === 1 ? codec.decode(recorded) : fail()),
+      },
+    }));
+    expect(failed).to.equal('lost');
+    expect(await scene.checkpoint('payments/next')).to.equal('0000000000000000003');
+  });
+
+  it('whose subscription fails rejects when the batch before is written', async () => {
+    const { store, codec } = scene;
+    const failed = await failingBehindTheFirst((fail) => ({
+      store: {
+        ...store,
+        async *subscribe(options) {
+          for await (const batch of store.subscribe(options)) {
+            yield batch;
+            fail();
+          }
+        },
+      },
+      codec,
+    }));
+    expect(failed).to.equal('lost');
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000000003');
   });
 

@@ -2,6 +2,7 @@
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { SandboxPayment } from '../../../../application/sandbox/payInSandbox.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../../../domain/payment/payment.ts';
 import { perform } from '../../../api/payments/sandboxMethods.ts';
 import { DEFAULT_FAILURE, decideRefund, refundParam } from '../../../api/refunds/sandboxRefunds.ts';
 import { VISIBLE_MS } from '../../../api/sandbox/sandboxSchema.ts';
@@ -97,10 +98,8 @@ const payRoute = route('POST', '/dashboard/{mode}/payments/{id}/pay', {
       );
       if (isRejection(sent)) return sent;
       // The page that follows shows the outcome if it comes soon, and otherwise when it comes.
-      await services.untilSeen(VISIBLE_MS, async () => {
-        const now = await services.views.payments.find(tenant, id);
-        return now?.transaction.status === 'none' ? null : now;
-      });
+      const isShown = ({ transaction }: ExistingPayment) => transaction.status !== 'none' || null;
+      await services.untilPaymentSeen(tenant, id, VISIBLE_MS, isShown);
       return 'paid';
     }),
 });

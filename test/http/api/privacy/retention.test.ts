@@ -7,7 +7,7 @@ import {
   TENANTS_PER_RUN,
 } from '../../../../application/privacy/retention.ts';
 import type { Tenant } from '../../../../domain/kernel/ids.ts';
-import { tenantPages, tenantsAfter } from '../../../../projections/engine/tenants.ts';
+import { allTenants, tenantsAfter } from '../../../../projections/engine/tenants.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
@@ -149,7 +149,7 @@ describe('erasure after the retention (L3)', () => {
     expect(rows.length).to.be.above(1);
     const table = 'rm_payments.payments';
     const found: Tenant[] = [];
-    for await (const page of tenantPages(reads, table)) found.push(...page);
+    for await (const tenant of allTenants(reads, table)) found.push(tenant);
     expect(found).to.deep.equal(rows);
     const one = await tenantsAfter(reads, table, null, 1);
     expect([...one, ...(await tenantsAfter(reads, table, one[0] as Tenant, 1_000))]).to.deep.equal(rows);

@@ -3,6 +3,10 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import type pg from 'pg';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import { positionOf } from '../../../../infrastructure/eventStore/postgres/reader.ts';
+import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
+import { NotificationListener } from '../../../../infrastructure/postgres/notificationListener.ts';
+import { connectionConfig } from '../../../../infrastructure/postgres/session.ts';
 import { newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 
@@ -35,7 +39,7 @@ describe('announcements of appends', () => {
   };
 
   it('come from the session that listens, not from the transaction of the append', async () => {
-    const announcer = await pidOf('announcements');
+    const announcer = await pidOf('notices');
     await store.append(newStream(), -1, newEvents(3));
     await untilTold(3);
     expect(notices.map(({ processId, payload }) => [processId, payload])).to.deep.equal([[announcer, '3']]);
@@ -59,6 +63,66 @@ describe('announcements of appends', () => {
     // Without notices, each would be found by the look of every second.
     expect(performance.now() - beganAtMs).to.be.below(10_000);
     await subscription.stop();
+  });
+
+  describe('on the session that listens for all of a process', () => {
+    let shared: NotificationListener;
+    let faults: Error[];
+    let sharing: EventStore;
+    beforeEach(async () => {
+      faults = [];
+      shared = new NotificationListener(connectionConfig(log.connectionString, 'shared'));
+      const { connectionString } = log;
+      sharing = await openPostgresEventStore({
+        connectionString,
+        notices: shared,
+        onError: (error) => faults.push(error),
+      });
+      await shared.open();
+    });
+    afterEach(async () => {
+      await sharing.close();
+      await shared.close();
+    });
+    const pids = async (name: string) => {
+      const text = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1';
+      return (await log.sql.query<{ pid: number }>(text, [name])).rows.map(({ pid }) => pid);
+    };
+
+    it('are sent and heard, without a session for appends alone', async () => {
+      const others = await pidOf('notices');
+      const [own] = await pids('shared');
+      expect(await pids('quita event store: notices')).to.deep.equal([others]);
+      await sharing.append(newStream(), -1, newEvents(2));
+      await untilTold(2);
+      expect(notices.map(({ processId, payload }) => [processId, payload])).to.deep.equal([[own, '2']]);
+      const heard = new Promise((resolve) => sharing.onHead(resolve));
+      await store.append(newStream(), -1, newEvents(1));
+      expect(await heard).to.equal(positionOf(3));
+    });
+
+    it('are made up for when it is lost, and heard again afterwards', async () => {
+      const subscription = new TestSubscription(sharing);
+      await subscription.until(({ caughtUp }) => caughtUp.length > 0);
+      await log.sql.query('SELECT pg_terminate_backend($1)', [(await pids('shared'))[0]]);
+      await store.append(newStream(), -1, newEvents(1));
+      await subscription.until(({ events }) => events.length === 1);
+      expect(faults).to.have.length(1);
+      const beganAtMs = performance.now();
+      for (let n = 2; n <= 30; n++) {
+        await store.append(newStream(), -1, newEvents(1));
+        await subscription.until(({ events }) => events.length === n);
+      }
+      expect(performance.now() - beganAtMs).to.be.below(10_000);
+      await subscription.stop();
+    });
+
+    it('are not heard before the log is checked: it may have been restored, though no other session is used', async () => {
+      await sharing.append(newStream(), -1, newEvents(2));
+      const restored = new Promise((resolve) => sharing.onRestored(resolve));
+      await log.restore(positionOf(1));
+      expect(await restored).to.equal(positionOf(1));
+    });
   });
 
   it('come from event_store.append for a process of an earlier version, which does not turn that off', async () => {
