@@ -10,11 +10,13 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { DataKeys } from '../ports/dataKeys.ts';
 import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
 import { concerns } from './heldData.ts';
 
 export interface EraseNeeds extends FindNeeds {
   readonly accounts: Accounts;
+  readonly dataKeys: Pick<DataKeys, 'destroy'>;
 }
 
 interface ErasureOrder {
@@ -31,9 +33,12 @@ export interface Erased {
 
 const ownerOf = (held: Held): OwnerId => (held.kind === 'payment' ? { payment: held.id } : { payout: held.id });
 
-/** Records the erasure of one payment or payout. Rejects as `erasePayment` and `erasePayout` do. */
+/**
+ * Records the erasure of one payment or payout, and destroys its key. Rejects as `erasePayment` and `erasePayout` do. Throws
+ * DataKeysUnavailable if the key could not be destroyed: a repeat or the job destroys it.
+ */
 export const eraseOne =
-  ({ commands, accounts, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
+  ({ commands, accounts, dataKeys, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
   async (
     owner: OwnerId,
     { accountId, mode }: { readonly accountId: AccountId; readonly mode: Mode },
@@ -48,7 +53,10 @@ export const eraseOne =
       'payment' in owner
         ? await commands.execute(PAYMENT, PAYMENT.stream(owner.payment), erasePayment(wish, at), metadata)
         : await commands.execute(PAYOUT, PAYOUT.stream(owner.payout), erasePayout(wish, at), metadata);
-    return isRejection(done) ? done : done.reply;
+    if (isRejection(done)) return done;
+    // Otherwise, folds of the events before the erasure would show the data until the job has run.
+    await dataKeys.destroy([id]);
+    return done.reply;
   };
 
 const REASON_MAX = 500;

@@ -77,7 +77,7 @@ const report: CliCommand = {
 
 const erase: CliCommand = {
   name: 'privacy erase',
-  summary: 'Erase a person’s data: the worker then destroys the keys, within seconds',
+  summary: 'Erase a person’s data: destroys the keys; a worker then deletes files and blanks rows, within seconds',
   options: {
     ...SUBJECT_OPTIONS,
     reason: { description: 'why, without personal data; kept for ever', required: true },

@@ -42,8 +42,7 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
   expect(foundIn(before)).to.include.members(['Zuleica', '39053344705', 'violão azul']);
   const owners = [...desk.payments, rawIdOf(desk.payoutId), rawIdOf(desk.failedPayoutId)];
   const told = new Promise<void>((resolve) => elsewhere.dataKeys.onDestroyed(resolve));
-  const { operations, dataKeys } = gateway.storage;
-  expect(await operations.transaction((tx) => dataKeys.destroy(owners, tx))).to.equal(owners.length);
+  expect(await gateway.storage.dataKeys.destroy(owners)).to.equal(owners.length);
   await told;
   const after = await read();
   expect(foundIn(after)).to.deep.equal([]);

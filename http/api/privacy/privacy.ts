@@ -94,7 +94,7 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
   operationId: 'erasePersonalData',
   summary: 'Erase a person’s data',
   description:
-    'Erases the personal data of up to 1,000 payments and payouts that hold data of the subject. Money, times and ids stay. Payments that have not ended, or whose retention has not passed, are refused. A worker then destroys the keys.',
+    'Erases the personal data of up to 1,000 payments and payouts that hold data of the subject. Money, times and ids stay. Payments that have not ended, or whose retention has not passed, are refused.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: s.exactly({
