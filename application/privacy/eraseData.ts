@@ -11,8 +11,8 @@ import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { DataKeys } from '../ports/dataKeys.ts';
+import { reasonProblem } from './erasureReason.ts';
 import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
-import { concerns } from './heldData.ts';
 
 export interface EraseNeeds extends FindNeeds {
   readonly accounts: Accounts;
@@ -58,24 +58,6 @@ export const eraseOne =
     await dataKeys.destroy([id]);
     return done.reply;
   };
-
-const REASON_MAX = 500;
-
-/** Returns why the reason can't be stored, or null. It stays for ever, so it must not name the person. */
-const reasonProblem = (reason: string, subject: Subject, held: readonly Held[]): string | null => {
-  if (reason === '' || reason.length > REASON_MAX) return `must have 1 to ${REASON_MAX} characters`;
-  const text = { reason };
-  const named = 'document' in subject || 'email' in subject ? concerns(text, subject) : false;
-  const repeats = held.some(({ data }) =>
-    textsIn(data).some((value) => value.length >= 4 && reason.toLowerCase().includes(value.toLowerCase())),
-  );
-  return named || repeats ? 'must not contain personal data, because it is never erased' : null;
-};
-
-const textsIn = (data: unknown): readonly string[] => {
-  if (typeof data === 'string') return [data];
-  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsIn) : [];
-};
 
 /**
  * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Those of a person are erased or refused one by

@@ -1132,7 +1132,8 @@ export const EN: Texts = {
       despite: 'Also erase data that the law still requires',
       confirm: 'I have checked the list. This can’t be undone.',
       notConfirmed: 'Confirm that the data can’t be restored.',
-      personalReason: 'The reason must not contain personal data, because it is never erased.',
+      personalReason:
+        'The reason must not contain the person’s name, document, email address, phone or Pix key, because it is never erased.',
       outcome: 'Result',
       outcomes: { erased: 'Erased', erased_before: 'Erased before', refused: 'Refused' },
       because: 'Why it stays',

@@ -1148,7 +1148,8 @@ export const PT: Texts = {
       despite: 'Apagar também os dados que a lei ainda exige',
       confirm: 'Conferi a lista. Não há como desfazer.',
       notConfirmed: 'Confirme que os dados não podem ser recuperados.',
-      personalReason: 'O motivo não pode ter dados pessoais, porque nunca é apagado.',
+      personalReason:
+        'O motivo não pode ter nome, documento, e-mail, telefone ou chave Pix da pessoa, porque nunca é apagado.',
       outcome: 'Resultado',
       outcomes: { erased: 'Apagado', erased_before: 'Apagado antes', refused: 'Recusado' },
       because: 'Por que fica',
