@@ -12,7 +12,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { DataKeys } from '../ports/dataKeys.ts';
 import { reasonProblem } from './erasureReason.ts';
-import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
+import { type FindNeeds, findPerson, isOwner, type OwnerId, ownerOf, type Subject } from './findPerson.ts';
 
 export interface EraseNeeds extends FindNeeds {
   readonly accounts: Accounts;
@@ -31,7 +31,10 @@ export interface Erased {
   readonly refused: Rejection | null;
 }
 
-const ownerOf = (held: Held): OwnerId => (held.kind === 'payment' ? { payment: held.id } : { payout: held.id });
+export interface ErasedPage {
+  readonly erased: readonly Erased[];
+  readonly hasMore: boolean;
+}
 
 /**
  * Records the erasure of one payment or payout, and destroys its key. Rejects as `erasePayment` and `erasePayout` do. Throws
@@ -60,9 +63,9 @@ export const eraseOne =
   };
 
 /**
- * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Those of a person are erased or refused one by
- * one. Rejects with `invalid_request` for an unusable reason, with `not_found` if nothing is held, and for a single payment or payout as
- * `eraseOne` does.
+ * Erases the data of everything found for the subject after `after`, up to FOUND_MAX payments and payouts. Those of a person are erased or
+ * refused one by one. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason, with `not_found` if nothing is held,
+ * and for a single payment or payout as `eraseOne` does.
  */
 export const eraseData =
   (needs: EraseNeeds) =>
@@ -70,11 +73,14 @@ export const eraseData =
     subject: Subject,
     order: ErasureOrder,
     by: Changer,
-  ): Promise<{ readonly erased: readonly Erased[]; readonly hasMore: boolean } | Rejection> => {
-    const { held, hasMore } = await findPerson(needs)(subject);
+    after: OwnerId | null = null,
+  ): Promise<ErasedPage | Rejection> => {
+    const found = await findPerson(needs)(subject, after);
+    if (isRejection(found)) return found;
+    const { held, hasMore } = found;
     const problem = reasonProblem(order.reason, subject, held);
     if (problem !== null) return reject('invalid_request', `reason ${problem}.`, { param: 'reason' });
-    if (held.length === 0) return reject('not_found', 'Nothing is held about this subject.');
+    if (held.length === 0 && after === null) return reject('not_found', 'Nothing is held about this subject.');
     const erased: Erased[] = [];
     for (const one of held) {
       const owner = ownerOf(one);

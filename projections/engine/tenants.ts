@@ -27,10 +27,10 @@ export const tenantsAfter = async (
 
 const PAGE = 1_000;
 
-/** Yields pages of all tenants with rows. */
-export const tenantPages = (db: Sql, table: string): AsyncGenerator<readonly Tenant[]> =>
+/** Yields pages of all tenants with rows, in the order of account and mode, after `after`. */
+export const tenantPages = (db: Sql, table: string, after: Tenant | null = null): AsyncGenerator<readonly Tenant[]> =>
   pagesOf(
     PAGE,
-    (last: Tenant | null) => readTenants(db, table, last, PAGE),
+    (last: Tenant | null) => readTenants(db, table, last ?? after, PAGE),
     (rows) => rows,
   );

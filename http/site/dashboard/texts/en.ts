@@ -1116,7 +1116,7 @@ export const EN: Texts = {
       slow: 'A search by CPF, CNPJ or email address reads every payment: about 15 s per million.',
       found: (count) => (count === 1 ? '1 payment or payout' : `${count} payments and payouts`),
       none: 'Nothing is held about this subject.',
-      hasMore: 'There are more. Erase these first, then search again.',
+      next: 'Next page',
       what: 'Payment or payout',
       kinds: { payment: 'Payment', payout: 'Payout' },
       amount: 'Amount',

@@ -1132,7 +1132,7 @@ export const PT: Texts = {
       slow: 'A busca por CPF, CNPJ ou e-mail lê todos os pagamentos: cerca de 15 s por milhão.',
       found: (count) => (count === 1 ? '1 pagamento ou saque' : `${count} pagamentos e saques`),
       none: 'Não há dados guardados.',
-      hasMore: 'Há mais. Apague estes primeiro e busque de novo.',
+      next: 'Próxima página',
       what: 'Pagamento ou saque',
       kinds: { payment: 'Pagamento', payout: 'Saque' },
       amount: 'Valor',
