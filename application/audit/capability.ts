@@ -5,9 +5,10 @@ import { type AnchorNeeds, sendToAnchors } from './anchors.ts';
 import { type AuditingNeeds, auditing } from './auditing.ts';
 import { AuditLog, type AuditLogNeeds } from './auditLog.ts';
 import { type AuditorNeeds, findAuditor } from './auditors.ts';
-import { type OperateAuditNeeds, operateAudit, sealingLag } from './operateAudit.ts';
+import { type OperateAuditNeeds, operateAudit } from './operateAudit.ts';
 import { paymentHistory, type StoryNeeds } from './paymentStory.ts';
 import { Sealer, type SealerNeeds } from './sealer.ts';
+import { SealingLag } from './sealingLag.ts';
 
 interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNeeds, OperateAuditNeeds, StoryNeeds {
   readonly auditAnchors: OperateAuditNeeds['auditAnchors'];
@@ -19,8 +20,12 @@ interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNee
 
 const partsOf = (needs: AuditNeeds) => {
   const sealer = new Sealer(needs);
-  needs.store.onRestored(() => sealer.forget());
-  return { ...needs, sealer, auditLog: new AuditLog(needs) };
+  const sealingLag = new SealingLag(needs);
+  needs.store.onRestored(() => {
+    sealer.forget();
+    sealingLag.forget();
+  });
+  return { ...needs, sealer, sealingLag, auditLog: new AuditLog(needs) };
 };
 
 export const audit = capability({
@@ -55,7 +60,7 @@ export const audit = capability({
     {
       name: 'audit_lag_seconds',
       help: 'Age of the oldest event that the audit log doesn’t contain; -1 if the event log can’t be read from there.',
-      read: async (needs) => (await sealingLag(needs)) ?? -1,
+      read: async ({ sealingLag }) => (await sealingLag.seconds()) ?? -1,
     },
     {
       name: 'audit_stopped',

@@ -43,11 +43,9 @@ export interface AuditStatus {
   readonly witnesses: readonly LastCosigned[];
 }
 
-type LagNeeds = Pick<OperateAuditNeeds, 'store' | 'auditTree' | 'auditClock'>;
-
 /** Returns the age in seconds of the first entry after a position; 0 if no entry follows, null if the log doesn't have the position. */
 export const ageOfNext = async (
-  { store, auditClock }: Pick<LagNeeds, 'store' | 'auditClock'>,
+  { store, auditClock }: Pick<OperateAuditNeeds, 'store' | 'auditClock'>,
   position: Position | null,
 ): Promise<number | null> => {
   try {
@@ -58,10 +56,6 @@ export const ageOfNext = async (
     throw error;
   }
 };
-
-/** Returns the age in seconds of the oldest event that is not sealed; 0 if all are; null if the log can't be read from there. */
-export const sealingLag = async (needs: LagNeeds): Promise<number | null> =>
-  await ageOfNext(needs, (await needs.auditTree.find())?.position ?? null);
 
 /** Returns the vkey of the key that signed a checkpoint, or null if it is not one of ours. */
 const signerOf = (

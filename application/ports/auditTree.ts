@@ -66,7 +66,7 @@ export interface AuditTree {
   checkpoint(size: number): Promise<SignedCheckpoint | null>;
   /** Yields the checkpoints that were signed in a period, by size. */
   checkpoints(from: Timestamp, to: Timestamp): AsyncIterable<SignedCheckpoint>;
-  /** Of checkpoints older than a day, keeps the last one of each hour, and all that witnesses cosigned. */
+  /** Of checkpoints older than a day, keeps for each hour the last one, and the last one that each witness cosigned. */
   thinOut(): Promise<void>;
   /** Keeps a witness's signature line, instead of an older one of this size. */
   cosign(size: number, witness: string, line: string): Promise<void>;

@@ -1,6 +1,5 @@
 // Data keys: the keys that seal personal data in events and other records (ADR 0017). Destroying a key erases the data.
 import { EventStoreUnavailable, type StoredKey } from './eventStore.ts';
-import type { Sql } from './sql.ts';
 
 /** Seals texts. `context` binds a sealed text to its place, so that it can't be moved to another one. */
 export interface DataKey {
@@ -41,10 +40,11 @@ export interface DataKeys {
   /** Remembers a key that an append has stored. */
   remember(key: NewDataKey): void;
   /**
-   * Destroys the owners' keys, also of owners without a key, in the transaction. Idempotent. Returns the number of owners whose keys were
-   * not destroyed before. After the commit, all processes forget their keys and call their `onDestroyed` listeners.
+   * Destroys the owners' keys, also of owners without a key. Idempotent. Returns the number of owners whose keys were not destroyed before.
+   * This process forgets its keys and calls its `onDestroyed` listeners before the promise resolves; other processes do so soon after.
+   * Throws DataKeysUnavailable.
    */
-  destroy(owners: readonly string[], tx: Sql): Promise<number>;
+  destroy(owners: readonly string[]): Promise<number>;
   /** Calls the listener when keys were destroyed, or may have been: discard whatever holds personal data. Returns how to unsubscribe. */
   onDestroyed(listener: () => void): () => void;
 }

@@ -15,13 +15,16 @@ export interface Place<Id> {
   readonly id: Id;
 }
 
+/** The place of an item among those of all accounts. */
+export interface TenantPlace<Id> extends Tenant, Place<Id> {}
+
 /** Reads of payments or payouts of all accounts. `Item`: the state. */
 interface PersonalReads<Id, Item> {
   /**
-   * Yields items that may concern the person, in pages. Reads every item once. The caller confirms each, because ids and texts may contain
-   * the same digits by chance.
+   * Yields items that may concern the person, after `after` in an order of their own, in pages. Reads every item once. The caller confirms
+   * each, because ids and texts may contain the same digits by chance.
    */
-  mentioning(person: Person): AsyncIterable<readonly Item[]>;
+  mentioning(person: Person, after: TenantPlace<Id> | null): AsyncIterable<readonly Item[]>;
   /** Returns up to `limit` places of a tenant's items created before `before`, after `after`, oldest first. */
   createdBefore(
     tenant: Tenant,

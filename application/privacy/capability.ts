@@ -16,7 +16,7 @@ export const privacy = capability({
       handler: (needs: PrivacyNeeds) => each(completeErasureOf(needs)),
       places: { places: 24, perTarget: 24 },
       idle: 'awaited',
-      // The key is destroyed last; no table shows payment and key together.
+      // No table shows which of its steps are done.
       owed: BY_ROW,
     }),
   ],

@@ -10,11 +10,13 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import { type FindNeeds, findPerson, type Held, isOwner, type OwnerId, type Subject } from './findPerson.ts';
-import { concerns } from './heldData.ts';
+import type { DataKeys } from '../ports/dataKeys.ts';
+import { reasonProblem } from './erasureReason.ts';
+import { type FindNeeds, findPerson, isOwner, type OwnerId, ownerOf, type Subject } from './findPerson.ts';
 
 export interface EraseNeeds extends FindNeeds {
   readonly accounts: Accounts;
+  readonly dataKeys: Pick<DataKeys, 'destroy'>;
 }
 
 interface ErasureOrder {
@@ -29,11 +31,17 @@ export interface Erased {
   readonly refused: Rejection | null;
 }
 
-const ownerOf = (held: Held): OwnerId => (held.kind === 'payment' ? { payment: held.id } : { payout: held.id });
+export interface ErasedPage {
+  readonly erased: readonly Erased[];
+  readonly hasMore: boolean;
+}
 
-/** Records the erasure of one payment or payout. Rejects as `erasePayment` and `erasePayout` do. */
+/**
+ * Records the erasure of one payment or payout, and destroys its key. Rejects as `erasePayment` and `erasePayout` do. Throws
+ * DataKeysUnavailable if the key could not be destroyed: a repeat or the job destroys it.
+ */
 export const eraseOne =
-  ({ commands, accounts, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
+  ({ commands, accounts, dataKeys, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
   async (
     owner: OwnerId,
     { accountId, mode }: { readonly accountId: AccountId; readonly mode: Mode },
@@ -48,31 +56,16 @@ export const eraseOne =
       'payment' in owner
         ? await commands.execute(PAYMENT, PAYMENT.stream(owner.payment), erasePayment(wish, at), metadata)
         : await commands.execute(PAYOUT, PAYOUT.stream(owner.payout), erasePayout(wish, at), metadata);
-    return isRejection(done) ? done : done.reply;
+    if (isRejection(done)) return done;
+    // Otherwise, folds of the events before the erasure would show the data until the job has run.
+    await dataKeys.destroy([id]);
+    return done.reply;
   };
 
-const REASON_MAX = 500;
-
-/** Returns why the reason can't be stored, or null. It stays for ever, so it must not name the person. */
-const reasonProblem = (reason: string, subject: Subject, held: readonly Held[]): string | null => {
-  if (reason === '' || reason.length > REASON_MAX) return `must have 1 to ${REASON_MAX} characters`;
-  const text = { reason };
-  const named = 'document' in subject || 'email' in subject ? concerns(text, subject) : false;
-  const repeats = held.some(({ data }) =>
-    textsIn(data).some((value) => value.length >= 4 && reason.toLowerCase().includes(value.toLowerCase())),
-  );
-  return named || repeats ? 'must not contain personal data, because it is never erased' : null;
-};
-
-const textsIn = (data: unknown): readonly string[] => {
-  if (typeof data === 'string') return [data];
-  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsIn) : [];
-};
-
 /**
- * Erases the data of everything found for the subject, up to FOUND_MAX payments and payouts. Those of a person are erased or refused one by
- * one. Rejects with `invalid_request` for an unusable reason, with `not_found` if nothing is held, and for a single payment or payout as
- * `eraseOne` does.
+ * Erases the data of everything found for the subject after `after`, up to FOUND_MAX payments and payouts. Those of a person are erased or
+ * refused one by one. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason, with `not_found` if nothing is held,
+ * and for a single payment or payout as `eraseOne` does.
  */
 export const eraseData =
   (needs: EraseNeeds) =>
@@ -80,11 +73,14 @@ export const eraseData =
     subject: Subject,
     order: ErasureOrder,
     by: Changer,
-  ): Promise<{ readonly erased: readonly Erased[]; readonly hasMore: boolean } | Rejection> => {
-    const { held, hasMore } = await findPerson(needs)(subject);
+    after: OwnerId | null = null,
+  ): Promise<ErasedPage | Rejection> => {
+    const found = await findPerson(needs)(subject, after);
+    if (isRejection(found)) return found;
+    const { held, hasMore } = found;
     const problem = reasonProblem(order.reason, subject, held);
     if (problem !== null) return reject('invalid_request', `reason ${problem}.`, { param: 'reason' });
-    if (held.length === 0) return reject('not_found', 'Nothing is held about this subject.');
+    if (held.length === 0 && after === null) return reject('not_found', 'Nothing is held about this subject.');
     const erased: Erased[] = [];
     for (const one of held) {
       const owner = ownerOf(one);

@@ -1,5 +1,5 @@
-// Completes an erasure after the payment's or payout's own event: blanks the other streams and the operational records, deletes evidence,
-// and destroys the key. Every step is idempotent, and a killed job runs again (rule L2).
+// Completes an erasure after the payment's or payout's own event: destroys the key if the command was interrupted, blanks the other
+// streams and the operational records, and deletes evidence. Every step is idempotent, and a killed job runs again (rule L2).
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { eraseCase } from '../../domain/dispute/medCase.ts';
@@ -70,7 +70,7 @@ export interface ErasureNeeds {
   readonly grants: Pick<EvidenceGrants, 'ofCases'>;
   readonly mail: Pick<MailSender, 'forget'>;
   readonly caughtUp: CaughtUp;
-  /** The database of the data keys and operational records. */
+  /** The database of the operational records. */
   readonly erasing: SqlPool;
   /** Records the `tx_` or `po_` id outside the database, because a restored one doesn't know what was erased later. */
   readonly onErased: (id: string) => void;
@@ -121,10 +121,9 @@ class ErasureWork {
   async ofPayment(paymentId: PaymentId): Promise<boolean> {
     const owner = await this.#ownerOf(paymentId);
     if (owner === null) return false;
-    await this.#blankPayment(owner, paymentId);
-    await this.#destroy(owner, paymentId);
-    // Events that were recorded meanwhile were sealed with the key. Later ones are stored without personal data.
+    await this.#needs.dataKeys.destroy([paymentId]);
     await this.#blankPayment((await this.#ownerOf(paymentId)) ?? owner, paymentId);
+    await this.#blankRecords(owner);
     return true;
   }
 
@@ -134,9 +133,9 @@ class ErasureWork {
     if (state.status === 'absent' || state.erasedAt === undefined) return false;
     const { accountId, mode } = state.terms;
     const owner = { accountId, mode, paymentId: null, payoutId, txid: null, refundIds: [], caseIds: [] };
+    await this.#needs.dataKeys.destroy([payoutId]);
     await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
-    await this.#destroy(owner, payoutId);
-    await this.#blankDeliveries(owner, PAYOUT.stream(payoutId), payoutId);
+    await this.#blankRecords(owner);
     return true;
   }
 
@@ -184,8 +183,8 @@ class ErasureWork {
   }
 
   /** Files first: while the records exist, a killed job finds them again. */
-  async #destroy(owner: ErasedOwner, keyOwner: string): Promise<void> {
-    const { evidence, grants, mail, erasing, personalRecords, dataKeys } = this.#needs;
+  async #blankRecords(owner: ErasedOwner): Promise<void> {
+    const { evidence, grants, mail, erasing, personalRecords } = this.#needs;
     const { accountId, mode, caseIds } = owner;
     const ids: EvidenceId[] = [...(await grants.ofCases(caseIds))];
     for (const caseId of caseIds) {
@@ -194,9 +193,6 @@ class ErasureWork {
       await mail.forget(Array.from({ length: revision + 1 }, (_, n) => caseMailIdOf(caseId, n)));
     }
     for (const evidenceId of new Set(ids)) await evidence.remove({ accountId, mode, evidenceId });
-    await erasing.transaction(async (tx) => {
-      await personalRecords.erase(owner, tx);
-      await dataKeys.destroy([keyOwner], tx);
-    });
+    await erasing.transaction((tx) => personalRecords.erase(owner, tx));
   }
 }

@@ -3,6 +3,7 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { erasedCharge, erasedTransaction } from '../../domain/payment/erasure.ts';
@@ -39,6 +40,8 @@ export interface HeldPayout extends Omit<HeldPayment, 'kind' | 'id' | 'disputes'
   readonly id: PayoutId;
 }
 export type Held = HeldPayment | HeldPayout;
+
+export const ownerOf = (held: Held): OwnerId => (held.kind === 'payment' ? { payment: held.id } : { payout: held.id });
 
 export interface FindNeeds {
   readonly commands: CommandHandler;
@@ -127,21 +130,48 @@ async function* ofOwner({ commands }: FindNeeds, owner: OwnerId): AsyncGenerator
   if (state.status !== 'absent') yield state;
 }
 
-async function* ofPerson(needs: FindNeeds, person: Person): AsyncGenerator<ExistingPayment | Payout, void> {
-  for await (const page of needs.personalPayments.mentioning(person))
-    yield* page.filter((payment) => concerns(dataOfPayment(payment), person));
-  for await (const page of needs.personalPayouts.mentioning(person))
-    yield* page.filter((payout) => concerns(dataOfPayout(payout), person));
+/** `after`: the item after which the search continues, or null. Payouts come after all payments. */
+async function* ofPerson(
+  needs: FindNeeds,
+  person: Person,
+  after: ExistingPayment | Payout | null,
+): AsyncGenerator<ExistingPayment | Payout, void> {
+  const payout = after !== null && 'terms' in after ? after : null;
+  const payment = after !== null && 'charge' in after ? after.charge.terms : null;
+  if (payout === null)
+    for await (const page of needs.personalPayments.mentioning(
+      person,
+      payment && { ...payment, id: payment.paymentId },
+    ))
+      yield* page.filter((one) => concerns(dataOfPayment(one), person));
+  const { terms, requestedAt: createdAt } = payout ?? {};
+  const place = terms && createdAt ? { ...terms, id: terms.payoutId, createdAt } : null;
+  for await (const page of needs.personalPayouts.mentioning(person, place))
+    yield* page.filter((one) => concerns(dataOfPayout(one), person));
 }
 
 export const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
 
-/** Returns up to FOUND_MAX payments and payouts that hold data of the subject, and whether there are more. */
+export interface FoundData {
+  readonly held: readonly Held[];
+  readonly hasMore: boolean;
+}
+
+export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match an existing item.', {
+  param: 'startingAfter',
+});
+
+/**
+ * Returns up to FOUND_MAX payments and payouts that hold data of the subject, and whether there are more. A search for a person continues
+ * after `after`. Rejects with `invalid_cursor` if that doesn't exist.
+ */
 export const findPerson =
   (needs: FindNeeds) =>
-  async (subject: Subject): Promise<{ readonly held: readonly Held[]; readonly hasMore: boolean }> => {
+  async (subject: Subject, after: OwnerId | null = null): Promise<FoundData | Rejection> => {
     const held: Held[] = [];
-    for await (const one of isOwner(subject) ? ofOwner(needs, subject) : ofPerson(needs, subject)) {
+    const last = after === null ? null : ((await ofOwner(needs, after).next()).value ?? null);
+    if (after !== null && last === null) return NO_CURSOR;
+    for await (const one of isOwner(subject) ? ofOwner(needs, subject) : ofPerson(needs, subject, last)) {
       if (held.length === FOUND_MAX) return { held, hasMore: true };
       held.push('terms' in one ? heldOfPayout(needs, one) : await heldOfPayment(needs, one));
     }

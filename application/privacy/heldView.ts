@@ -5,14 +5,14 @@ import { PREFIX } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Erased } from './eraseData.ts';
-import type { Held, OwnerId } from './findPerson.ts';
+import { type Held, type OwnerId, ownerOf } from './findPerson.ts';
 
 const publicId = (owner: OwnerId): string =>
   'payment' in owner ? PAYMENT.idPrefix + owner.payment : PAYOUT.idPrefix + owner.payout;
 
 export const heldView = (held: Held) => ({
   kind: held.kind,
-  id: publicId(held.kind === 'payment' ? { payment: held.id } : { payout: held.id }),
+  id: publicId(ownerOf(held)),
   chargeId: held.kind === 'payment' ? PREFIX.charge + held.id : null,
   accountId: ACCOUNT.idPrefix + held.accountId,
   mode: held.mode,

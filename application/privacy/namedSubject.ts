@@ -1,12 +1,12 @@
 // Reads the subject of a search as an operator names it, in a request or on the command line.
 import { isEmailAddress } from '../../domain/kernel/email.ts';
-import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
-import type { Subject } from './findPerson.ts';
+import { NO_CURSOR, type OwnerId, type Subject } from './findPerson.ts';
 
 export const SUBJECT_NAMES = ['document', 'email', 'payment', 'payout'] as const;
 export type NamedSubject = { readonly [Name in (typeof SUBJECT_NAMES)[number]]?: string | undefined };
@@ -38,4 +38,13 @@ export const subjectNamed = (named: NamedSubject): Subject | Rejection => {
     default:
       return name satisfies never;
   }
+};
+
+/** Reads the id after which a search continues. Undefined gives null. Rejects with `invalid_cursor` unless it is a `tx_` or `po_` id. */
+export const cursorNamed = (text: string | undefined): OwnerId | null | Rejection => {
+  if (text === undefined) return null;
+  const payment = parsePrefixedId<PaymentId>(text, PAYMENT.idPrefix);
+  if (payment !== null) return { payment };
+  const payout = parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix);
+  return payout === null ? NO_CURSOR : { payout };
 };

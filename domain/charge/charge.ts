@@ -69,6 +69,7 @@ export interface ChargeTerms extends Tenant {
 }
 
 export interface Failure {
+  /** Free text. A provider's own words may name the payer, so events seal it. */
   readonly reason: string;
   readonly providerErrorCode: string;
 }
@@ -277,7 +278,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeRerouted: {
     version: 1,
     shape: record({ connectionId: text(), reason: text(), providerErrorCode: text(), at: time }),
-    personal: [],
+    personal: ['reason'],
   },
   ChargePixIssued: {
     version: 1,
@@ -292,10 +293,14 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeInstrumentRefused: {
     version: 1,
     shape: record({ method, reason: text(), providerErrorCode: text(), at: time }),
-    personal: [],
+    personal: ['reason'],
   },
   ChargeExpired: { version: 1, shape: record({ at: time }), personal: [] },
-  ChargeFailed: { version: 1, shape: record({ reason: text(), providerErrorCode: text(), at: time }), personal: [] },
+  ChargeFailed: {
+    version: 1,
+    shape: record({ reason: text(), providerErrorCode: text(), at: time }),
+    personal: ['reason'],
+  },
   ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeCancelled: {
     version: 1,

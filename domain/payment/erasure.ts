@@ -6,6 +6,7 @@ import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import { ERASED, type SerdeTable } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { IncomingPayment, IncomingPaymentRecord, Payer } from '../transaction/incomingPayment.ts';
+import type { RefundRecord } from '../transaction/refunds.ts';
 import type { TransactionState } from '../transaction/transaction.ts';
 
 /** The personal data of the payment was erased. Whatever its events held of it is unreadable, or will be. */
@@ -20,12 +21,15 @@ export const erasedCharge = (state: ChargeState, erasedAt: Timestamp): ChargeSta
   if (state.status === 'absent') return state;
   const { terms, instruments } = state;
   const customer = { name: null, document: null, email: null, phone: null };
-  return {
-    ...state,
+  const erased = {
     terms: { ...terms, customer, customerId: null, metadata: {}, expectedPayerTaxId: null },
     instruments: { ...instruments, acquirerInstruments: instruments.acquirerInstruments.map(erasedInstrument) },
     erasedAt: state.erasedAt ?? erasedAt,
   };
+  // The reasons of expired and cancelled charges are Quita's own.
+  return state.status === 'failed'
+    ? { ...state, ...erased, failure: { ...state.failure, reason: ERASED } }
+    : { ...state, ...erased };
 };
 
 const NO_PAYER: Payer = { name: null, document: null };
@@ -40,14 +44,25 @@ const erasedRecord = (record: IncomingPaymentRecord): IncomingPaymentRecord => {
   };
 };
 
+const erasedRefund = (refund: RefundRecord): RefundRecord => {
+  const { outcome } = refund;
+  return {
+    ...refund,
+    reason: null,
+    destination: null,
+    outcome: outcome.status === 'failed' ? { ...outcome, reason: ERASED } : outcome,
+  };
+};
+
 /** Returns the transaction without personal data. */
 export const erasedTransaction = (state: TransactionState): TransactionState => {
   const seen = { incomingPayments: state.incomingPayments.map(erasedRecord) };
   switch (state.status) {
     case 'none':
     case 'processing':
-    case 'refused':
       return { ...state, ...seen };
+    case 'refused':
+      return { ...state, ...seen, failure: { ...state.failure, reason: ERASED } };
     case 'held':
     case 'returning':
     case 'returned':
@@ -58,7 +73,7 @@ export const erasedTransaction = (state: TransactionState): TransactionState => 
         ...state,
         ...seen,
         settlement: { ...settlement, incoming: withoutPayer(settlement.incoming) },
-        refunds: refunds.map((refund) => ({ ...refund, reason: null, destination: null })),
+        refunds: refunds.map(erasedRefund),
         dispute: dispute && { ...dispute, reason: null, payer: NO_PAYER },
       };
     }

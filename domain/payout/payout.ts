@@ -153,8 +153,9 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
       return isAtBank(state) ? { ...requested, status: 'failed', reason, failedAt } : state;
     }
     case 'PayoutPersonalDataErased': {
-      const erased = { destination: ERASED, description: null, metadata: {} };
-      return { ...state, terms: { ...terms, ...erased }, erasedAt: erasedAt ?? event.data.at };
+      const blank = { destination: ERASED, description: null, metadata: {} };
+      const erased = { terms: { ...terms, ...blank }, erasedAt: erasedAt ?? event.data.at };
+      return state.status === 'failed' ? { ...state, ...erased, reason: ERASED } : { ...state, ...erased };
     }
     default:
       return ignore(state, event);
@@ -223,7 +224,7 @@ export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutSubmitted: { version: 1, shape: instant, personal: [] },
   PayoutOutcomeUnknown: { version: 1, shape: instant, personal: [] },
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
-  PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: [] },
+  PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: ['reason'] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },
   PayoutPersonalDataErased: { version: 1, shape: erasureShape, personal: [] },
 });

@@ -7,7 +7,7 @@ import { type Decider, type Decision, type Fact, ignore } from '../kernel/decide
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { PaymentId, RefundId, Tenant } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
-import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import { ERASED, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 /** `devolution` returns the Pix by its end-to-end id, `cashout` is a new Pix, `reversal` is the acquirer's refund of other methods. */
@@ -72,8 +72,7 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
     const { at: requestedAt, ...order } = event.data;
     return state.status === 'absent' ? { status: 'requested', order, requestedAt } : state;
   }
-  if (event.type === 'RefundPersonalDataErased')
-    return state.status === 'absent' ? state : { ...state, order: { ...state.order, destination: null } };
+  if (event.type === 'RefundPersonalDataErased') return erased(state);
   if (event.type === 'RefundConfirmedLate') return state.status === 'failed' ? { ...state, late: event.data } : state;
   if (!isOpen(state)) return state;
   switch (event.type) {
@@ -89,6 +88,13 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
       return ignore(state, event);
   }
 };
+
+const erased = (state: RefundState): RefundState => {
+  if (state.status === 'absent') return state;
+  const order = { ...state.order, destination: null };
+  return state.status === 'failed' ? { ...state, order, reason: ERASED } : { ...state, order };
+};
+
 export const refund: Decider<RefundState, RefundEvent> = { initial: { status: 'absent' }, evolve };
 
 /** Starts the work on a refund that the payment's stream reserved. No-op if it has started. */
@@ -172,7 +178,7 @@ const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundOutcomeUnknown: { version: 1, shape: record({ at: time }), personal: [] },
   RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
-  RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
+  RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: ['reason'] },
   RefundPersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
 });
 

@@ -73,7 +73,7 @@ export const refundMovementSerde: SerdeTable<RefundMovement> = {
   TransactionRefundReleased: {
     version: 1,
     shape: record({ ...moved, reason: text() }),
-    personal: [],
+    personal: ['reason'],
   },
 };
 

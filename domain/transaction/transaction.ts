@@ -354,7 +354,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
   TransactionRefused: {
     version: 1,
     shape: record({ method, reason: text(), providerErrorCode: text(), isFinal: flag, at: time }),
-    personal: [],
+    personal: ['reason'],
   },
   TransactionSettled: {
     version: 1,

@@ -30,6 +30,9 @@ interface Tools {
   readonly audit?: AuditSettings;
 }
 
+/** Returns the origin of the log at a URL. Key names of signed notes must not contain plus signs; a URL has no spaces. */
+export const originOfLog = (url: string): string => url.replace(/^https?:\/\//, '').replaceAll('+', '%2B');
+
 const tools = ({ storage: { operations, reads, codec }, keyringOf, publicUrl, audit = NO_SETTINGS }: Tools) => {
   const auditUrl = `${publicUrl}/audit/log`;
   return {
@@ -42,7 +45,7 @@ const tools = ({ storage: { operations, reads, codec }, keyringOf, publicUrl, au
     notificationsOfPayment: notificationsOfPayment(reads),
     auditClock: { now: () => Date.now() },
     auditUrl,
-    auditOrigin: auditUrl.replace(/^https?:\/\//, ''),
+    auditOrigin: originOfLog(auditUrl),
   };
 };
 

@@ -86,9 +86,11 @@ const checkpoints = (
   thinOut: async () => {
     await db.query(
       `DELETE FROM audit.checkpoints c WHERE signed_at < now() - interval '1 day'
-         AND NOT EXISTS (SELECT FROM audit.cosignatures s WHERE s.size = c.size)
          AND EXISTS (SELECT FROM audit.checkpoints later WHERE later.size > c.size
-           AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour')`,
+           AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour')
+         AND NOT EXISTS (SELECT FROM audit.cosignatures s WHERE s.size = c.size AND NOT EXISTS (
+           SELECT FROM audit.cosignatures newer JOIN audit.checkpoints later USING (size) WHERE newer.witness = s.witness
+             AND size > c.size AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour'))`,
     );
   },
   cosign: async (size, witness, line) => {

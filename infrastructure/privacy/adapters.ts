@@ -15,6 +15,11 @@ interface World {
   readonly log: Log;
 }
 
+interface OperatorsWorld {
+  readonly config: Pick<Config, 'retentionYears'>;
+  readonly storage: { readonly dataKeys: DataKeys };
+}
+
 export const privacy = capabilityAdapters({
   adapters: ({ storage: { operations, dataKeys }, retentionYears, eraseAfterRetention, log }: World) => ({
     personalRecords,
@@ -25,7 +30,8 @@ export const privacy = capabilityAdapters({
     retentionYears,
     erasesAfterRetention: eraseAfterRetention,
   }),
-  operatorsAdapters: ({ config }: { readonly config: Pick<Config, 'retentionYears'> }) => ({
+  operatorsAdapters: ({ config, storage }: OperatorsWorld) => ({
+    dataKeys: storage.dataKeys,
     retentionYears: config.retentionYears,
   }),
   terminal: () => import('./terminal.ts'),

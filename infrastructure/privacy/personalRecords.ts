@@ -23,8 +23,12 @@ const OF_PAYMENT: readonly Blanking[] = [
     values: ({ accountId, txid }) => [accountId, txid],
   },
   {
-    text: `UPDATE sandbox_bank.refunds SET destination = NULL WHERE account_id = $1 AND refund_id = ANY($2::text[])`,
+    text: `UPDATE sandbox_bank.refunds SET destination = NULL, reason = NULL WHERE account_id = $1 AND refund_id = ANY($2::text[])`,
     values: ({ accountId, refundIds }) => [accountId, refundIds],
+  },
+  {
+    text: 'UPDATE sandbox_bank.facts SET reason = NULL WHERE account_id = $1 AND txid = $2 AND reason IS NOT NULL',
+    values: ({ accountId, txid }) => [accountId, txid],
   },
   {
     text: `UPDATE operations.evidence_grants SET file_name = '${ERASED}' WHERE case_id = ANY($1::text[])`,
@@ -34,7 +38,7 @@ const OF_PAYMENT: readonly Blanking[] = [
 
 const OF_PAYOUT: readonly Blanking[] = [
   {
-    text: `UPDATE sandbox_bank.payouts SET destination = '${ERASED}' WHERE account_id = $1 AND payout_id = $2`,
+    text: `UPDATE sandbox_bank.payouts SET destination = '${ERASED}', reason = NULL WHERE account_id = $1 AND payout_id = $2`,
     values: ({ accountId, payoutId }) => [accountId, payoutId],
   },
 ];

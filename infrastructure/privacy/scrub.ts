@@ -14,6 +14,7 @@ export const SCRUBBED_TABLES = [
   'sandbox_bank.cases',
   'sandbox_bank.refunds',
   'sandbox_bank.payouts',
+  'sandbox_bank.facts',
   // Holds samples of columns.
   'pg_catalog.pg_statistic',
 ] as const;

@@ -1,11 +1,12 @@
 // Commands about the personal data of payers: find, report, erase and scrub (rules L1–L5).
 import { writeFile } from 'node:fs/promises';
-import type { Subject } from '../../application/privacy/findPerson.ts';
-import { erasedView, type HeldView, heldView } from '../../application/privacy/heldView.ts';
+import type { ErasedPage } from '../../application/privacy/eraseData.ts';
+import { type FoundData, type OwnerId, ownerOf, type Subject } from '../../application/privacy/findPerson.ts';
+import { type ErasedView, erasedView, type HeldView, heldView } from '../../application/privacy/heldView.ts';
 import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../application/privacy/namedSubject.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { renderPrivacyReport } from '../../http/api/privacy/reportPdf.ts';
-import { accepted, byOf, type CliCommand, type CliInput, UsageError } from '../cli/command.ts';
+import { accepted, byOf, type CliCommand, type CliInput, type CliWorld, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
 import { ScrubRefused, scrub } from './scrub.ts';
 
@@ -39,21 +40,28 @@ const cells = (held: HeldView): readonly string[] => [
   held.keptUntil ?? 'not ended',
   held.erasedAt ?? '-',
 ];
-const MORE = 'There are more than these.';
+
+/** Returns what is held about the subject, from all pages. */
+const heldBy = async ({ platform }: CliWorld, subject: Subject): Promise<readonly HeldView[]> => {
+  const all: HeldView[] = [];
+  for (let after: OwnerId | null = null; ; ) {
+    const { held, hasMore }: FoundData = accepted(await platform.findPersonalData(subject, after));
+    all.push(...held.map(heldView));
+    const last = held.at(-1);
+    if (!hasMore || last === undefined) return all;
+    after = ownerOf(last);
+  }
+};
 
 const find: CliCommand = {
   name: 'privacy find',
   summary: 'Find the payments and payouts of all accounts that hold a person’s data',
   options: SUBJECT_OPTIONS,
   run: async (world, { options }) => {
-    const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
-    const views = held.map(heldView);
+    const views = await heldBy(world, subjectOf(options));
     const found = views.map(({ data: _, disputes: __, ...one }) => one);
-    const text = (screen: Screen) =>
-      [views.length === 0 ? 'nothing is held' : table(screen, HEAD, views.map(cells)), ...(hasMore ? [MORE] : [])].join(
-        '\n',
-      );
-    return { json: { found, hasMore }, text };
+    const text = (screen: Screen) => (views.length === 0 ? 'nothing is held' : table(screen, HEAD, views.map(cells)));
+    return { json: { found }, text };
   },
 };
 
@@ -62,22 +70,21 @@ const report: CliCommand = {
   summary: 'Report what is held about a person, for an access request (LGPD, article 18)',
   options: { ...SUBJECT_OPTIONS, pdf: { description: 'write the report to this file as a PDF in Portuguese' } },
   run: async (world, { options }) => {
-    const { held, hasMore } = await world.platform.findPersonalData(subjectOf(options));
-    const data = held.map(heldView);
+    const data = await heldBy(world, subjectOf(options));
     const path = options['pdf'];
-    if (typeof path !== 'string') return { json: { data, hasMore }, text: JSON.stringify({ data, hasMore }, null, 2) };
+    if (typeof path !== 'string') return { json: { data }, text: JSON.stringify({ data }, null, 2) };
     await writeFile(path, await renderPrivacyReport(data, world.accounts.realNow()), { mode: 0o600, flag: 'wx' }).catch(
       (error: NodeJS.ErrnoException) => {
         throw new UsageError(`${path} can't be written (${error.code})`);
       },
     );
-    return { json: { file: path, payments: data.length, hasMore }, text: `${path} lists ${data.length} payments` };
+    return { json: { file: path, payments: data.length }, text: `${path} lists ${data.length} payments` };
   },
 };
 
 const erase: CliCommand = {
   name: 'privacy erase',
-  summary: 'Erase a person’s data: the worker then destroys the keys, within seconds',
+  summary: 'Erase a person’s data: destroys the keys; a worker then deletes files and blanks rows, within seconds',
   options: {
     ...SUBJECT_OPTIONS,
     reason: { description: 'why, without personal data; kept for ever', required: true },
@@ -86,14 +93,17 @@ const erase: CliCommand = {
   changes: 'always',
   run: async (world, { options }) => {
     const order = { reason: String(options['reason']).trim(), despiteRetention: options['despite-retention'] === true };
-    const { erased, hasMore } = accepted(
-      await world.platform.erasePersonalData(subjectOf(options), order, byOf(world)),
-    );
-    const views = erased.map(erasedView);
+    const subject = subjectOf(options);
+    const views: ErasedView[] = [];
+    for (let after: OwnerId | null | undefined = null; after !== undefined; ) {
+      const page: ErasedPage = accepted(await world.platform.erasePersonalData(subject, order, byOf(world), after));
+      views.push(...page.erased.map(erasedView));
+      after = page.hasMore ? page.erased.at(-1)?.owner : undefined;
+    }
     const rows = views.map(({ id, outcome, because }) => [id, outcome.replaceAll('_', ' '), because ?? '']);
     return {
-      json: { erased: views, hasMore },
-      text: (screen: Screen) => [table(screen, ['ID', 'OUTCOME', ''], rows), ...(hasMore ? [MORE] : [])].join('\n'),
+      json: { erased: views },
+      text: (screen: Screen) => table(screen, ['ID', 'OUTCOME', ''], rows),
       isBad: views.some(({ outcome }) => outcome === 'refused'),
     };
   },

@@ -87,9 +87,13 @@ interface Row {
 const FIND = 'SELECT owner, secret_id, salt FROM privacy.data_keys WHERE owner = ANY($1::text[])';
 const INSERT = `INSERT INTO privacy.data_keys (owner, secret_id, salt)
   SELECT * FROM unnest($1::text[], $2::int[], $3::bytea[]) ON CONFLICT DO NOTHING RETURNING owner`;
-const DESTROY = `INSERT INTO privacy.data_keys AS k (owner, destroyed_at)
-  SELECT owner, now() FROM unnest($1::text[]) v(owner) GROUP BY owner ORDER BY owner
-  ON CONFLICT (owner) DO UPDATE SET secret_id = NULL, salt = NULL, destroyed_at = now() WHERE k.destroyed_at IS NULL`;
+/** PostgreSQL merges equal notices of one transaction. */
+const DESTROY = `WITH destroyed AS (
+    INSERT INTO privacy.data_keys AS k (owner, destroyed_at)
+    SELECT owner, now() FROM unnest($1::text[]) v(owner) GROUP BY owner ORDER BY owner
+    ON CONFLICT (owner) DO UPDATE SET secret_id = NULL, salt = NULL, destroyed_at = now() WHERE k.destroyed_at IS NULL
+    RETURNING owner)
+  SELECT pg_notify('${DESTROYED}', '') FROM destroyed`;
 
 export class PostgresDataKeys implements DataKeys {
   readonly #db: Sql;
@@ -140,9 +144,9 @@ export class PostgresDataKeys implements DataKeys {
     if (this.#mayRemember && !this.#remembered.has(owner)) this.#remembered.set(owner, key);
   }
 
-  async destroy(owners: readonly string[], tx: Sql): Promise<number> {
-    const { rowCount } = await tx.query(DESTROY, [new TextArray(owners)]);
-    if (rowCount > 0) await tx.query(`NOTIFY ${DESTROYED}`);
+  async destroy(owners: readonly string[]): Promise<number> {
+    const { rowCount } = await this.#db.query(DESTROY, [new TextArray(owners)]).catch(unavailable);
+    if (rowCount > 0) this.forgetAll(); // the notice comes later
     return rowCount;
   }
 

@@ -27,8 +27,8 @@ export const tenantsAfter = async (
 
 const PAGE = 1_000;
 
-/** Yields all tenants with rows, in the order of account and mode. */
-export async function* allTenants(db: Sql, table: string): AsyncGenerator<Tenant, void> {
-  const pageAfter = (last: Tenant | null) => readTenants(db, table, last, PAGE);
+/** Yields all tenants with rows after `after`, in the order of account and mode. */
+export async function* allTenants(db: Sql, table: string, after: Tenant | null = null): AsyncGenerator<Tenant, void> {
+  const pageAfter = (last: Tenant | null) => readTenants(db, table, last ?? after, PAGE);
   for await (const page of pagesOf(PAGE, pageAfter, (rows) => rows)) yield* page;
 }

@@ -45,7 +45,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 17,
+  version: 18,
   aggregate: PAYMENT,
   isByAccount: true,
   table: 'payments',

@@ -18,7 +18,7 @@ interface Row {
 }
 
 export const personalPayouts = (db: Sql): PersonalPayouts => ({
-  mentioning: (person) => {
+  mentioning: (person, after) => {
     const { condition, value } = mentions(person, '$3', ['state']);
     return pagesOf(
       PAGE,
@@ -26,7 +26,7 @@ export const personalPayouts = (db: Sql): PersonalPayouts => ({
         db.query<Row>(
           `SELECT id, CASE WHEN ${condition} THEN state ELSE '' END AS state, ${condition} AS is_found FROM rm_payouts.requested
            WHERE created_at IS NOT NULL AND id > $1 ORDER BY id LIMIT $2`,
-          [last?.id ?? '', PAGE, value],
+          [last?.id ?? after?.id ?? '', PAGE, value],
         ),
       (rows) => rows.filter((row) => row.is_found).map(({ state }) => JSON.parse(state) as Payout),
     );

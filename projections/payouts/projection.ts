@@ -2,6 +2,7 @@
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
+import { ERASED } from '../../domain/kernel/serde.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
@@ -18,7 +19,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 4,
+  version: 5,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [
@@ -99,7 +100,11 @@ const writePixOuts = async (schema: string, events: readonly LoggedEvent[], tx: 
   if (ended.length > 0) await end(schema, ended, tx);
   // Refunds of an erased payment are rejected, so its erasure comes after them.
   if (erased.length > 0)
-    await tx.query(`UPDATE ${schema}.pix_outs SET destination = NULL WHERE payment_id = ANY($1::text[])`, [erased]);
+    await tx.query(
+      `UPDATE ${schema}.pix_outs SET destination = NULL, failure_reason = CASE WHEN failure_reason IS NOT NULL THEN '${ERASED}' END
+       WHERE payment_id = ANY($1::text[])`,
+      [erased],
+    );
 };
 
 const insert = (schema: string, rows: readonly (readonly [OfPayment, Reserved['data']])[], tx: Sql) =>

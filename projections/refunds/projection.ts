@@ -4,7 +4,7 @@ import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const refundsProjection = aggregateTable({
   name: 'refunds',
-  version: 3,
+  version: 4,
   aggregate: REFUND,
   isByAccount: true,
   table: 'refunds',

@@ -25,6 +25,7 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
   await desk.payInFull();
   await desk.payOtherwise();
   await desk.payOut();
+  await desk.failEverywhere();
   const dump = await dumpOf(gateway);
   expect(
     dump.flatMap(({ type, data, metadata }) => foundIn(data + metadata).map((trace) => [type, trace])),
@@ -39,10 +40,9 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
   };
   const before = await read();
   expect(foundIn(before)).to.include.members(['Zuleica', '39053344705', 'violão azul']);
-  const owners = [...desk.payments, rawIdOf(desk.payoutId)];
+  const owners = [...desk.payments, rawIdOf(desk.payoutId), rawIdOf(desk.failedPayoutId)];
   const told = new Promise<void>((resolve) => elsewhere.dataKeys.onDestroyed(resolve));
-  const { operations, dataKeys } = gateway.storage;
-  expect(await operations.transaction((tx) => dataKeys.destroy(owners, tx))).to.equal(owners.length);
+  expect(await gateway.storage.dataKeys.destroy(owners)).to.equal(owners.length);
   await told;
   const after = await read();
   expect(foundIn(after)).to.deep.equal([]);

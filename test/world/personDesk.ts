@@ -45,6 +45,8 @@ export class PersonDesk {
   chargeId = '';
   caseId = '';
   payoutId = '';
+  /** A payout that the bank refused. */
+  failedPayoutId = '';
   evidenceId = '';
   /** Path and query of the link to the file, before the erasure. */
   evidenceLink = '';
@@ -168,6 +170,26 @@ export class PersonDesk {
     const { id } = await this.post<{ id: string }>('/v1/payouts', body, 201);
     this.payoutId = id;
     await this.#until(async () => (await this.get<Body>(`/v1/payouts/${id}`)).body['status'] === 'paid');
+  }
+
+  /** Lets a refund, a payout and a card payment fail, with the person in the bank's own words. */
+  async failEverywhere(): Promise<void> {
+    const settings = { auto_confirm_refunds: false, auto_confirm_payouts: false };
+    const because = { reason: PERSON.complaint };
+    await this.post('/v1/sandbox/settings', settings);
+    const asked = { amount: 300, idempotencyKey: newKey(), destinationKey: PERSON.email };
+    const refund = await this.post<{ id: string }>(`/v1/payments/${rawIdOf(this.chargeId)}/refund`, asked, 201);
+    await this.post(`/v1/sandbox/refunds/${refund.id}/fail`, because);
+    const body = { amount: 300, destination: { pix_key: PERSON.document } };
+    this.failedPayoutId = (await this.post<{ id: string }>('/v1/payouts', body, 201)).id;
+    await this.post(`/v1/sandbox/payouts/${this.failedPayoutId}/fail`, because);
+    await this.post('/v1/sandbox/settings', { auto_confirm_refunds: true, auto_confirm_payouts: true });
+    const card = { amount: 10_000, currency: 'BRL', paymentMethods: ['CREDIT_CARD'], idempotencyKey: newKey() };
+    const customer = { customerName: PERSON.name, customerDocument: PERSON.document, customerEmail: PERSON.email };
+    const { id } = await this.post<{ id: string }>('/v1/payments', { ...card, ...customer }, 201);
+    this.payments.push(id);
+    await this.#until(async () => (await this.paymentOf(id))['status'] !== 'PENDING');
+    await this.post(`/v1/sandbox/payments/${id}/refuse`, because);
   }
 
   get<T = Body>(path: string): Promise<Reply<T>> {

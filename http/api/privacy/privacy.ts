@@ -1,10 +1,11 @@
 // Routes by which operators find, report and erase the personal data of payers (rules L1–L3). They are POST, so that no URL has a tax id.
+import type { OwnerId, Subject } from '../../../application/privacy/findPerson.ts';
 import { erasedView, heldView } from '../../../application/privacy/heldView.ts';
-import { subjectNamed } from '../../../application/privacy/namedSubject.ts';
+import { cursorNamed, type NamedSubject, subjectNamed } from '../../../application/privacy/namedSubject.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
@@ -15,8 +16,11 @@ const subject = {
   email: s.optional(s.described('An email address.', s.string(254))),
   payment: s.optional(s.described('The ch_ or tx_ id of a payment.', s.string(64))),
   payout: s.optional(s.described('The po_ id of a payout.', s.string(64))),
+  startingAfter: s.optional(
+    s.described('The last id of the previous page, for a document or an email address.', s.string(64)),
+  ),
 };
-const found = {
+const fields = {
   kind: s.oneOfTexts(['payment', 'payout']),
   id: s.string(),
   chargeId: s.orNull(s.id(PREFIX.charge)),
@@ -32,6 +36,18 @@ const found = {
   erasedAt: s.orNull(s.timestamp),
 };
 const hasMore = s.described('Whether more payments or payouts were found than the answer lists.', s.boolean);
+
+interface Search {
+  readonly of: Subject;
+  readonly after: OwnerId | null;
+}
+const searchOf = ({ startingAfter, ...named }: NamedSubject & { startingAfter?: string }): Search | Rejection => {
+  const of = subjectNamed(named);
+  const after = cursorNamed(startingAfter);
+  if (isRejection(of)) return of;
+  return after !== null && isRejection(after) ? after : { of, after };
+};
+
 const READS = ['payments', 'payouts', 'disputes'] as const;
 
 const findRoute = route('POST', '/ops/v1/privacy/find', {
@@ -42,11 +58,14 @@ const findRoute = route('POST', '/ops/v1/privacy/find', {
   ...FOR_OPERATORS,
   body: jsonBody({ schema: s.exactly(subject) }),
   reads: READS,
-  responses: { 200: json('The payments and payouts.', s.exactly({ data: s.listOf(s.exactly(found)), hasMore })) },
+  errors: ['invalid_cursor'],
+  responses: { 200: json('The payments and payouts.', s.exactly({ data: s.listOf(s.exactly(fields)), hasMore })) },
   handle: async ({ body, services: { platform } }) => {
-    const of = subjectNamed(body);
-    if (isRejection(of)) return of;
-    const { held, hasMore: more } = await platform.findPersonalData(of);
+    const search = searchOf(body);
+    if (isRejection(search)) return search;
+    const found = await platform.findPersonalData(search.of, search.after);
+    if (isRejection(found)) return found;
+    const { held, hasMore: more } = found;
     const data = held.map(heldView).map(({ data: _, disputes: __, ...one }) => one);
     return { status: 200, body: { data, hasMore: more } };
   },
@@ -60,13 +79,14 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
   ...FOR_OPERATORS,
   body: jsonBody({ schema: s.exactly(subject) }),
   reads: READS,
+  errors: ['invalid_cursor'],
   responses: {
     200: json(
       'The report.',
       s.exactly({
         data: s.listOf(
           s.exactly({
-            ...found,
+            ...fields,
             data: s.described('The personal data, with the names under which it is stored.', s.anyJson),
             disputes: s.listOf(s.exactly({ id: s.id(MED_CASE.idPrefix), data: s.anyJson })),
           }),
@@ -80,9 +100,11 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
     ),
   },
   handle: async ({ body, services: { platform, accounts } }) => {
-    const of = subjectNamed(body);
-    if (isRejection(of)) return of;
-    const { held, hasMore: more } = await platform.findPersonalData(of);
+    const search = searchOf(body);
+    if (isRejection(search)) return search;
+    const found = await platform.findPersonalData(search.of, search.after);
+    if (isRejection(found)) return found;
+    const { held, hasMore: more } = found;
     const data = held.map(heldView);
     const pdf = await renderPrivacyReport(data, accounts.realNow());
     const file = { contentType: 'application/pdf' as const, base64: pdf.toString('base64') };
@@ -94,7 +116,7 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
   operationId: 'erasePersonalData',
   summary: 'Erase a person’s data',
   description:
-    'Erases the personal data of up to 1,000 payments and payouts that hold data of the subject. Money, times and ids stay. Payments that have not ended, or whose retention has not passed, are refused. A worker then destroys the keys.',
+    'Erases the personal data of up to 1,000 payments and payouts that hold data of the subject. Money, times and ids stay. Payments that have not ended, or whose retention has not passed, are refused.',
   ...FOR_OPERATORS,
   body: jsonBody({
     schema: s.exactly({
@@ -119,13 +141,13 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
       }),
     ),
   },
-  errors: ['not_found', 'payment_not_final', 'retention_not_passed'],
+  errors: ['invalid_cursor', 'not_found', 'payment_not_final', 'retention_not_passed'],
   handle: async (context) => {
     const { reason, despiteRetention = false, ...named } = context.body;
-    const of = subjectNamed(named);
-    if (isRejection(of)) return of;
+    const search = searchOf(named);
+    if (isRejection(search)) return search;
     const order = { reason: reason.trim(), despiteRetention };
-    const done = await context.services.platform.erasePersonalData(of, order, actorOf(context));
+    const done = await context.services.platform.erasePersonalData(search.of, order, actorOf(context), search.after);
     if (isRejection(done)) return done;
     return { status: 200, body: { data: done.erased.map(erasedView), hasMore: done.hasMore } };
   },

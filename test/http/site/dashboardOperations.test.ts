@@ -308,6 +308,12 @@ describe('the operators’ pages about the system', () => {
       for (const by of ['document', 'email', 'payment', 'payout'])
         expect(saying(await send('/erasure', { by, value: '"><b>1' }), erasure.badSubject)).to.deep.equal([422, true]);
     });
+    it('continue a search after the last item of a page', async () => {
+      const after = chargeId.replace('ch_', 'tx_');
+      const next = await send('/erasure', { ...subject, after });
+      expect([next.status, next.text.includes(chargeId)]).to.deep.equal([200, false]);
+      expect(saying(await send('/erasure', { ...subject, after: 'x' }), erasure.badSubject)).to.deep.equal([422, true]);
+    });
     it('report what is held as PDF and JSON', async () => {
       const of = { by: 'payment', value: chargeId };
       const json = await send('/erasure/report', { ...of, format: 'json' });

@@ -64,14 +64,27 @@ describe('the stored tree of the audit log', () => {
     expect([tree.origin, tree.storeId]).to.deep.equal([ORIGIN, 'store']);
   });
 
-  it('keeps all checkpoints of a day, then the last of each hour and those with cosignatures', async () => {
+  it('keeps all checkpoints of a day, then of each hour the last, and the last that each witness cosigned', async () => {
     await world.pool.query(`INSERT INTO audit.checkpoints (size, note, signed_at)
       SELECT n, 'x', date_trunc('hour', now()) - interval '3 days' + n * interval '20 minutes' FROM generate_series(0, 8) n
       UNION ALL SELECT 100 + n, 'x', now() - n * interval '1 minute' FROM generate_series(0, 2) n`);
-    await world.tree.cosign(4, 'witness', 'line');
+    for (const [size, witness] of [
+      ...([
+        [0, 'a'],
+        [1, 'b'],
+      ] as const), // the last of each of them in this hour
+      ...([
+        [3, 'a'],
+        [4, 'a'],
+        [4, 'b'],
+      ] as const),
+    ])
+      await world.tree.cosign(size, witness, `${witness} of ${size}`);
     await world.tree.thinOut();
     await world.tree.thinOut();
     const { rows } = await world.pool.query<{ size: number }>('SELECT size FROM audit.checkpoints ORDER BY size');
-    expect(rows.map(({ size }) => size)).to.deep.equal([2, 4, 5, 8, 100, 101, 102]);
+    expect(rows.map(({ size }) => size)).to.deep.equal([0, 1, 2, 4, 5, 8, 100, 101, 102]);
+    expect(await world.tree.cosignatures(3)).to.deep.equal([]);
+    expect(await world.tree.cosignatures(4)).to.deep.equal(['a of 4', 'b of 4']);
   });
 });

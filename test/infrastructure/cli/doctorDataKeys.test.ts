@@ -36,7 +36,7 @@ describe('doctor on data keys', () => {
       const [lost, erased] = [await sold({ name: 'Maria' }), await sold({ name: 'Ana' })];
       await sold({ name: 'Rita' });
       await sold({});
-      await operations.transaction((tx) => dataKeys.destroy([erased], tx));
+      await dataKeys.destroy([erased]);
       await gateway.untilProjected();
       expect(await dataKeysOf(database)).to.deep.equal([true, 'none is missing (4 payments sampled)']);
       await operations.query('DELETE FROM privacy.data_keys WHERE owner = $1', [lost]);

@@ -77,7 +77,7 @@ describe('privacy find, report and erase', () => {
     expect((await run('erase', '--payment', id)).code).to.equal(2);
     for (const reason of ['Ana Souza asked', 'for ana@example.com'])
       expect((await run('erase', '--payment', id, '--reason', reason)).err).to.include(
-        'must not contain personal data',
+        'must not contain the person’s name',
       );
     const early = await run('erase', '--payment', id, '--reason', 'request 17');
     expect([early.code, early.err]).to.satisfy(

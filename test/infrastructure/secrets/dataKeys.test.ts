@@ -103,8 +103,8 @@ describe('data keys', () => {
     const [owner, other, third] = [newOwner(), newOwner(), newOwner()];
     const keys = keysWith();
     for (const one of [owner, third]) await keys.findOrCreate(one, true);
-    expect(await pool.transaction((tx) => keys.destroy([owner, other, owner], tx))).to.equal(2);
-    expect(await pool.transaction((tx) => keys.destroy([owner, other], tx))).to.equal(0);
+    expect(await keys.destroy([owner, other, owner])).to.equal(2);
+    expect(await keys.destroy([owner, other])).to.equal(0);
     expect([await rowOf(owner), await rowOf(other), await rowOf(third)]).to.deep.equal([
       [{ isGone: true }],
       [{ isGone: true }],
@@ -116,16 +116,16 @@ describe('data keys', () => {
     expect((await keysWith().find([owner])).get(owner)).to.equal('destroyed');
   });
 
-  it('are not destroyed by a transaction that is rolled back', async () => {
+  it('are forgotten at once by the process that destroys them', async () => {
     const owner = newOwner();
     const keys = keysWith();
-    await keys.findOrCreate(owner, true);
-    const failure = pool.transaction(async (tx) => {
-      await keys.destroy([owner], tx);
-      throw new Error('rolled back');
-    });
-    expect((await failureOf(failure)).message).to.equal('rolled back');
-    opened((await keysWith().find([owner])).get(owner));
+    let told = 0;
+    keys.onDestroyed(() => told++);
+    opened(await keys.findOrCreate(owner, true));
+    await keys.destroy([owner]);
+    expect([keys.recall(owner), told]).to.deep.equal([undefined, 1]);
+    await keys.destroy([owner]);
+    expect(told).to.equal(1);
   });
 
   it('are forgotten by all processes when some are destroyed', async () => {
@@ -138,7 +138,7 @@ describe('data keys', () => {
       await processes[0].findOrCreate(owner, true);
       await processes[1].find([owner]);
       const told = processes.map((keys) => new Promise<void>((resolve) => keys.onDestroyed(resolve)));
-      await pool.transaction((tx) => processes[0].destroy([owner], tx));
+      await processes[0].destroy([owner]);
       await Promise.all(told);
       expect(processes.map((keys) => keys.recall(owner))).to.deep.equal([undefined, undefined]);
     } finally {
@@ -177,10 +177,7 @@ describe('data keys', () => {
   it('are read again if some were destroyed while they were read', async () => {
     const owner = newOwner();
     await keysWith().findOrCreate(owner, true);
-    let between: (() => Promise<void>) | null = async () => {
-      await pool.transaction((tx) => keys.destroy([owner], tx));
-      keys.forgetAll();
-    };
+    let between: (() => Promise<unknown>) | null = () => keys.destroy([owner]);
     const slow: Pick<PgPool, 'query'> = {
       query: (async (...args: Parameters<PgPool['query']>) => {
         const result = await pool.query(...args);

@@ -1116,7 +1116,7 @@ export const EN: Texts = {
       slow: 'A search by CPF, CNPJ or email address reads every payment: about 15 s per million.',
       found: (count) => (count === 1 ? '1 payment or payout' : `${count} payments and payouts`),
       none: 'Nothing is held about this subject.',
-      hasMore: 'There are more. Erase these first, then search again.',
+      next: 'Next page',
       what: 'Payment or payout',
       kinds: { payment: 'Payment', payout: 'Payout' },
       amount: 'Amount',
@@ -1132,7 +1132,8 @@ export const EN: Texts = {
       despite: 'Also erase data that the law still requires',
       confirm: 'I have checked the list. This can’t be undone.',
       notConfirmed: 'Confirm that the data can’t be restored.',
-      personalReason: 'The reason must not contain personal data, because it is never erased.',
+      personalReason:
+        'The reason must not contain the person’s name, document, email address, phone or Pix key, because it is never erased.',
       outcome: 'Result',
       outcomes: { erased: 'Erased', erased_before: 'Erased before', refused: 'Refused' },
       because: 'Why it stays',

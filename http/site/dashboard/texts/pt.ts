@@ -1132,7 +1132,7 @@ export const PT: Texts = {
       slow: 'A busca por CPF, CNPJ ou e-mail lê todos os pagamentos: cerca de 15 s por milhão.',
       found: (count) => (count === 1 ? '1 pagamento ou saque' : `${count} pagamentos e saques`),
       none: 'Não há dados guardados.',
-      hasMore: 'Há mais. Apague estes primeiro e busque de novo.',
+      next: 'Próxima página',
       what: 'Pagamento ou saque',
       kinds: { payment: 'Pagamento', payout: 'Saque' },
       amount: 'Valor',
@@ -1148,7 +1148,8 @@ export const PT: Texts = {
       despite: 'Apagar também os dados que a lei ainda exige',
       confirm: 'Conferi a lista. Não há como desfazer.',
       notConfirmed: 'Confirme que os dados não podem ser recuperados.',
-      personalReason: 'O motivo não pode ter dados pessoais, porque nunca é apagado.',
+      personalReason:
+        'O motivo não pode ter nome, documento, e-mail, telefone ou chave Pix da pessoa, porque nunca é apagado.',
       outcome: 'Resultado',
       outcomes: { erased: 'Apagado', erased_before: 'Apagado antes', refused: 'Recusado' },
       because: 'Por que fica',

@@ -482,7 +482,7 @@ interface OperationsTexts {
     readonly slow: string;
     readonly found: (count: number) => string;
     readonly none: string;
-    readonly hasMore: string;
+    readonly next: string;
     readonly what: string;
     readonly kinds: { readonly [K in HeldView['kind']]: string };
     readonly amount: string;

@@ -22,6 +22,7 @@ describe('erasure of personal data (L1–L3)', () => {
   let gateway: TestGateway;
   let desk: PersonDesk;
   let owners: readonly string[];
+  let payouts: readonly string[];
   /** Of the log. */
   const lines: string[] = [];
 
@@ -32,10 +33,12 @@ describe('erasure of personal data (L1–L3)', () => {
     await desk.payInFull();
     await desk.payOtherwise();
     await desk.payOut();
+    await desk.failEverywhere();
     // The money of cards is released.
     await desk.merchant.advance(40 * 86_400);
     await desk.merchant.flushed();
-    owners = [...desk.payments, rawIdOf(desk.payoutId)];
+    payouts = [desk.payoutId, desk.failedPayoutId];
+    owners = [...desk.payments, ...payouts.map(rawIdOf)];
   });
   after(async () => {
     await desk.close();
@@ -103,9 +106,7 @@ describe('erasure of personal data (L1–L3)', () => {
   it('leaves the ids of what was erased in the security log, and no trace of the person', () => {
     const logged = lines.map((line) => JSON.parse(line) as { security?: string; id?: string });
     const ids = logged.filter(({ security }) => security === 'personal_data_erased').map(({ id = '' }) => id);
-    expect(new Set(ids)).to.deep.equal(
-      new Set(owners.map((id) => (id === rawIdOf(desk.payoutId) ? `po_${id}` : `tx_${id}`))),
-    );
+    expect(new Set(ids)).to.deep.equal(new Set([...desk.payments.map((id) => `tx_${id}`), ...payouts]));
     for (const trace of TRACES) expect(lines.filter((line) => line.includes(trace))).to.deep.equal([]);
   });
 
@@ -155,6 +156,17 @@ describe('erasure of personal data (L1–L3)', () => {
     expect([charge['amount'], charge['status'], charge['amount_refunded']]).to.deep.equal([10_000, 'paid', 1_000]);
     const { body: payout } = await desk.get(`/v1/payouts/${desk.payoutId}`);
     expect([payout['destination'], payout['description'], payout['amount']]).to.deep.equal(['erased', null, 500]);
+    const { body: failed } = await desk.get(`/v1/payouts/${desk.failedPayoutId}`);
+    expect([failed['status'], failed['failure_reason']]).to.deep.equal(['failed', 'erased']);
+    const { body: refunds } = await desk.get<{ data: readonly Body[] }>(
+      `/v1/payments/${rawIdOf(desk.chargeId)}/refunds`,
+    );
+    expect(refunds.data.map(({ status, failureReason }) => [status, failureReason])).to.have.deep.members([
+      ['REFUNDED', null],
+      ['FAILED', 'erased'],
+    ]);
+    const { body: refused } = await desk.get(`/v1/charges/ch_${desk.payments.at(-1)}`);
+    expect(refused).to.have.nested.property('metadata.failure.reason', 'erased');
     const files = await desk.get<{ data: readonly { file_name: string }[] }>(`/v1/med/cases/${desk.caseId}/evidence`);
     expect(files.body.data.map(({ file_name }) => file_name)).to.deep.equal(['erased']);
     expect((await gateway.get(desk.evidenceLink, { key: null })).status).to.equal(404);

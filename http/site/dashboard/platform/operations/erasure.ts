@@ -1,7 +1,13 @@
 // /dashboard/platform/erasure: finds a person's data, reports it, and erases it. Every step is a form, so that no address has a tax id.
-import type { Erased } from '../../../../../application/privacy/eraseData.ts';
+import type { ErasedPage } from '../../../../../application/privacy/eraseData.ts';
+import type { OwnerId, Subject } from '../../../../../application/privacy/findPerson.ts';
 import { erasedView, type HeldView, heldView } from '../../../../../application/privacy/heldView.ts';
-import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../../../../application/privacy/namedSubject.ts';
+import {
+  cursorNamed,
+  type NamedSubject,
+  SUBJECT_NAMES,
+  subjectNamed,
+} from '../../../../../application/privacy/namedSubject.ts';
 import { isRejection, type Rejection } from '../../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../../domain/presentation/amount.ts';
 import { renderPrivacyReport } from '../../../../api/privacy/reportPdf.ts';
@@ -24,13 +30,24 @@ type SubjectName = keyof NamedSubject;
 interface Typed {
   readonly by: SubjectName;
   readonly value: string;
+  /** The id after which the shown page begins; empty for the first page. */
+  readonly after: string;
 }
-const NOTHING_TYPED: Typed = { by: 'document', value: '' };
+const NOTHING_TYPED: Typed = { by: 'document', value: '', after: '' };
 
 const typedOf = (body: Form): Typed => ({
   by: SUBJECT_NAMES.find((name) => name === body.text('by')) ?? 'document',
   value: body.text('value'),
+  after: body.text('after'),
 });
+
+/** Returns the subject and the place that a form names, or the rejection. */
+const searchOf = ({ by, value, after }: Typed): { of: Subject; after: OwnerId | null } | Rejection => {
+  const of = subjectNamed({ [by]: value });
+  const cursor = cursorNamed(after === '' ? undefined : after);
+  if (isRejection(of)) return of;
+  return cursor !== null && isRejection(cursor) ? cursor : { of, after: cursor };
+};
 
 const searchPanel = ({ by, value }: Typed, { texts, csrf, to }: Operator): Markup => {
   const { erasure } = texts.operations;
@@ -56,8 +73,12 @@ const heldTable = (held: readonly HeldView[], operator: Operator): Markup => {
   return tableOf(erasure.what, heads, rows);
 };
 
-const hiddenSubject = ({ by, value }: Typed): Markup =>
-  html`<input type="hidden" name="by" value="${by}"><input type="hidden" name="value" value="${value}">`;
+const hiddenSubject = ({ by, value, after }: Typed): Markup =>
+  html`<input type="hidden" name="by" value="${by}"><input type="hidden" name="value" value="${value}"><input type="hidden" name="after" value="${after}">`;
+
+/** The button that shows the page after the last item. */
+const nextPage = (typed: Typed, last: string, { texts, csrf, to }: Operator): Markup =>
+  html`<form method="post" action="${to(SECTION)}">${csrf}${hiddenSubject({ ...typed, after: last })}<button class="second">${texts.operations.erasure.next}</button></form>`;
 
 interface TypedOrder {
   readonly reason: string;
@@ -90,12 +111,14 @@ const foundContent = async (typed: Typed, order: TypedOrder, operator: Operator)
   const { platform, texts } = operator;
   const { erasure } = texts.operations;
   const search = searchPanel(typed, operator);
-  const of = subjectNamed({ [typed.by]: typed.value });
-  if (isRejection(of)) return { ...content(search, operator), problem: erasure.badSubject };
-  const { held, hasMore } = await platform.findPersonalData(of);
+  const wanted = searchOf(typed);
+  const found = isRejection(wanted) ? wanted : await platform.findPersonalData(wanted.of, wanted.after);
+  if (isRejection(found)) return { ...content(search, operator), problem: erasure.badSubject };
+  const held = found.held.map(heldView);
+  const last = found.hasMore ? held.at(-1) : undefined;
   if (held.length === 0) return content(html`${search}<p class="empty">${erasure.none}</p>`, operator);
-  const main = html`${search}<section class="panel"><h2>${erasure.found(held.length)}</h2>${hasMore ? html`<p class="muted">${erasure.hasMore}</p>` : null}
-${heldTable(held.map(heldView), operator)}</section>${actionPanels(typed, order, operator)}`;
+  const main = html`${search}<section class="panel"><h2>${erasure.found(held.length)}</h2>${last === undefined ? null : nextPage(typed, last.id, operator)}
+${heldTable(held, operator)}</section>${actionPanels(typed, order, operator)}`;
   return content(main, operator);
 };
 
@@ -131,10 +154,11 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
   },
   handle: async (context) => {
     const { body, services } = context;
-    const { by, value } = typedOf(body);
-    const of = subjectNamed({ [by]: value });
-    if (isRejection(of)) return of;
-    const { held, hasMore } = await services.platform.findPersonalData(of);
+    const wanted = searchOf(typedOf(body));
+    if (isRejection(wanted)) return wanted;
+    const found = await services.platform.findPersonalData(wanted.of, wanted.after);
+    if (isRejection(found)) return found;
+    const { held, hasMore } = found;
     const data = held.map(heldView);
     const isPdf = body.text('format') !== 'json';
     const headers = { 'Content-Disposition': `attachment; filename="${REPORT_NAME}.${isPdf ? 'pdf' : 'json'}"` };
@@ -147,7 +171,8 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
   },
 });
 
-const outcomePanel = (erased: readonly Erased[], hasMore: boolean, { texts, to, language }: Operator): Markup => {
+const outcomePanel = (typed: Typed, { erased, hasMore }: ErasedPage, operator: Operator): Markup => {
+  const { texts, to, language } = operator;
   const { erasure } = texts.operations;
   const look = { erased: 'good', erased_before: '', refused: 'bad' } as const;
   const rows = erased.map((one) => {
@@ -155,7 +180,8 @@ const outcomePanel = (erased: readonly Erased[], hasMore: boolean, { texts, to, 
     const because = one.refused === null ? texts.none : refusalText(one.refused, language);
     return html`<tr><th scope="row"><code>${id}</code></th><td>${badge(erasure.outcomes[outcome], look[outcome])}</td><td class="broad">${because}</td></tr>`;
   });
-  return html`<section class="panel"><h2>${erasure.outcome}</h2>${hasMore ? html`<p class="muted">${erasure.hasMore}</p>` : null}
+  const last = hasMore ? erased.at(-1) : undefined;
+  return html`<section class="panel"><h2>${erasure.outcome}</h2>${last === undefined ? null : nextPage(typed, erasedView(last).id, operator)}
 ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], rows)}<p class="row"><a href="${to(SECTION)}">${erasure.searchAgain}</a></p></section>`;
 };
 
@@ -176,12 +202,12 @@ const erase = async (context: Acting) => {
   const again = async (problem: string) =>
     shownToOperator(422, context, operator, { problem, ...(await foundContent(typed, order, operator)) });
   if (body.text('confirm') === '') return again(operator.texts.operations.erasure.notConfirmed);
-  const of = subjectNamed({ [typed.by]: typed.value });
-  if (isRejection(of)) return again('');
+  const wanted = searchOf(typed);
+  if (isRejection(wanted)) return again('');
   const wish = { reason: order.reason, despiteRetention: order.isDespite };
-  const done = await operator.platform.erasePersonalData(of, wish, operator.actor);
+  const done = await operator.platform.erasePersonalData(wanted.of, wish, operator.actor, wanted.after);
   if (isRejection(done)) return again(wordsOf(done, order, operator));
-  const main = outcomePanel(done.erased, done.hasMore, operator);
+  const main = outcomePanel(typed, done, operator);
   return shownToOperator(200, context, operator, content(main, operator));
 };
 

@@ -1,0 +1,72 @@
+// The reason of an erasure is kept for ever: it must not name the person, and may use the words of their orders (rule L3).
+import { expect } from 'chai';
+import { reasonProblem } from '../../../application/privacy/erasureReason.ts';
+import type { Held } from '../../../application/privacy/findPerson.ts';
+
+const HELD = [
+  {
+    data: {
+      charge: {
+        terms: {
+          customer: {
+            name: 'Ána Souza',
+            document: '390.533.447-05',
+            email: 'ana@example.com',
+            phone: '+5511973571113',
+          },
+          customerId: 'customer-1',
+          metadata: { kind: 'order', note: 'LGPD request', name: 'erasure' },
+        },
+      },
+      transaction: {
+        settlement: { incoming: { payer: { name: 'Zé', document: '12345678909' } } },
+        refunds: [{ reason: 'wrong size', destination: '5b0c4e8e-2e2b-4ee1-9d2c-0a53f7f3a111' }],
+      },
+    },
+  },
+] as unknown as readonly Held[];
+const PERSONAL = /^must not contain the person’s name, document, email address, phone or Pix key/;
+
+describe('the reason of an erasure', () => {
+  for (const reason of [
+    'LGPD request 17, order 1234, wrong size',
+    'erasure of customer-1',
+    'Souza & Lima Advogados, case 2026-11-29',
+    'banana',
+    'Zélia asked',
+    'protocol 3905334470',
+  ])
+    it(`may be “${reason}”`, () => {
+      expect(reasonProblem(reason, { document: '39053344705' }, HELD)).to.equal(null);
+    });
+
+  for (const reason of [
+    'ANA SOUZA asked',
+    'asked by ana  souza.',
+    'for Zé',
+    '390.533.447-05',
+    'CPF 39053344705',
+    'CPF 123.456.789-09',
+    'mail of ANA@example.com',
+    'called +55 11 97357-1113',
+    'key 5B0C4E8E-2E2B-4EE1-9D2C-0A53F7F3A111',
+  ])
+    it(`must not be “${reason}”`, () => {
+      expect(reasonProblem(reason, { payment: 'p' as never }, HELD)).to.match(PERSONAL);
+    });
+
+  it('must not contain what the operator searched for, even if nothing is held', () => {
+    expect(reasonProblem('for 390.533.447-05', { document: '39053344705' }, [])).to.match(PERSONAL);
+    expect(reasonProblem('for Ana@example.com', { email: 'ana@example.com' }, [])).to.match(PERSONAL);
+  });
+
+  it('has 1 to 500 characters', () => {
+    for (const [length, problem] of [
+      [0, 'must have 1 to 500 characters'],
+      [1, null],
+      [500, null],
+      [501, 'must have 1 to 500 characters'],
+    ] as const)
+      expect(reasonProblem('x'.repeat(length), { payment: 'p' as never }, HELD), String(length)).to.equal(problem);
+  });
+});

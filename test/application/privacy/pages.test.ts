@@ -1,0 +1,77 @@
+// A person with more payments than one call returns is found and erased page by page, also if the first pages are refused (rule L1).
+import { expect } from 'chai';
+import { eraseData } from '../../../application/privacy/eraseData.ts';
+import { FOUND_MAX, findPerson, type OwnerId } from '../../../application/privacy/findPerson.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { type ExistingPayment, payment } from '../../../domain/payment/payment.ts';
+import { created, terms } from '../../support/samples.ts';
+
+const PERSON = { document: '39053344705' };
+const COUNT = FOUND_MAX + 2;
+const idOf = (n: number): PaymentId => `0${String(n).padStart(25, '0')}` as PaymentId;
+const customer = { name: null, document: PERSON.document, email: null, phone: null };
+const PAYMENTS = Array.from(
+  { length: COUNT },
+  (_, n) => payment.evolve(payment.initial, created({ ...terms(), paymentId: idOf(n), customer })) as ExistingPayment,
+);
+const IDS = PAYMENTS.map(({ charge }) => charge.terms.paymentId);
+
+const refusedIds: string[] = [];
+const needs = {
+  retentionYears: 5,
+  accounts: { now: async () => '2026-11-29T00:00:00.000Z' },
+  dataKeys: { destroy: async () => expect.fail('nothing is erased') },
+  commands: {
+    load: async (_: unknown, stream: string) => {
+      const found = PAYMENTS.find(({ charge }) => stream.endsWith(charge.terms.paymentId));
+      return { state: found ?? payment.initial, revision: 0 };
+    },
+    execute: async (_: unknown, stream: string) => {
+      refusedIds.push(stream.slice('payment-'.length));
+      return reject('retention_not_passed', 'The data must be kept.');
+    },
+  },
+  personalPayments: {
+    mentioning: async function* (_: unknown, after: { readonly id: string } | null) {
+      yield PAYMENTS.slice(after === null ? 0 : IDS.indexOf(after.id as PaymentId) + 1);
+    },
+  },
+  personalPayouts: { mentioning: async function* () {} },
+} as never;
+const BY = { actor: 'operator:ana', requestId: null };
+
+describe('pages of a person’s data', () => {
+  const pageAfter = async (after: OwnerId | null) => {
+    const page = await findPerson(needs)(PERSON, after);
+    if (isRejection(page)) throw new Error(page.message);
+    return [page.held.map(({ id }) => id), page.hasMore];
+  };
+
+  it('end after the last item', async () => {
+    expect(await pageAfter(null)).to.deep.equal([IDS.slice(0, FOUND_MAX), true]);
+    expect(await pageAfter({ payment: idOf(FOUND_MAX - 1) })).to.deep.equal([IDS.slice(FOUND_MAX), false]);
+    expect(await pageAfter({ payment: idOf(COUNT - 1) })).to.deep.equal([[], false]);
+  });
+
+  it('do not begin after an item that does not exist', async () => {
+    const page = await findPerson(needs)(PERSON, { payment: idOf(COUNT) });
+    expect(isRejection(page) && [page.code, page.param]).to.deep.equal(['invalid_cursor', 'startingAfter']);
+  });
+
+  it('are erased one after the other, although the first one is refused', async () => {
+    const order = { reason: 'request 17', despiteRetention: false };
+    const outcomes: unknown[] = [];
+    for (let after: OwnerId | null = null; ; ) {
+      const page = await eraseData(needs)(PERSON, order, BY, after);
+      if (isRejection(page)) throw new Error(page.message);
+      outcomes.push(...page.erased.map(({ outcome }) => outcome));
+      after = page.erased.at(-1)?.owner ?? null;
+      if (!page.hasMore) break;
+    }
+    expect(outcomes).to.deep.equal(IDS.map(() => 'refused'));
+    expect(refusedIds).to.deep.equal(IDS);
+    const last = await eraseData(needs)(PERSON, order, BY, { payment: idOf(COUNT - 1) });
+    expect(last).to.deep.equal({ erased: [], hasMore: false });
+  });
+});

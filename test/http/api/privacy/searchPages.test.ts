@@ -1,0 +1,66 @@
+// The search for a person continues after any item it found, in every account and mode (rule L1).
+import { expect } from 'chai';
+import type { Tenant } from '../../../../domain/kernel/ids.ts';
+import { newKey, type TestGateway } from '../../../world/gateway.ts';
+import { openReady, rawIdOf } from '../../../world/http.ts';
+import { Merchant } from '../../../world/merchant.ts';
+
+const DOCUMENT = '39053344705';
+
+describe('pages of the search for a person', () => {
+  let gateway: TestGateway;
+  /** Ids that `find` returns, in its order. */
+  let ids: readonly string[];
+  let headers: { readonly authorization: string };
+  before(async () => {
+    gateway = await openReady();
+    headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+    const made: string[] = [];
+    for (const merchant of [await Merchant.open(gateway), await Merchant.open(gateway)]) {
+      for (let n = 0; n < 3; n++) made.push((await merchant.charge({ customer: { document: DOCUMENT } })).id);
+      await merchant.charge({ customer: { document: '12345678909' } });
+    }
+    const rich = await Merchant.open(gateway);
+    await rich.pay((await rich.charge({ amount: 100_000 })).id);
+    for (let n = 0; n < 2; n++) {
+      const body = { amount: 500, destination: { pix_key: DOCUMENT } };
+      made.push(
+        (await gateway.post<{ id: string }>('/v1/payouts', body, { ...rich, idempotencyKey: newKey() })).body.id,
+      );
+    }
+    await gateway.untilProjected();
+    ids = (await find()).map(({ id }) => id);
+    expect(ids.map(rawIdOf)).to.have.members(made.map(rawIdOf));
+  });
+  after(() => gateway.close());
+
+  const find = async (startingAfter?: string) => {
+    const { status, body, text } = await gateway.call<{ data: readonly (Tenant & { id: string })[] }>(
+      'POST',
+      '/ops/v1/privacy/find',
+      { key: null, headers, body: { document: DOCUMENT, startingAfter } },
+    );
+    expect(status, text).to.equal(200);
+    return body.data;
+  };
+
+  it('continue after each item', async () => {
+    for (const [n, id] of ids.entries())
+      expect(
+        (await find(id)).map((one) => one.id),
+        id,
+      ).to.deep.equal(ids.slice(n + 1));
+  });
+
+  it('need the id of an item', async () => {
+    for (const startingAfter of ['x', 'tx_00000000000000000000000000']) {
+      const options = { key: null, headers, body: { document: DOCUMENT, startingAfter } };
+      const { status, body } = await gateway.call<{ error: unknown }>('POST', '/ops/v1/privacy/erase', {
+        ...options,
+        body: { ...options.body, reason: 'request 17' },
+      });
+      expect([status, body.error]).to.have.nested.property('[1].code', 'invalid_cursor');
+      expect([status, body.error]).to.have.nested.property('[1].param', 'startingAfter');
+    }
+  });
+});
