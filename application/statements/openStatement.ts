@@ -3,12 +3,7 @@ import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../domain/kernel/journal.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type {
-  Movement,
-  StatementFacts,
-  StatementFormatName,
-  StatementMonth,
-} from '../../domain/presentation/statement.ts';
+import type { Movement, StatementFacts, StatementMonth } from '../../domain/presentation/statement.ts';
 import { KeyedCount } from '../core/keyedCount.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { MonthSummary, StatementViews } from '../ports/readModels/statements.ts';
@@ -28,32 +23,24 @@ export interface Statement {
   readonly close: () => void;
 }
 
-/** Concurrent files of an account in each process. Drawing a PDF takes the thread; other files mostly wait for the client. */
-const PDFS_MAX = 1;
-const OTHERS_MAX = 2;
+/** Concurrent statements of an account in each process, because a long one takes seconds of work. */
+const OF_ACCOUNT_MAX = 2;
 const TOO_MANY = reject(
   'rate_limited',
-  `Too many statements at once: at most ${PDFS_MAX} PDF and ${OTHERS_MAX} other files per account. Wait until one ends.`,
+  `Too many statements at once: at most ${OF_ACCOUNT_MAX} per account. Wait until one ends.`,
 );
 
 /** Returns the statement, which the caller must close. Rejects a month that has not begun, and too many concurrent statements. */
 export const openStatement = ({ commands, accounts, views }: StatementNeeds) => {
-  const pdfs = new KeyedCount();
-  const others = new KeyedCount();
-  return async (
-    tenant: Tenant,
-    month: StatementMonth,
-    currency: string,
-    format: StatementFormatName,
-  ): Promise<Statement | Rejection> => {
+  const open = new KeyedCount();
+  return async (tenant: Tenant, month: StatementMonth, currency: string): Promise<Statement | Rejection> => {
     const { accountId, mode } = tenant;
     const { state } = await commands.loadRecent(ACCOUNT, ACCOUNT.stream(accountId));
     if (state.status !== 'open') return reject('not_found', 'There is no such account.');
     const now = await accounts.now(accountId, mode);
     if (month.from > now)
       return reject('invalid_filter', `The month ${month.month} has not begun yet.`, { param: 'month' });
-    const [open, max] = format === 'pdf' ? [pdfs, PDFS_MAX] : [others, OTHERS_MAX];
-    if (open.of(accountId) >= max) return TOO_MANY;
+    if (open.of(accountId) >= OF_ACCOUNT_MAX) return TOO_MANY;
     const { merchantName, taxId, logo } = state.settings;
     const isProvisional = now <= month.to;
     return {

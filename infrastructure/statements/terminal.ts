@@ -46,19 +46,18 @@ const statement: CliCommand = {
     out: { description: 'the file; by default named after the month, in this directory' },
   },
   run: async (world, { args: [account, text], options }) => {
-    const { mode = 'live', currency = 'BRL' } = options;
-    const format = (options['format'] ?? 'pdf') as StatementFormatName;
+    const { mode = 'live', currency = 'BRL', format = 'pdf' } = options;
     const month = statementMonth(text as string);
     if (month === null) throw new UsageError(`"${text}" is not a month: use a year and a month, such as 2026-11`);
     if (!/^[A-Z0-9]{3,8}$/.test(String(currency))) throw new UsageError('--currency must be a code such as BRL');
     if (format === 'ofx' && !isOfxCurrency(String(currency)))
       throw new UsageError(`OFX has no currency ${currency}: use --format csv or pdf`);
     const tenant = { accountId: accountIdOf(account as string), mode: mode as Mode };
-    const opened = accepted(await world.platform.openStatement(tenant, month, String(currency), format));
+    const opened = accepted(await world.platform.openStatement(tenant, month, String(currency)));
     const { facts } = opened;
-    const file = String(options['out'] ?? statementFileName(facts, format));
+    const file = String(options['out'] ?? statementFileName(facts, String(format)));
     try {
-      await write(world, opened, format, file);
+      await write(world, opened, format as StatementFormatName, file);
     } finally {
       opened.close();
     }

@@ -75,7 +75,7 @@ export const downloadStatement = async (
     return reject('invalid_currency', `OFX has no currency ${currency}. Use csv or pdf.`, { param: 'currency' });
   if (services.parked.hasAnyOf('wallet', tenant) || services.parked.hasAnyOf('dailyBalances', tenant))
     throw new StreamParked('the ledger does not follow one of its payments');
-  const statement = await services.openStatement(tenant, month, currency, format);
+  const statement = await services.openStatement(tenant, month, currency);
   if (isRejection(statement))
     return statement.code === 'rate_limited'
       ? { ...statement, headers: { 'Retry-After': RETRY_AFTER_SECONDS } }

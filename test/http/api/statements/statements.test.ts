@@ -148,21 +148,17 @@ describe('monthly statements', () => {
       expectError(await ask(path), 400, code, param);
     });
 
-  for (const [name, formats, others] of [
-    ['one PDF', ['pdf'], ['csv', 'ofx']],
-    ['two other files', ['csv', 'ofx'], ['pdf']],
-  ] as const)
-    it(`are ${name} at a time, and one more is told to wait`, async () => {
-      const tenant = { accountId: merchant.tenant.accountId, mode: 'test' } as const;
-      const { openStatement } = gateway.gateway.services;
-      const opened = await Promise.all(formats.map((format) => openStatement(tenant, NOVEMBER, 'BRL', format)));
-      for (const format of formats) {
-        const refused = await ask(`2026-11?format=${format}`);
-        expectError(refused, 429, 'rate_limited');
-        expect(refused.headers.get('retry-after')).to.equal('5');
-      }
-      for (const format of others) expect((await ask(`2026-11?format=${format}`)).status).to.equal(200);
-      for (const one of opened) if ('close' in one) one.close();
-      for (const format of formats) expect((await ask(`2026-11?format=${format}`)).status).to.equal(200);
-    });
+  it('are two at a time, and a third is told to wait', async () => {
+    const tenant = { accountId: merchant.tenant.accountId, mode: 'test' } as const;
+    const { openStatement } = gateway.gateway.services;
+    const [first, second] = [
+      await openStatement(tenant, NOVEMBER, 'BRL'),
+      await openStatement(tenant, NOVEMBER, 'BRL'),
+    ];
+    const refused = await ask('2026-11?format=csv');
+    expectError(refused, 429, 'rate_limited');
+    expect(refused.headers.get('retry-after')).to.equal('5');
+    for (const one of [first, second]) if ('close' in one) one.close();
+    expect((await ask('2026-11?format=csv')).status).to.equal(200);
+  });
 });
