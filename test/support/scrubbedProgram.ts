@@ -57,8 +57,13 @@ const remote = (baseUrl: string): TestGateway => {
   } as unknown as TestGateway;
 };
 
+/** Longer than a job waits that was killed six times. */
+const UNTIL_MS_MAX = 240_000;
+
 export const until = async (look: () => Promise<boolean>): Promise<void> => {
-  const seen = await pollUntil({ onMove: () => () => undefined }, 120_000, async () => ((await look()) ? true : null));
+  const seen = await pollUntil({ onMove: () => () => undefined }, UNTIL_MS_MAX, async () =>
+    (await look()) ? true : null,
+  );
   expect(seen, 'in time').to.equal(true);
 };
 
