@@ -3,6 +3,8 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { EVIDENCE_BYTES_MAX } from '../../../../domain/dispute/evidenceFile.ts';
 import { pdfFile } from '../../../support/images.ts';
@@ -136,7 +138,8 @@ describe('evidence is seen by its link', () => {
     });
     it('in little memory: a hundred of them hold less than one file each', async () => {
       const file = await large();
-      const collect = globalThis.gc ?? (() => undefined);
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
       const used = () => {
         collect();
         const { arrayBuffers, external } = process.memoryUsage();
