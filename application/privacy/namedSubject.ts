@@ -1,7 +1,7 @@
 // Reads the subject of a search as an operator names it, in a request or on the command line.
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../domain/kernel/ids.ts';
-import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
@@ -41,10 +41,24 @@ export const subjectNamed = (named: NamedSubject): Subject | Rejection => {
 };
 
 /** Reads the id after which a search continues. Undefined gives null. Rejects with `invalid_cursor` unless it is a `tx_` or `po_` id. */
-export const cursorNamed = (text: string | undefined): OwnerId | null | Rejection => {
+const cursorNamed = (text: string | undefined): OwnerId | null | Rejection => {
   if (text === undefined) return null;
   const payment = parsePrefixedId<PaymentId>(text, PAYMENT.idPrefix);
   if (payment !== null) return { payment };
   const payout = parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix);
   return payout === null ? NO_CURSOR : { payout };
+};
+
+/** What an operator searches for, and the item after which the search continues, or null. */
+interface Search {
+  readonly of: Subject;
+  readonly after: OwnerId | null;
+}
+
+/** Reads a search. Rejects as `subjectNamed` and `cursorNamed` do. */
+export const searchNamed = (named: NamedSubject, startingAfter: string | undefined): Search | Rejection => {
+  const of = subjectNamed(named);
+  const after = cursorNamed(startingAfter);
+  if (isRejection(of)) return of;
+  return after !== null && isRejection(after) ? after : { of, after };
 };

@@ -1,11 +1,10 @@
 // Routes by which operators find, report and erase the personal data of payers (rules L1–L3). They are POST, so that no URL has a tax id.
-import type { OwnerId, Subject } from '../../../application/privacy/findPerson.ts';
 import { erasedView, heldView } from '../../../application/privacy/heldView.ts';
-import { cursorNamed, type NamedSubject, subjectNamed } from '../../../application/privacy/namedSubject.ts';
+import { searchNamed } from '../../../application/privacy/namedSubject.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
@@ -37,17 +36,6 @@ const fields = {
 };
 const hasMore = s.described('Whether more payments or payouts were found than the answer lists.', s.boolean);
 
-interface Search {
-  readonly of: Subject;
-  readonly after: OwnerId | null;
-}
-const searchOf = ({ startingAfter, ...named }: NamedSubject & { startingAfter?: string }): Search | Rejection => {
-  const of = subjectNamed(named);
-  const after = cursorNamed(startingAfter);
-  if (isRejection(of)) return of;
-  return after !== null && isRejection(after) ? after : { of, after };
-};
-
 const READS = ['payments', 'payouts', 'disputes'] as const;
 
 const findRoute = route('POST', '/ops/v1/privacy/find', {
@@ -61,7 +49,8 @@ const findRoute = route('POST', '/ops/v1/privacy/find', {
   errors: ['invalid_cursor'],
   responses: { 200: json('The payments and payouts.', s.exactly({ data: s.listOf(s.exactly(fields)), hasMore })) },
   handle: async ({ body, services: { platform } }) => {
-    const search = searchOf(body);
+    const { startingAfter, ...named } = body;
+    const search = searchNamed(named, startingAfter);
     if (isRejection(search)) return search;
     const found = await platform.findPersonalData(search.of, search.after);
     if (isRejection(found)) return found;
@@ -100,7 +89,8 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
     ),
   },
   handle: async ({ body, services: { platform, accounts } }) => {
-    const search = searchOf(body);
+    const { startingAfter, ...named } = body;
+    const search = searchNamed(named, startingAfter);
     if (isRejection(search)) return search;
     const found = await platform.findPersonalData(search.of, search.after);
     if (isRejection(found)) return found;
@@ -143,8 +133,8 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
   },
   errors: ['invalid_cursor', 'not_found', 'payment_not_final', 'retention_not_passed'],
   handle: async (context) => {
-    const { reason, despiteRetention = false, ...named } = context.body;
-    const search = searchOf(named);
+    const { reason, despiteRetention = false, startingAfter, ...named } = context.body;
+    const search = searchNamed(named, startingAfter);
     if (isRejection(search)) return search;
     const order = { reason: reason.trim(), despiteRetention };
     const done = await context.services.platform.erasePersonalData(search.of, order, actorOf(context), search.after);

@@ -1,13 +1,7 @@
 // /dashboard/platform/erasure: finds a person's data, reports it, and erases it. Every step is a form, so that no address has a tax id.
 import type { ErasedPage } from '../../../../../application/privacy/eraseData.ts';
-import type { OwnerId, Subject } from '../../../../../application/privacy/findPerson.ts';
 import { erasedView, type HeldView, heldView } from '../../../../../application/privacy/heldView.ts';
-import {
-  cursorNamed,
-  type NamedSubject,
-  SUBJECT_NAMES,
-  subjectNamed,
-} from '../../../../../application/privacy/namedSubject.ts';
+import { type NamedSubject, SUBJECT_NAMES, searchNamed } from '../../../../../application/privacy/namedSubject.ts';
 import { isRejection, type Rejection } from '../../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../../domain/presentation/amount.ts';
 import { renderPrivacyReport } from '../../../../api/privacy/reportPdf.ts';
@@ -41,13 +35,8 @@ const typedOf = (body: Form): Typed => ({
   after: body.text('after'),
 });
 
-/** Returns the subject and the place that a form names, or the rejection. */
-const searchOf = ({ by, value, after }: Typed): { of: Subject; after: OwnerId | null } | Rejection => {
-  const of = subjectNamed({ [by]: value });
-  const cursor = cursorNamed(after === '' ? undefined : after);
-  if (isRejection(of)) return of;
-  return cursor !== null && isRejection(cursor) ? cursor : { of, after: cursor };
-};
+/** Returns what a form searches for, or the rejection. */
+const searchOf = ({ by, value, after }: Typed) => searchNamed({ [by]: value }, after === '' ? undefined : after);
 
 const searchPanel = ({ by, value }: Typed, { texts, csrf, to }: Operator): Markup => {
   const { erasure } = texts.operations;
