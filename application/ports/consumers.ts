@@ -21,6 +21,8 @@ export interface LogConsumer {
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
   /** Called after the batch is committed. */
   committed?(): void;
+  /** Whether decisions read its checkpoint. Otherwise it may stay behind for a moment while there is nothing to apply. Default: no. */
+  readonly isDecidedOn?: boolean;
   /**
    * Returns a consumer for the events of some accounts, which shares no memory with this one. Absent: its rows or effects don't belong to
    * one account each, so it can't be divided.

@@ -39,9 +39,9 @@ const attending = (subscriptions: Subscriptions, { leaders }: Core): Subscriptio
 
 const asConsumer = (projection: Projection): LogConsumer => {
   const writer = projection.writer(liveSchema(projection.name));
-  const { name, categories, isByAccount } = projection;
+  const { name, categories, isByAccount, isDecidedOn = false } = projection;
   return {
-    ...{ name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) },
+    ...{ name, categories, isDecidedOn, reset: async () => writer.reset(), apply: writer.apply.bind(writer) },
     ...(isByAccount && { ofPartition: () => asConsumer(projection) }),
   };
 };
@@ -56,7 +56,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
       prepare: prepareLiveCopies(core.projections, options.storage),
       onOtherVersions: (readModels) =>
         options.log.warn({ readModels }, 'read models have another version: they are rebuilt beside the others'),
-      onMoved: (names, position) => core.projected.moved(names, position),
+      onMoved: (...progress) => core.projected.moved(...progress),
     }),
     core,
   );
@@ -94,7 +94,7 @@ const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: str
       role: 'reactor',
       consumers: core.processes.map((process) => new Reactor(process, needs)),
       duties: [SCHEDULE],
-      onMoved: (names, position) => core.reacted.moved(names, position),
+      onMoved: (...progress) => core.reacted.moved(...progress),
     }),
     core,
   );

@@ -7,7 +7,7 @@ import { repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { readPositions } from '../../projections/engine/checkpoints.ts';
+import { IDLE, readPositions } from '../../projections/engine/checkpoints.ts';
 import {
   advanced,
   earlier,
@@ -21,6 +21,14 @@ import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 /** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
 export const PROGRESS = 'quita_progress';
+
+/** What a notice or a checkpoint says about a consumer or a partition. */
+interface Heard {
+  readonly name: string;
+  readonly version: number;
+  /** Whether its checkpoint did not move, because it had nothing to do. */
+  readonly isIdle?: boolean;
+}
 
 /** The front of a consumer that has processed nothing, or of which nothing is known. */
 const NOWHERE: Front = [null];
@@ -77,11 +85,11 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
       if (payload === '') this.#hearsMoves = true;
       const [of, position, names] = payload.split(' ');
       if (of !== role || !position || !names) return;
-      const moved = names.split(',').map((text) => {
-        const [name = '', version] = text.split(':');
-        return { name, version: Number(version) };
+      const heard = names.split(',').map((text) => {
+        const [name = '', version, state] = text.split(':');
+        return { name, version: Number(version), isIdle: state === IDLE };
       });
-      this.heard(moved, position as Position);
+      this.heard(heard, position as Position);
     });
     const head = await store.head();
     if (head !== null) this.sawHead(head);
@@ -101,17 +109,20 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   }
 
   /** Records that consumers or partitions, as they are stored now, reached a position. */
-  heard(consumers: readonly { readonly name: string; readonly version: number }[], position: Position | null): void {
-    const isReadable = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
+  heard(consumers: readonly Heard[], position: Position | null): void {
+    const isReadable = ({ name, version }: Heard): boolean =>
       (this.#versions.get(readName(name).consumer) ?? version) === version;
     for (const consumer of consumers) {
       const standing = this.#standing.get(readName(consumer.name).consumer);
-      if (standing === undefined || standing.isOther !== isReadable(consumer)) continue;
+      if (consumer.isIdle || standing === undefined || standing.isOther !== isReadable(consumer)) continue;
       standing.isOther = !standing.isOther;
       this.#set(standing, NOWHERE);
     }
-    const readable = consumers.filter(isReadable).map(({ name }) => name);
-    if (position !== null && readable.length > 0) this.moved(readable, position);
+    if (position === null) return;
+    const readable = consumers.filter(isReadable);
+    const namesOf = (some: readonly Heard[]): readonly string[] => some.map(({ name }) => name);
+    const [moved, idle] = [readable.filter(({ isIdle }) => !isIdle), readable.filter(({ isIdle }) => isIdle)];
+    if (readable.length > 0) this.moved(namesOf(moved), position, namesOf(idle));
   }
 
   /** Whether this process can't read the consumer's tables, because they have another version. */
@@ -119,14 +130,17 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return this.#standing.get(name)?.isOther === true;
   }
 
-  /** Records that consumers or partitions of this program's version reached a position. Names of other groups are ignored. */
-  moved(names: readonly string[], position: Position): void {
+  /**
+   * Records that consumers or partitions of this program's version reached a position. Names of other groups are ignored. The leader of an
+   * idle consumer may not know yet that a copy of another version was swapped in.
+   */
+  moved(names: readonly string[], position: Position, idle: readonly string[] = []): void {
     if (!this.#hearsMoves) return;
     let hasMoved = false;
-    for (const name of names) {
+    for (const [n, name] of [...names, ...idle].entries()) {
       const { consumer, part } = readName(name);
       const standing = this.#standing.get(consumer);
-      if (standing === undefined) continue;
+      if (standing === undefined || (standing.isOther && n >= names.length)) continue;
       const front = advanced(standing.front, part, position);
       if (isAtMost(front, standing.front)) continue;
       hasMoved = true;

@@ -132,14 +132,14 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
 
-/** A consumer's position as its leader knows it. */
-export interface Standing extends Pick<Checkpoint, 'name' | 'position' | 'swaps'> {
+/** A consumer's checkpoint as its leader knows it. */
+export interface Standing extends Pick<Checkpoint, 'name' | 'version' | 'position' | 'swaps'> {
   /** Where the table holds the newest version of its row, if that is known. */
   readonly place?: string | null;
 }
 
 /** Where the table holds the newest version of each checkpoint, by name. */
-type Places = ReadonlyMap<string, string>;
+export type Places = ReadonlyMap<string, string>;
 
 export const readPlaces = async (db: Sql, names: readonly string[]): Promise<Places> => {
   const text = 'SELECT name, ctid::text AS place FROM subscriptions.checkpoints WHERE name = ANY($1::text[])';
@@ -159,34 +159,63 @@ export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' 
   return { position, eventId: last?.position === position ? last.id : null };
 };
 
-/** PostgreSQL limits a notice to 8,000 bytes. With more partitions, the other processes look at the checkpoints instead. */
+/** PostgreSQL limits a notice to 8,000 bytes. */
 const NOTICE_MAX = 7_900;
 
+/** Consumers that reached a position: those whose checkpoints move there, and those that had nothing to do up to it. */
+export interface Progressed {
+  readonly moved: readonly Standing[];
+  /** Their checkpoints stay behind for now. */
+  readonly idle: readonly Standing[];
+}
+
+/** Returns the texts that tell the other processes, as few as their length allows. */
+const noticesOf = (role: string, { moved, idle }: Progressed, to: Position): readonly string[] => {
+  const begin = `${role} ${to} `;
+  const texts = [...moved.map((one) => nameAndVersion(one)), ...idle.map((one) => `${nameAndVersion(one)}:${IDLE}`)];
+  const notices: string[] = [];
+  for (const text of texts) {
+    const last = notices.at(-1);
+    if (last === undefined || last.length + text.length >= NOTICE_MAX) notices.push(begin + text);
+    else notices[notices.length - 1] = `${last},${text}`;
+  }
+  return notices;
+};
+const nameAndVersion = ({ name, version }: Standing): string => `${name}:${version}`;
+export const IDLE = 'idle';
+
+const NOTIFY = `SELECT count(pg_notify('quita_progress', n.notice)) FROM unnest($1::text[]) AS n (notice)`;
+
 /**
- * $1 names, $2 positions, $3 swaps, $4 new position, $5 beginning of the notice, $6 id of its event, $7 places. While a transaction holds
- * an old snapshot, no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest.
+ * $1 notices, $2 names, $3 positions, $4 swaps, $5 new position, $6 id of its event, $7 places. While a transaction holds an old snapshot,
+ * no version of a row can be removed, and the index by name leads through all of them. A place leads to the newest.
  */
 export const moveText = (by: 'name' | 'place'): string => `WITH moved AS (
-    UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
-    FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
+    UPDATE subscriptions.checkpoints c SET position = $5, event_id = $6, moved_at = now()
+    FROM unnest($2::text[], $3::text[], $4::int[]) AS v(name, was, swaps)
     WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps
       AND ${by === 'place' ? 'c.ctid = ANY($7::text[]::tid[])' : '$7::text[] IS NULL'}
-    RETURNING c.name, c.version, c.ctid)
+    RETURNING c.name, c.ctid)
   SELECT count(*)::int AS moved, array_agg(name) AS names, array_agg(ctid::text) AS places,
-    CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress',
-      CASE WHEN sum(length(name)) + 10 * count(*) < ${NOTICE_MAX} THEN $5 || string_agg(name || ':' || version, ',') ELSE '' END) END
+    CASE WHEN count(*) = cardinality($2) THEN (${NOTIFY}) END
   FROM moved`;
 
 /**
- * Moves all checkpoints in one statement, and returns their new places, which are valid after the commit. Throws LostLeadership if any was
- * moved. Sends one NOTIFY with names and versions on commit.
+ * Moves the checkpoints in one statement, and returns their new places, which are valid after the commit. Throws LostLeadership if any was
+ * moved elsewhere. Notifies the other processes of these consumers and of the idle ones on commit.
  */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
-  from: readonly Standing[],
+  progressed: Progressed,
   { position: to, eventId }: Reached,
 ): Promise<Places> => {
+  const { moved: from } = progressed;
+  const notices = noticesOf(role, progressed, to);
+  if (from.length === 0) {
+    await tx.query({ name: 'notify_progress', text: NOTIFY, values: [notices] });
+    return new Map();
+  }
   const names = from.map(({ name }) => name);
   const places = from.flatMap(({ place }) => place ?? []);
   const by = places.length === from.length ? 'place' : 'name';
@@ -194,11 +223,11 @@ export const moveCheckpoints = async (
     name: `move_checkpoints_by_${by}`,
     text: moveText(by),
     values: [
+      notices,
       names,
       from.map(({ position }) => position),
       from.map(({ swaps }) => swaps),
       to,
-      `${role} ${to} `,
       eventId,
       by === 'place' ? places : null,
     ],

@@ -8,12 +8,14 @@ import {
   type SubscriptionSignal,
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
+import { repeating } from '../../application/ports/repeating.ts';
 import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import {
   LostLeadership,
   moveCheckpoints,
   movedElsewhere,
+  type Places,
   type Reached,
   reachedBy,
   type Standing,
@@ -46,10 +48,14 @@ export interface Member {
   /** How far the whole consumer had come when this process began to lead this member. */
   readonly front: Front;
   readonly categories: ReadonlySet<string>;
+  readonly version: number;
   readonly swaps: number;
   readonly leftOut: LeftOut;
+  /** Up to where it has taken its events. */
   position: Position | null;
-  /** Id of the event at `position`, as in its checkpoint. */
+  /** The position in its checkpoint, which may be earlier: up to `position` there was then nothing to take. */
+  stored: Position | null;
+  /** Id of the event at `position`. */
   eventId: string | null;
   /** Where the table holds the newest version of its checkpoint. */
   place: string | null;
@@ -59,7 +65,17 @@ export interface Member {
   parkedInARow: number;
 }
 
-export const standingOf = ({ name, position, swaps, place }: Member): Standing => ({ name, position, swaps, place });
+export const standingOf = ({ name, version, stored: position, swaps, place }: Member): Standing => {
+  return { name, version, position, swaps, place };
+};
+
+/** Records that the checkpoints of these members have moved to their positions. Call it after the commit. */
+export const haveStored = (members: readonly Member[], places: Places): void => {
+  for (const member of members) {
+    member.stored = member.position;
+    member.place = places.get(member.name) ?? null;
+  }
+};
 
 /** Returns up to where the member's events of this stream were taken, by itself or before the consumer was divided. */
 export const takenOf = ({ position, front }: Pick<Member, 'position' | 'front'>, stream: StreamName): Position | null =>
@@ -92,8 +108,8 @@ const applyTo = async ({ consumer }: Member, { events }: Readable, tx: Sql): Pro
 /** Callbacks with which the leader reports its work. */
 export interface LeaderHooks extends EventLog {
   readonly role: string;
-  /** Called after each commit of this process, before other processes are notified. */
-  readonly onMoved: (names: readonly string[], position: Position) => void;
+  /** Called after each commit of this process, before other processes are notified. `idle`: consumers that had nothing to do. */
+  readonly onMoved: (names: readonly string[], position: Position, idle?: readonly string[]) => void;
   /** Called after the commit, before `onMoved`. */
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
 }
@@ -105,48 +121,60 @@ interface Took {
   readonly hasTaken: boolean;
 }
 
+/** Whether the member's checkpoint may stay behind. */
+const mayStay = ({ member, poisoned, hasTaken }: Took): boolean =>
+  !hasTaken && poisoned.length === 0 && member.consumer.isDecidedOn !== true;
+
+const namesOf = (took: readonly Took[]): readonly string[] => took.map(({ member }) => member.name);
+
+/** What the members did with a batch. */
+interface Outcome {
+  readonly moved: readonly Took[];
+  /** Those that had nothing to do. Their checkpoints may follow later. */
+  readonly idle: readonly Took[];
+}
+
 /** What a batch changed. */
 interface Concluded {
   readonly parked: readonly ParkedStream[];
-  /** The new places of the checkpoints, by name. */
-  readonly places: ReadonlyMap<string, string>;
+  readonly places: Places;
 }
 
 /** Parks failed streams and moves the checkpoints, in the transaction of the rows. */
 const conclude = async (
   { role, store }: LeaderHooks,
-  took: readonly Took[],
+  { moved, idle }: Outcome,
   to: Reached,
   tx: Sql,
 ): Promise<Concluded> => {
   const parked: ParkedStream[] = [];
-  for (const { member, poisoned } of took)
+  for (const { member, poisoned } of moved)
     for (const poison of poisoned) parked.push(await parkedStream(member.consumer.name, poison, store));
   await park(tx, parked);
-  const from = took.map(({ member }) => standingOf(member));
-  return { parked, places: await moveCheckpoints(tx, role, from, to) };
+  const standings = (took: readonly Took[]): readonly Standing[] => took.map(({ member }) => standingOf(member));
+  return { parked, places: await moveCheckpoints(tx, role, { moved: standings(moved), idle: standings(idle) }, to) };
 };
 
 /** Updates the members and reports the progress. Call it after the commit. */
 const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
-  took: readonly Took[],
-  { position: to, eventId }: Reached,
+  { moved, idle }: Outcome,
+  to: Reached,
   { parked, places }: Concluded,
 ): void => {
-  for (const { member, poisoned, hasTaken } of took) {
+  for (const { member, poisoned, hasTaken } of [...moved, ...idle]) {
     member.parkedInARow = hasTaken ? 0 : member.parkedInARow + poisoned.length;
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
-    member.position = to;
-    member.eventId = eventId;
-    member.place = places.get(member.name) ?? null;
+    member.position = to.position;
+    member.eventId = to.eventId;
     member.consumer.committed?.();
   }
-  if (parked.length > 0) onParked?.(parked);
-  onMoved(
-    took.map(({ member }) => member.name),
-    to,
+  haveStored(
+    moved.map(({ member }) => member),
+    places,
   );
+  if (parked.length > 0) onParked?.(parked);
+  onMoved(namesOf(moved), to.position, namesOf(idle));
 };
 
 /** A session whose users take turns, because transactions can't overlap on one connection. */
@@ -186,6 +214,11 @@ interface SharedLaneOptions extends LeaderHooks {
  */
 const BUSY_EVENTS = 24;
 const GATHER_MS = 15;
+/**
+ * How long a checkpoint may stay behind while its consumer has nothing to do. Most turns concern few consumers, and moving all of them in
+ * each turn took a fifth of PostgreSQL's time at ten charges a second. A successor reads this much again, for nothing.
+ */
+const STORE_MS = 200;
 /** Retries of a transient fault that affects only one of several consumers, before the others continue without it. */
 const TRIES = 3;
 const DELAY_MS = 100;
@@ -205,13 +238,34 @@ export class SharedLane {
 
   async follow(signal: AbortSignal): Promise<void> {
     const { store, batchSize, turns } = this.#options;
-    // Subscribes to all categories, because checkpoints cover every event and "caught up" means the head of the log.
-    for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
-      if (batch.kind === 'caughtUp') continue;
-      await turns.take(() => this.#take(batch, signal));
-      if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
-        await pause(GATHER_MS, signal);
+    const storing = repeating(STORE_MS, () => this.#store(signal), { onError: this.#options.onDelay });
+    try {
+      // Subscribes to all categories, because checkpoints cover every event and "caught up" means the head of the log.
+      for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
+        if (batch.kind === 'caughtUp') continue;
+        await turns.take(() => this.#take(batch, signal));
+        if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
+          await pause(GATHER_MS, signal);
+      }
+    } finally {
+      await storing.stop();
     }
+  }
+
+  /** Moves the checkpoints of members that had nothing to do lately. Rejects on a fault; the next call tries again. */
+  async #store(signal: AbortSignal): Promise<void> {
+    const { role, turns } = this.#options;
+    await turns.take(async (session) => {
+      const members = this.members.filter(({ position, stored }) => position !== stored);
+      const [first] = members; // the others have the same position, that of the last turn
+      if (first === undefined || first.position === null || signal.aborted) return;
+      const to = { position: first.position, eventId: first.eventId };
+      try {
+        haveStored(members, await moveCheckpoints(session, role, { moved: members.map(standingOf), idle: [] }, to));
+      } catch (error) {
+        await this.#recover(members, undefined, error as Error, 1, signal);
+      }
+    });
   }
 
   async #take(batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>, signal: AbortSignal): Promise<void> {
@@ -228,6 +282,7 @@ export class SharedLane {
         const took = readable.map(({ events, poisoned }, i): Took => {
           return { member: members[i] as Member, poisoned, hasTaken: events.length > 0 };
         });
+        const outcome = { moved: took.filter((one) => !mayStay(one)), idle: took.filter(mayStay) };
         const takeAll = async (tx: Sql): Promise<Concluded> => {
           current = undefined;
           const failure = await failureOf(
@@ -237,12 +292,11 @@ export class SharedLane {
             current = members[failure.index];
             throw failure.error;
           }
-          return conclude(this.#options, took, to, tx);
+          return conclude(this.#options, outcome, to, tx);
         };
-        // A batch without relevant events only moves checkpoints, which takes one statement.
-        const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
-        const concluded = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
-        announceTaken(this.#options, took, to, concluded);
+        // A batch without relevant events only notifies, which takes one statement.
+        const concluded = await (outcome.moved.length === 0 ? takeAll(session) : session.transaction(takeAll));
+        announceTaken(this.#options, outcome, to, concluded);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);
       }
@@ -401,10 +455,10 @@ const take = async (
         throw new ConsumerFailed(`${PARKED_IN_A_ROW_MAX} streams failed in a row`, {
           cause: failing[0]?.error,
         });
-      const took = [{ member, poisoned, hasTaken }];
-      return { took, concluded: await conclude(options, took, to, tx) };
+      const outcome = { moved: [{ member, poisoned, hasTaken }], idle: [] };
+      return { outcome, concluded: await conclude(options, outcome, to, tx) };
     });
-    announceTaken(options, done.took, to, done.concluded);
+    announceTaken(options, done.outcome, to, done.concluded);
   } catch (error) {
     // If a rebuilt copy was swapped in meanwhile, the consumer did not fail.
     const isLost = error instanceof ConsumerFailed && (await movedElsewhere(session, [standingOf(member)])).length > 0;

@@ -229,8 +229,8 @@ export class Leadership {
       const checkpoint = checkpoints.find((one) => one.name === name);
       const isPartition = name !== whole.name;
       if (!checkpoint && (isPartition || checkpoints.length > 0)) continue;
-      if (!checkpoint)
-        await createFirstCheckpoint(session, { name, version: versionOf(whole), storeId: store.storeId });
+      const version = checkpoint?.version ?? versionOf(whole);
+      if (!checkpoint) await createFirstCheckpoint(session, { name, version, storeId: store.storeId });
       const consumer = (isPartition && whole.ofPartition?.()) || whole;
       await consumer.reset(session);
       members.push({
@@ -239,7 +239,9 @@ export class Leadership {
         part: readName(name).part,
         front: frontOf(checkpoints),
         categories: new Set<string>(consumer.categories),
+        version,
         position: checkpoint?.position ?? null,
+        stored: checkpoint?.position ?? null,
         eventId: checkpoint?.eventId ?? null,
         place: null,
         swaps: checkpoint?.swaps ?? 0,

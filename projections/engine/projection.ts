@@ -53,6 +53,8 @@ export interface Projection<Name extends string = string> {
    * is that of the streams that change it. Default: no, one process writes it.
    */
   readonly isByAccount?: boolean;
+  /** Whether decisions read its rows together with its checkpoint, which then never stays behind (LogConsumer). Default: no. */
+  readonly isDecidedOn?: boolean;
   readonly tables: readonly ProjectionTable[];
   /** Tables that `verify` also compares with their streams. Default: none. */
   readonly aggregates?: readonly AggregateRows[];

@@ -96,7 +96,7 @@ const build = async (
       }
       reached = { position: to, eventId: await store.eventIdAt(to) };
       const standings = some.map(({ checkpoint }) => ({ ...checkpoint, position: from }));
-      await moveCheckpoints(tx, 'rebuild', standings, reached);
+      await moveCheckpoints(tx, 'rebuild', { moved: standings, idle: [] }, reached);
     };
     const done = await replay({
       ...{ store, codec, session, copies: some, after: begin?.position ?? null, until: null, onBatch },

@@ -4,8 +4,8 @@
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
-import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
-import { type LeaderHooks, type Member, standingOf, takenOf } from './lanes.ts';
+import { LostLeadership, moveCheckpoints, type Places } from './checkpoints.ts';
+import { haveStored, type LeaderHooks, type Member, standingOf, takenOf } from './lanes.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
 import {
   applyCarefully,
@@ -39,10 +39,11 @@ export const retryParked = async (
     if (!(error instanceof ConsumerFailed)) throw error;
     again = { ...row, error: faultText(error.cause ?? error) };
     const failed = again;
-    member.place = await session.transaction(async (tx) => {
+    const places = await session.transaction(async (tx) => {
       await park(tx, [failed]);
       return confirmed(member, hooks, tx);
     });
+    haveStored([member], places);
   }
   if (again === null) member.leftOut.unpark(row.stream);
   else member.leftOut.park(row.stream, again.revision);
@@ -52,11 +53,11 @@ export const retryParked = async (
   if (member.position !== null) hooks.onMoved([member.name], member.position);
 };
 
-/** Returns the new place of the member's checkpoint, which stays where it is. Throws LostLeadership if another process moved it. */
-const confirmed = async (member: Member, { role }: RetryHooks, tx: Sql): Promise<string | null> => {
-  const { name, position, eventId } = member;
-  if (position === null) return null;
-  return (await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId })).get(name) ?? null;
+/** Moves the member's checkpoint to its position. Returns its new place. Throws LostLeadership if another process moved it. */
+const confirmed = async (member: Member, { role }: RetryHooks, tx: Sql): Promise<Places> => {
+  const { position, eventId } = member;
+  if (position === null) return new Map();
+  return moveCheckpoints(tx, role, { moved: [standingOf(member)], idle: [] }, { position, eventId });
 };
 
 /** Returns null if all events were applied, otherwise the stream to park again. */
@@ -77,7 +78,7 @@ const takeUp = async (
     recorded.push(event);
   }
   const { events, poisoned: unreadable } = readableOf(await codec.decode(recorded), skipped);
-  const { again, place } = await session.transaction(async (tx) => {
+  const { again, places } = await session.transaction(async (tx) => {
     const held = await tx.query(
       'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
       [name, stream, revision],
@@ -88,8 +89,8 @@ const takeUp = async (
     const parked = poison === undefined ? null : await parkedStream(name, poison, store);
     if (parked === null) await unpark(tx, name, stream);
     else await park(tx, [parked]);
-    return { again: parked, place: await confirmed(member, hooks, tx) };
+    return { again: parked, places: await confirmed(member, hooks, tx) };
   });
-  member.place = place;
+  haveStored([member], places);
   return again;
 };

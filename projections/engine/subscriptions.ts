@@ -32,10 +32,10 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { role, store, codec, onMoved, onParked, onTaken } = options;
-    const onWorked: SubscriptionsOptions['onMoved'] = (consumers, position) => {
+    const onWorked: SubscriptionsOptions['onMoved'] = (...progress) => {
       this.#failures = 0;
       this.#isLogDoubted = false;
-      onMoved(consumers, position);
+      onMoved(...progress);
     };
     this.#hooks = {
       role,

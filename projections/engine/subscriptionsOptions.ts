@@ -20,8 +20,11 @@ export interface SubscriptionsOptions extends EventLog {
   readonly prepare?: (session: LeaderSession, names: readonly string[]) => Promise<readonly OtherVersion[]>;
   /** Called with the consumers that this process leaves out. */
   readonly onOtherVersions?: (others: readonly OtherVersion[]) => void;
-  /** Called after each commit of this process, before other processes are notified: these consumers have reached `position`. */
-  readonly onMoved: (consumers: readonly string[], position: Position) => void;
+  /**
+   * Called after each commit of this process, before other processes are notified: these consumers have reached `position`, the idle ones
+   * because they had nothing to do.
+   */
+  readonly onMoved: (consumers: readonly string[], position: Position, idle?: readonly string[]) => void;
   /** Called after the commit, before `onMoved`. */
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
   /** Called when a retry of a parked stream has succeeded. */

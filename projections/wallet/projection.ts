@@ -35,6 +35,7 @@ export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   version: 6,
   categories: [...postingsOf(aggregates).keys()],
   skips: isIdleIn(postingsOf(aggregates)),
+  isDecidedOn: true, // operations.reserve_payout (ADR 0013)
   tables: TABLES,
   ddl: (schema: string) => `
     CREATE TYPE ${schema}.ledger_account AS ENUM (${Object.keys(accountsOf(aggregates)).map((account) => `'${account}'`)});

@@ -106,6 +106,22 @@ describe('progress of consumers', () => {
     }
   });
 
+  it('of an idle consumer is believed only about tables that this process can read', async () => {
+    progress = new LogProgress(() => now, ['a', 'b'], new Map([['a', 2]]));
+    progress.sawHead(at(5));
+    const idle = (version: number) => progress.heard([{ name: 'a', version, isIdle: true }], at(5));
+    progress.heard([{ name: 'a', version: 2 }], at(1));
+    idle(1);
+    expect([progress.isOtherVersion('a'), progress.behind()]).to.deep.equal([false, ['a', 'b']]);
+    idle(2);
+    expect(progress.behind()).to.deep.equal(['b']);
+    progress.heard([{ name: 'a', version: 1 }], at(5)); // a copy of another version was swapped in
+    idle(2); // its former leader does not know that yet
+    progress.moved(['b'], at(5), ['a']);
+    expect([progress.isOtherVersion('a'), progress.behind()]).to.deep.equal([true, []]);
+    expect(await progress.caughtUp(LONG_MS, ['a'])).to.equal(false);
+  });
+
   it('of a divided consumer is where its slowest partition is, also when their number changes', async () => {
     progress = new LogProgress(() => now, ['a']);
     const heard: (Position | null)[] = [];
@@ -216,7 +232,7 @@ describe('progress of consumers', () => {
     expect([progress.head, progress.position]).to.deep.equal([at(6), null]);
     notify(`projector ${at(5)} a:1,c:1`);
     expect(progress.position).to.equal(null);
-    notify(`projector ${at(5)} a:1,b:1`);
+    notify(`projector ${at(5)} a:1:idle,b:1`);
     expect(progress.position).to.equal(at(5));
     restore(at(2));
     expect([progress.head, progress.position, progress.behind()]).to.deep.equal([at(2), null, ['a', 'b']]);

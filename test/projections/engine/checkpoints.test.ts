@@ -40,9 +40,18 @@ describe('checkpoints', () => {
     await scene.close();
   });
 
-  const standing = (name: string, at: Position | null, swaps = 0): Standing => ({ name, position: at, swaps });
+  const standing = (name: string, at: Position | null, swaps = 0): Standing => ({
+    name,
+    version: 1,
+    position: at,
+    swaps,
+  });
   const move = (from: readonly Standing[], to: Position, eventId: string | null = null) =>
-    said(session.transaction((tx) => moveCheckpoints(tx, 'projector', from, { position: to, eventId })));
+    said(
+      session.transaction((tx) =>
+        moveCheckpoints(tx, 'projector', { moved: from, idle: [] }, { position: to, eventId }),
+      ),
+    );
   const positions = async () => (await readAllCheckpoints(session)).map(({ position: at, swaps }) => [at, swaps]);
   const LOST = 'LostLeadership: projector: another process moved a checkpoint';
 
@@ -103,7 +112,12 @@ describe('checkpoints', () => {
     let known: Standing = { ...standing('one', null), place: (await readPlaces(session, ['one'])).get('one')! };
     const moveOn = async (): Promise<void> => {
       at++;
-      const places = await moveCheckpoints(session, 'projector', [known], { position: position(at), eventId: null });
+      const places = await moveCheckpoints(
+        session,
+        'projector',
+        { moved: [known], idle: [] },
+        { position: position(at), eventId: null },
+      );
       known = { ...standing('one', position(at)), place: places.get('one')! };
     };
     /** Buffers of a move that is rolled back. */
@@ -111,7 +125,7 @@ describe('checkpoints', () => {
       await session.query('BEGIN');
       const { rows } = await session.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
         text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${moveText(by)}`,
-        values: [['one'], [known.position], [0], position(at), '', null, by === 'place' ? [known.place] : null],
+        values: [[], ['one'], [known.position], [0], position(at), null, by === 'place' ? [known.place] : null],
       });
       await session.query('ROLLBACK');
       const { Plan } = rows[0]!['QUERY PLAN'][0]!;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { LeaderSession, OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
+import type { LeaderSession } from '../../../application/ports/sql.ts';
 import { idInPartition, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
@@ -20,9 +20,9 @@ import {
 } from '../../../projections/engine/checkpoints.ts';
 import { divideOnce } from '../../../projections/engine/dividing.ts';
 import { askRetry } from '../../../projections/engine/parkedStreams.ts';
-import { frontOf, leastOf } from '../../../projections/engine/partitions.ts';
+import { frontOf, leastOf, partitionName, partsOf } from '../../../projections/engine/partitions.ts';
 import { created } from '../../support/samples.ts';
-import { Followed, Gate, newPaymentId, Scene, taker } from './scene.ts';
+import { Followed, Gate, newPaymentId, notingMoves, Scene, taker } from './scene.ts';
 
 const at = (place: number): Position => String(place).padStart(19, '0') as Position;
 const divisible = (name: string, before?: (events: readonly LoggedEvent[]) => Promise<void> | void): LogConsumer => ({
@@ -79,10 +79,10 @@ describe('dividing a consumer', () => {
   describe('in the table', () => {
     beforeEach(() => createFirstCheckpoint(session, { name: 'a', version: 7, storeId: 'store' }));
     const move = (name: string, swaps: number, from: Position | null, to: Position) =>
-      moveCheckpoints(session, 'projector', [{ name, position: from, swaps }], {
-        position: to,
-        eventId: `at ${to}`,
-      }).then(
+      moveCheckpoints(
+        ...([session, 'projector', { moved: [{ name, version: 7, position: from, swaps }], idle: [] }] as const),
+        { position: to, eventId: `at ${to}` },
+      ).then(
         () => 'moved',
         (error: Error) => error.name,
       );
@@ -167,17 +167,26 @@ describe('dividing a consumer', () => {
       await other.close();
     });
 
-    it('sends a short notice for many partitions: look at the checkpoints', async () => {
+    it('tells of many partitions in several notices, each as long as PostgreSQL allows', async () => {
       const { notices, close } = await scene.listen();
       const heard: string[] = [];
       await notices.on('quita_progress', (payload) => void heard.push(payload));
       const names = Array.from({ length: 600 }, (_, n) => `some consumer ${n}`);
-      for (const name of names) await createFirstCheckpoint(session, { name, version: 1, storeId: 'store' });
-      const standings = names.map((name) => ({ name, position: null, swaps: 0 }));
-      await moveCheckpoints(session, 'projector', standings, { position: at(1), eventId: null });
+      const standings = names.map((name) => ({ name, version: 1, position: null, swaps: 0 }));
+      for (const standing of standings.slice(0, 300))
+        await createFirstCheckpoint(session, { ...standing, storeId: 'store' });
+      const progressed = { moved: standings.slice(0, 300), idle: standings.slice(300) };
+      await moveCheckpoints(session, 'projector', progressed, { position: at(1), eventId: null });
       await move('a', 0, null, at(1));
       await scene.backends.until(async () => heard.includes(`projector ${at(1)} a:7`));
-      expect(heard.slice(-2)).to.deep.equal(['', `projector ${at(1)} a:7`]);
+      const begin = `projector ${at(1)} `;
+      const told = heard.slice(-3, -1).map((payload) => payload.slice(begin.length).split(','));
+      expect(heard.at(-3)?.length).to.be.within(7_850, 7_899);
+      expect(heard.at(-4)?.startsWith(begin)).not.to.equal(true);
+      expect(told.flat()).to.deep.equal([
+        ...names.slice(0, 300).map((name) => `${name}:1`),
+        ...names.slice(300).map((name) => `${name}:1:idle`),
+      ]);
       await close();
     });
   });
@@ -200,44 +209,23 @@ describe('dividing a consumer', () => {
     await scene.backends.until(async () => [...one.subscriptions.led, ...two.subscriptions.led].join() === 'a');
   });
 
-  it('moves all partitions that a process leads by one statement, as it moves a consumer that is not divided', async () => {
-    const open = swift();
-    let statements: string[] = [];
-    const openSession: OpenLeaderSession = async (role) => {
-      const inner = await open(role);
-      const noting = (sql: Sql): Sql => ({
-        query: (statement, values) => {
-          statements.push(typeof statement === 'string' ? statement : statement.text);
-          return sql.query(statement, values);
-        },
-      });
-      return {
-        ...noting(inner),
-        transaction: (work) => inner.transaction((tx) => work(noting(tx))),
-        tryLead: (name) => inner.tryLead(name),
-        tryShare: (name) => inner.tryShare(name),
-        lost: inner.lost,
-        close: () => inner.close(),
-      };
-    };
-    const one = follow({ openSession });
-    const countsOf = async (partition: number): Promise<readonly number[]> => {
-      await allTaken();
-      statements = [];
-      await scene.append(PAYMENT.stream(paymentIn(partition)), -1, [created()]);
-      await allTaken();
-      const moves = statements.filter((text) => text.includes('UPDATE subscriptions.checkpoints'));
-      const writes = statements.filter((text) => text.startsWith('INSERT INTO taken'));
-      return [moves.length, writes.length];
-    };
+  it('moves the partition that took something, and later all others by one statement', async () => {
+    const moves: (readonly string[])[] = [];
+    const one = follow({ openSession: notingMoves(swift(), moves) });
     await scene.appendPayments(1);
     await one.caughtUp();
-    expect(await countsOf(LAST)).to.deep.equal([1, 1]);
     await divide(4);
     await scene.appendPayments(1);
     await scene.backends.until(async () => one.subscriptions.led.length === 4);
-    expect(await countsOf(LAST)).to.deep.equal([1, 1]);
-    expect(await countsOf(FIRST)).to.deep.equal([1, 1]);
+    for (const partition of [LAST, FIRST]) {
+      await allTaken();
+      moves.length = 0;
+      await scene.append(PAYMENT.stream(paymentIn(partition)), -1, [created()]);
+      await allTaken();
+      const names = partsOf(4).map((part) => partitionName('a', part));
+      const busy = names[partition === FIRST ? 0 : 3];
+      expect(moves).to.deep.equal([[busy], names.filter((name) => name !== busy)]);
+    }
   });
 
   it('commits nothing of a batch that a process had begun before', async () => {

@@ -175,9 +175,9 @@ export class Followed {
       store: scene.store,
       codec: scene.codec,
       openSession: scene.openSession,
-      onMoved: (names, position) => {
+      onMoved: (names, position, idle) => {
         this.moves.push(position);
-        this.#progress.moved(names, position);
+        this.#progress.moved(names, position, idle);
       },
       onParked: (streams) => this.parked.push(...streams),
       onTaken: (consumer, stream) => this.taken.push(`${consumer} ${stream}`),
@@ -252,6 +252,42 @@ export const interceptingLooks =
       ...bound(session),
       query: async (statement, values) => {
         if (String(statement).includes('WHERE retry_asked_at')) await beforeLook(session);
+        return session.query(statement, values);
+      },
+    };
+  };
+
+/** Whether the statement moves checkpoints. */
+const isMove = (statement: Parameters<Sql['query']>[0]): statement is Exclude<typeof statement, string> =>
+  typeof statement !== 'string' && statement.name?.startsWith('move_checkpoints') === true;
+
+/** Sessions that add to `moves` the names of the checkpoints of each statement that moves some. */
+export const notingMoves =
+  (open: OpenLeaderSession, moves: (readonly string[])[]): OpenLeaderSession =>
+  async (role) => {
+    const session = await open(role);
+    const noting = (sql: Sql): Sql => ({
+      query: (statement, values) => {
+        if (isMove(statement)) moves.push(statement.values?.[1] as readonly string[]);
+        return sql.query(statement, values);
+      },
+    });
+    return {
+      ...bound(session),
+      ...noting(session),
+      transaction: (work) => session.transaction((tx) => work(noting(tx))),
+    };
+  };
+
+/** Sessions that do `before` before they store how far idle consumers have come. */
+export const beforeStoring =
+  (open: OpenLeaderSession, before: () => Promise<void>): OpenLeaderSession =>
+  async (role) => {
+    const session = await open(role);
+    return {
+      ...bound(session),
+      query: async (statement, values) => {
+        if (isMove(statement)) await before();
         return session.query(statement, values);
       },
     };

@@ -3,8 +3,18 @@ import { expect } from 'chai';
 import { type EventStore, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import { startPostgresProxy } from '../../world/tcpProxy.ts';
-import { Followed, Gate, interceptingCommits, interceptingLooks, Scene, taker } from './scene.ts';
+import {
+  beforeStoring,
+  Followed,
+  Gate,
+  interceptingCommits,
+  interceptingLooks,
+  notingMoves,
+  Scene,
+  taker,
+} from './scene.ts';
 
 describe('subscriptions to the log', () => {
   let scene: Scene;
@@ -50,8 +60,75 @@ describe('subscriptions to the log', () => {
     const followed = follow({ consumers: [taker('a')] });
     await followed.caughtUp();
     expect(await scene.taken('a')).to.deep.equal(await scene.positions('payment'));
-    expect(await scene.checkpoint('a')).to.equal((await scene.positions()).at(-1));
+    const head = (await scene.positions()).at(-1);
+    expect(followed.subscriptions.positions()).to.deep.equal(new Map([['a', head]]));
     expect(followed.subscriptions.faults()).to.deep.equal([]);
+  });
+
+  describe('leave the checkpoint of a consumer without work behind', () => {
+    const busy = taker('busy');
+    const idle = { ...taker('idle'), categories: ['refund'] };
+    const stored = async () => [await scene.checkpoint('busy'), await scene.checkpoint('idle')];
+
+    it('and store it soon, all such consumers in one statement', async () => {
+      const moves: (readonly string[])[] = [];
+      const other = { ...idle, name: 'other' };
+      await scene.appendPayment();
+      follow({ consumers: [busy, idle, other], openSession: notingMoves(scene.openSession, moves) });
+      const head = (await scene.positions()).at(-1);
+      await scene.backends.until(async () => (await stored()).every((position) => position === head));
+      expect(await scene.checkpoint('other')).to.equal(head);
+      expect(moves).to.deep.equal([['busy'], ['idle', 'other']]);
+      expect(await scene.eventId('idle'))
+        .to.equal(await scene.eventId('busy'))
+        .and.not.to.equal(null);
+    });
+
+    it('unless decisions read it', async () => {
+      const moves: (readonly string[])[] = [];
+      const decidedOn = { ...idle, name: 'decided on', isDecidedOn: true };
+      const gate = new Gate();
+      const openSession = beforeStoring(notingMoves(scene.openSession, moves), () => gate.pass());
+      await scene.appendPayment();
+      const followed = follow({ consumers: [busy, idle, decidedOn], openSession });
+      await followed.caughtUp();
+      expect([moves, await scene.checkpoint('decided on')]).to.deep.equal([
+        [['busy', 'decided on']],
+        (await scene.positions()).at(-1),
+      ]);
+      gate.open();
+    });
+
+    it('and tell the other processes at once that it has passed', async () => {
+      const { notices, close } = await scene.listen();
+      const progress = new LogProgress(() => performance.now(), ['busy', 'idle']);
+      await progress.follow(scene.store, notices, 'projector');
+      const gate = new Gate();
+      follow({ consumers: [busy, idle], openSession: beforeStoring(scene.openSession, () => gate.pass()) });
+      await scene.appendPayment();
+      progress.sawHead((await scene.store.head())!);
+      expect(await progress.caughtUp(30_000)).to.equal(true);
+      expect(await stored()).to.deep.equal([(await scene.positions()).at(-1), null]);
+      gate.open();
+      await close();
+    });
+
+    it('and let a copy that was swapped in take its place', async () => {
+      const followed = follow({ consumers: [busy, idle] });
+      await scene.appendPayment();
+      await followed.caughtUp();
+      const head = (await scene.positions()).at(-1);
+      await scene.backends.until(async () => (await stored()).every((position) => position === head));
+      await scene.log.sql.query("UPDATE subscriptions.checkpoints SET swaps = 1 WHERE name = 'idle'");
+      await scene.appendPayment();
+      const next = (await scene.positions()).at(-1);
+      await scene.backends.until(async () => (await stored()).every((position) => position === next));
+      expect(followed.restarts.map(({ message }) => message)).to.deep.equal([
+        'another process moved the checkpoint of idle',
+      ]);
+      expect(followed.faults).to.deep.equal([]);
+      expect(await scene.taken('busy')).to.deep.equal(await scene.positions());
+    });
   });
 
   it('go on where they were when they start again, and take a new consumer from the first event', async () => {

@@ -85,6 +85,14 @@ onBothStores('payouts', (log) => {
     expect(await desk.available()).to.equal(1_049);
   });
 
+  it('is granted at once after events that don’t concern the wallet', async () => {
+    const desk = await PayoutDesk.open(gateway);
+    for (let n = 0; n < 5; n++) {
+      await desk.settings({ auto_confirm_refunds: n % 2 === 0 });
+      await desk.payout({ amount: 1 });
+    }
+  });
+
   it('what a bank refuses comes back to the wallet', async () => {
     const desk = await PayoutDesk.open(gateway);
     const { id } = await desk.payout();
