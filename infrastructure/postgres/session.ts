@@ -107,16 +107,34 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
 };
 
 /**
+ * Returns a function to call before each statement. Statements of one turn of the event loop then leave in one write: each write wakes the
+ * server's process, which costs 50 µs.
+ */
+const gathering = (client: pg.ClientBase): (() => void) => {
+  let isGathering = false;
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    const send = holdBack(client);
+    process.nextTick(() => {
+      isGathering = false;
+      send();
+    });
+  };
+};
+
+/**
  * One connection that stays open, mostly idle. An empty statement every second detects a silent connection, and tells the server that a
  * client that is idle in a transaction is alive.
  */
 export class PgSession implements Sql {
   readonly client: pg.Client;
   readonly #beat: Repeating;
-  #isGathering = false;
+  readonly #gather: () => void;
 
   private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
+    this.#gather = gathering(client);
     this.#beat = repeating(beatMs, () => {
       if (!isAsked(client)) client.query('').catch(() => undefined); // the loss is reported by the event 'error'
     });
@@ -140,18 +158,8 @@ export class PgSession implements Sql {
   }
 
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
-    if (!this.#isGathering) this.#gather();
+    this.#gather();
     return run<Row>(this.client, statement, values);
-  }
-
-  /** Statements of one turn of the event loop leave in one write: each write wakes the server's process, which costs 50 µs. */
-  #gather(): void {
-    this.#isGathering = true;
-    const send = holdBack(this.client);
-    process.nextTick(() => {
-      this.#isGathering = false;
-      send();
-    });
   }
 
   /** BEGIN is awaited: if it were cancelled, statements behind it would commit one by one. */
@@ -202,9 +210,16 @@ export class PgPool implements SqlPool {
       broken ??= error; // the first error is the cause
     };
     client.on('error', onBroken);
+    const gather = gathering(client);
+    const tx: Sql = {
+      query: (statement, values) => {
+        gather();
+        return run(client, statement, values);
+      },
+    };
     try {
       await client.query(begin);
-      const result = await work({ query: (statement, values) => run(client, statement, values) });
+      const result = await work(tx);
       if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
       await commit(client);
       return result;

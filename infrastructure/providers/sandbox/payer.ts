@@ -13,21 +13,37 @@ import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';
 import { lockUntilEnd } from './lock.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
-/** Of one instrument. Real banks take one payment for a code. */
+/** Of one instrument. Real banks take one payment for a code. Every payment after the first is returned, with events in its stream. */
 const PAYMENTS_MAX = 100;
+
+/** Undoes the transaction: the payment was booked for another instrument, so nobody is notified. */
+class BookedBefore extends Error {}
 
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({
   pay: async (tenant, paymentId, txid, incoming, force) => {
-    const result = await db.transaction(async (tx): Promise<PayResult> => {
-      await lockForPaying(tx, { accountId: tenant.accountId, txid });
-      if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'closed';
-      // Every payment after the first is returned, with events in the charge's stream.
-      const booked = await paymentsOf(tx, tenant.accountId, txid);
+    const { accountId } = tenant;
+    // Statements that don't wait for one another are sent together, because many payers share few connections. Each sees what was
+    // committed when it began, so the two reads see what the lock waited for.
+    const work = async (tx: Sql): Promise<PayResult> => {
+      const [, isClosed, booked] = await Promise.all([
+        lockForPaying(tx, { accountId, txid }),
+        isCancelled(tx, accountId, txid, incoming.method),
+        paymentsOf(tx, accountId, txid),
+      ]);
+      if (isClosed && !force) return 'closed';
       if (booked.some((one) => one.incoming.providerPaymentId === incoming.providerPaymentId)) return 'duplicate';
       if (booked.length >= PAYMENTS_MAX) return 'closed';
-      if (!(await book(tx, tenant, txid, incoming))) return 'duplicate';
       const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId };
-      return (await notifications.store(notification, tx)) ? 'booked' : 'duplicate';
+      const [isNew, isTold] = await Promise.all([
+        book(tx, tenant, txid, incoming),
+        notifications.store(notification, tx),
+      ]);
+      if (!isNew) throw new BookedBefore();
+      return isTold ? 'booked' : 'duplicate';
+    };
+    const result = await db.transaction(work).catch((error: unknown): PayResult => {
+      if (error instanceof BookedBefore) return 'duplicate';
+      throw error;
     });
     notifications.wake(tenant, 'payment');
     return result;

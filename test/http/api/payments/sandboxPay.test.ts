@@ -311,6 +311,16 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(b.id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect(await available()).to.equal(9_890);
     });
+    it('on another charge, when the first notification was deleted, notifies nobody', async () => {
+      const [a, b] = [await newCharge(), await newCharge()];
+      const { end_to_end_id: endToEndId } = await paid(a.id, {}, 'settled');
+      const { operations } = gateway.storage;
+      const notified = 'operations.provider_notifications WHERE reference = $1';
+      await operations.query(`DELETE FROM ${notified}`, [endToEndId]);
+      await paid(b.id, { end_to_end_id: endToEndId }, 'duplicate');
+      expect((await operations.query(`SELECT FROM ${notified}`, [endToEndId])).rowCount).to.equal(0);
+      expect(await available()).to.equal(9_890);
+    });
     it('of a returned one too, and 10 at once settle once', async () => {
       const { id } = await newCharge();
       const back = await paid(id, { amount: 1 }, 'returned');
