@@ -238,7 +238,7 @@ export class SharedLane {
 
   async follow(signal: AbortSignal): Promise<void> {
     const { store, batchSize, turns } = this.#options;
-    const storing = repeating(STORE_MS, () => this.#store(signal), { onError: this.#options.onDelay });
+    const storing = repeating(STORE_MS, () => this.store(), { onError: this.#options.onDelay });
     try {
       // Subscribes to all categories, because checkpoints cover every event and "caught up" means the head of the log.
       for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
@@ -253,17 +253,17 @@ export class SharedLane {
   }
 
   /** Moves the checkpoints of members that had nothing to do lately. Rejects on a fault; the next call tries again. */
-  async #store(signal: AbortSignal): Promise<void> {
+  async store(): Promise<void> {
     const { role, turns } = this.#options;
     await turns.take(async (session) => {
       const members = this.members.filter(({ position, stored }) => position !== stored);
       const [first] = members; // the others have the same position, that of the last turn
-      if (first === undefined || first.position === null || signal.aborted) return;
+      if (first === undefined || first.position === null) return;
       const to = { position: first.position, eventId: first.eventId };
       try {
         haveStored(members, await moveCheckpoints(session, role, { moved: members.map(standingOf), idle: [] }, to));
       } catch (error) {
-        await this.#recover(members, undefined, error as Error, 1, signal);
+        if (!(await this.#removeLost(members))) throw error;
       }
     });
   }
@@ -314,17 +314,10 @@ export class SharedLane {
   ): Promise<void> {
     const { session } = this.#options.turns;
     const isTransientFault = isTransient(error);
-    // Rejects if the connection is lost. If a rebuilt copy was swapped in, no consumer failed.
-    const moved = await movedElsewhere(session, members.map(standingOf));
-    if (moved.length === 0 && current === undefined && !isTransientFault) throw error;
+    const wereLost = await this.#removeLost(members);
+    if (!wereLost && current === undefined && !isTransientFault) throw error;
     for (const { consumer } of members) await consumer.reset(session);
-    if (moved.length > 0) {
-      for (const member of members.filter(({ name }) => moved.includes(name))) {
-        this.#remove(member);
-        this.#options.onLost(member);
-      }
-      return;
-    }
+    if (wereLost) return;
     if (current !== undefined && !(isTransientFault && (tries < TRIES || members.length === 1))) {
       this.#remove(current);
       this.#options.onLeft(current, error);
@@ -332,6 +325,19 @@ export class SharedLane {
     }
     this.#options.onDelay(error);
     await pause(Math.min(DELAY_MS * 2 ** (tries - 1), DELAY_MS_MAX), signal);
+  }
+
+  /**
+   * Removes the members whose checkpoint was moved elsewhere. If a rebuilt copy was swapped in, no consumer failed. Returns whether there
+   * were any. Rejects if the connection is lost.
+   */
+  async #removeLost(members: readonly Member[]): Promise<boolean> {
+    const moved = await movedElsewhere(this.#options.turns.session, members.map(standingOf));
+    for (const member of members.filter(({ name }) => moved.includes(name))) {
+      this.#remove(member);
+      this.#options.onLost(member);
+    }
+    return moved.length > 0;
   }
 
   #remove(member: Member): void {

@@ -102,6 +102,11 @@ export class LedLanes {
     }
   }
 
+  /** Stores how far consumers without work have come. Rejects on a fault. */
+  async store(): Promise<void> {
+    await this.#shared?.lane.store();
+  }
+
   /** Closes the session of the lone lanes. */
   close(): Promise<void> {
     return this.#side.discard();

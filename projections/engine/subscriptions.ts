@@ -135,7 +135,7 @@ export class Subscriptions {
   }
 
   async #leadOnce(): Promise<void> {
-    const { openSession, role } = this.#options;
+    const { openSession, role, onRestart = () => undefined } = this.#options;
     const session = await openSession(role);
     const over = new AbortController();
     const until = AbortSignal.any([this.#stopping.signal, over.signal]);
@@ -145,16 +145,21 @@ export class Subscriptions {
     this.#leadership = leadership;
     try {
       await leadership.work();
+      await atMost(leadership.lanes.store().catch(onRestart), ENDING_MS_MAX);
     } finally {
       this.#leadership = null;
       over.abort();
       void looking.stop();
       await Promise.all([leadership.lanes.close(), session.close()]);
       // Running work ends with its session. A silent session must not keep this process from leading again.
-      const ended = new AbortController();
-      const running = Promise.all([leadership.lanes.ended(), this.#attending]);
-      await Promise.race([running, pause(ENDING_MS_MAX, ended.signal)]);
-      ended.abort();
+      await atMost(Promise.all([leadership.lanes.ended(), this.#attending]), ENDING_MS_MAX);
     }
   }
 }
+
+/** Resolves with the work, or after `ms` milliseconds. */
+const atMost = async (work: Promise<unknown>, ms: number): Promise<void> => {
+  const done = new AbortController();
+  await Promise.race([work, pause(ms, done.signal)]);
+  done.abort();
+};

@@ -84,6 +84,17 @@ describe('subscriptions to the log', () => {
         .and.not.to.equal(null);
     });
 
+    it('and store it when the program stops', async () => {
+      const followed = follow({ consumers: [busy, idle] });
+      await followed.caughtUp();
+      await scene.appendPayment();
+      await followed.caughtUp();
+      await followed.stop();
+      const head = (await scene.positions()).at(-1);
+      expect(await stored()).to.deep.equal([head, head]);
+      expect(followed.restarts).to.deep.equal([]);
+    });
+
     it('unless decisions read it', async () => {
       const moves: (readonly string[])[] = [];
       const decidedOn = { ...idle, name: 'decided on', isDecidedOn: true };
