@@ -232,7 +232,7 @@ export interface Capability<Needs, UseCases = object, Operators = object, Operat
 }
 
 /** Returns the function, memoized by its argument. */
-const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
+export const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
   const made = new WeakMap<From, { readonly value: Made }>();
   return (from) => {
     const known = made.get(from) ?? { value: make(from) };
