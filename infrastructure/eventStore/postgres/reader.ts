@@ -8,6 +8,7 @@ import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
+import { hidden } from '../../postgres/hidden.ts';
 import { PoolConnections, watchedClient } from '../../postgres/session.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
@@ -319,9 +320,7 @@ export class StreamReads {
 }
 
 // The queries of the event store. Limits and categories are literals: a plan for an unknown limit may sort the whole table, and only
-// literal categories show the planner that the partial index applies. Positions and lists of streams are in subqueries, which hide them
-// from the planner: near the head, a plan for few events seems cheaper than the one for any position, so each call would be planned, in
-// 300 µs.
+// literal categories show the planner that the partial index applies.
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
@@ -339,7 +338,7 @@ export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1
 
 /** $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. */
 export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
-  FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) WITH ORDINALITY wanted(stream, first, number)
+  FROM unnest(${hidden('$1::text[]')}, ${hidden('$2::bigint[]')}) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM event_store.of_stream(wanted.stream) e
     WHERE e.revision >= wanted.first ORDER BY e.revision LIMIT $3
@@ -348,19 +347,20 @@ export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
 
 /** $1 exclusive position. */
 export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM event_store.events
-  WHERE position > (SELECT $1::bigint) ORDER BY position LIMIT ${limit}`;
+  WHERE position > ${hidden('$1::bigint')} ORDER BY position LIMIT ${limit}`;
 
 /**
  * $1 exclusive position. A row holds the head and an event's columns; if nothing matches, one row has null columns. Page and head come
  * from one statement and thus one snapshot, so there is no match between the last match and the head.
  */
 export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, limit: number): string => {
-  const window = windowPlaces === null ? '' : `AND position <= (SELECT $1::bigint) + ${windowPlaces}`;
+  const after = hidden('$1::bigint');
+  const window = windowPlaces === null ? '' : `AND position <= ${after} + ${windowPlaces}`;
   return `SELECT head.place, page.*
     FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
     LEFT JOIN LATERAL (
       SELECT ${COLUMNS} FROM event_store.events
-      WHERE position > (SELECT $1::bigint) ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
+      WHERE position > ${after} ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
     ) page ON true
     ORDER BY page.position`;
 };
