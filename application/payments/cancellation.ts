@@ -94,7 +94,7 @@ export class Canceller {
     if (notCancellable(current) !== null) return current;
     const { terms } = current.charge;
     const { accountId, mode, paymentId } = terms;
-    const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
+    const at = await accounts.actingAt(accountId, mode, dueAt);
     const back = {
       returnIdOf: (providerPaymentId: string) => returnIdOf(paymentId, providerPaymentId),
       by,

@@ -231,7 +231,7 @@ export class InstrumentIssuer {
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
     const { accountId, mode, api } = terms;
-    const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
     const isOver = at >= giveUpAt(terms);
     if (api === 'payments' && !isOver) return this.issueAll(paymentId);
     // The client repeated the request in the meantime, which moved the timer: the next look is a minute after the repeat.
