@@ -8,8 +8,9 @@ import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { JobPayload, PayloadOf } from '../ports/jobs.ts';
-import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
   type CallbackAlerts,
   type CallbackFinding,
@@ -20,19 +21,13 @@ import {
 } from '../ports/providerCallbacks.ts';
 import type { CallbackHint, OpenConnection, ProviderConnections, ReadCallback } from '../ports/providerConnections.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
-import type { ConnectionPayment, ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
+import type { ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
 
 export const callbackJob = jobKind({
   name: 'providerCallback',
   payload: payloadOf({ connectionId: idOf<ConnectionId>(), callbackId: text }),
   subjectOf: ({ callbackId }) => callbackId,
 });
-
-/**
- * Takes the returns that the institution reports for a payment. The payment may not be settled yet. Throws UnknownAtProvider to be called
- * again later. Idempotent.
- */
-export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
 
 export interface CallbackHandling {
   readonly commands: CommandHandler;

@@ -7,6 +7,7 @@ import type { PayoutId } from '../../domain/payout/payout.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { TakeReturns } from '../disputes/takeReturns.ts';
 import { type Known, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type {
   Discrepancy,
@@ -39,9 +40,6 @@ const graceMs = (kind: FindingKind): number => {
   if (kind === 'missing_there') return HOUR_MS;
   return kind === 'missing_here' || kind === 'return_state' ? 2 * MINUTE_MS : 0;
 };
-
-/** Takes the returns that the institution reports for a payment. Idempotent. Throws UnknownAtProvider to be called again later. */
-export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
 
 export interface CompareNeeds {
   readonly commands: CommandHandler;
