@@ -13,12 +13,12 @@ import type { KeyUseReads } from '../ports/keyUses.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
+import { changePassword } from './changePassword.ts';
 import { findSession, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
 import { members } from './members.ts';
 import { createAccount, reopen, suspend } from './operateAccounts.ts';
 import {
-  changePassword,
   inviteUser,
   jobOfRequest,
   openRequests,

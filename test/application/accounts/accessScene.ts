@@ -1,7 +1,7 @@
 // Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
 
+import { changePassword } from '../../../application/accounts/changePassword.ts';
 import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
-import { changePassword } from '../../../application/accounts/passwordLink.ts';
 import { addUser, disableUser, enableUser } from '../../../application/accounts/users.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type {
