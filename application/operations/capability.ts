@@ -7,11 +7,11 @@ import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';
 import type { OldRows } from '../ports/oldRows.ts';
-import { paced } from '../ports/paced.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { WalletViews } from '../ports/readModels/views.ts';
 import type { ReadModelWork } from '../ports/readModelWork.ts';
 import type { Stopwatch } from '../ports/system.ts';
+import { withRests } from '../ports/withRests.ts';
 import { type CheckSystemNeeds, checkSystem } from './checkSystem.ts';
 import { listConsumers } from './consumers.ts';
 import { checkLedger, showLedger } from './ledger.ts';
@@ -91,13 +91,13 @@ export const operations = capability({
       failure: 'old operational rows could not be deleted',
       pattern: '*/20 * * * * *',
       onlyLeader: true,
-      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
+      run: ({ oldRows, stopwatch }) => withRests(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
     },
     {
       failure: 'places of idle accounts in the hourly limits could not be deleted',
       pattern: '40 */10 * * * *',
       onlyLeader: true,
-      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
+      run: ({ oldRows, stopwatch }) => withRests(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
     },
   ],
   // For operators, but only in a running program.
