@@ -48,7 +48,7 @@ export interface CompareNeeds {
   readonly findingAlerts: FindingAlerts;
   readonly providerMovements: ProviderMovements;
   readonly connectionPayments: ConnectionPayments;
-  readonly notifications: Pick<ProviderNotifications, 'store' | 'moved' | 'wake'>;
+  readonly notifications: Pick<ProviderNotifications, 'store' | 'startJob'>;
 }
 
 interface Work extends CompareNeeds {
@@ -279,7 +279,6 @@ const startOrders = async (work: Work, discrepancies: readonly Discrepancy[]): P
   for (const { id, accountId, paymentId } of await providerMovements.orders(connection.terms.connectionId, ids)) {
     const tenant = { accountId, mode: 'live' as const };
     const kind = paymentId === null ? 'payout' : 'refund';
-    await notifications.moved(tenant, kind, paymentId === null ? { payoutId: id } : { paymentId, refundId: id });
-    notifications.wake(tenant, kind);
+    await notifications.startJob(tenant, kind, paymentId === null ? { payoutId: id } : { paymentId, refundId: id });
   }
 };
