@@ -14,6 +14,7 @@ import { int8Array, nullableTextArray } from './binaryArrays.ts';
 import {
   cutSession,
   endSession,
+  GOODBYE_MS_MAX,
   holdBack,
   isAsked,
   SessionWatch,
@@ -233,8 +234,6 @@ export class PgPool implements SqlPool {
 }
 
 // --- Closing a pool's connections: pg-pool's end() resolves when it has sent its goodbyes, not when the server has received them ---
-
-const GOODBYE_MS_MAX = 1_000;
 
 /** Longest time to connect. It is shorter than the pool's `connectionTimeoutMillis`, which includes the wait for a free connection. */
 export const CONNECT_MS_MAX = 5_000;

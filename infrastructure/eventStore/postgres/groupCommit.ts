@@ -16,19 +16,11 @@ import {
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { byteaArray, int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
-import { cutSession, isAsked, type SessionWatch } from '../../postgres/sessionWatch.ts';
+import { cutSession, endSession, isAsked, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { positionOf, positionOrNull } from './reader.ts';
-import {
-  closeSession,
-  isBadValue,
-  isNotInUse,
-  isTransient,
-  openSession,
-  wasRolledBack,
-  withQueryTimeout,
-} from './session.ts';
+import { isBadValue, isNotInUse, isTransient, openSession, wasRolledBack, withQueryTimeout } from './session.ts';
 
 /** An append that was not sent, or was rolled back, fails after this time instead of waiting longer in the queue. */
 const NOT_SENT_MS_MAX = 5_000;
@@ -251,7 +243,7 @@ export class Flusher {
 
   async close(): Promise<void> {
     this.#unwatch();
-    if (this.#session !== null) await closeSession(this.#session);
+    if (this.#session !== null) await endSession(this.#session);
     this.#session = null;
   }
 
