@@ -23,7 +23,7 @@ import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { InFlightRequests } from '../core/keyedLock.ts';
+import { InFlightRequests } from '../core/inFlightRequests.ts';
 import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
