@@ -7,7 +7,7 @@ import { type KeyPeriod, keyPeriods, originOf, periodsOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
 import { type LagNeeds, sealingLagOf } from './sealingLag.ts';
-import { noteKeyOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
+import { noteKeysOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
 
 export interface OperateAuditNeeds extends AuditorNeeds, LagNeeds {
   readonly auditTree: AuditTree;
@@ -46,8 +46,7 @@ const signerOf = (
   origin: string,
 ): string | null => {
   const signed = readNote(note);
-  const ours = keys.map(({ publicKey }) => noteKeyOf(origin, publicKey));
-  const [signer] = (signed && signersOf(signed, ours)) ?? [];
+  const [signer] = (signed && signersOf(signed, noteKeysOf(keys, origin))) ?? [];
   return signer === undefined ? null : vkeyOf(signer);
 };
 
