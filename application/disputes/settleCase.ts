@@ -52,9 +52,9 @@ export const followSettling = jobKind({
 export const followSettlingOf =
   ({ commands }: { readonly commands: CommandHandler }) =>
   async ({ paymentId, revision }: PayloadOf<typeof followSettling>): Promise<void> => {
-    const around = await commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), revision);
-    if (around?.event.type !== 'TransactionDisputeSettled') return;
-    const { caseId, verdict, amount, reason, by, announced, at } = around.event.data;
+    const step = await commands.loadStep(PAYMENT, PAYMENT.stream(paymentId), revision);
+    if (step?.event.type !== 'TransactionDisputeSettled') return;
+    const { caseId, verdict, amount, reason, by, announced, at } = step.event.data;
     const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
     if (state.status === 'absent') return;
     const metadata = metadataForProcess('caseSettling', state.terms, paymentId, caseId);

@@ -250,7 +250,7 @@ export class CreatePaymentHandler {
     if (isRejection(outcome)) return outcome;
     if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
     // A replay returns the state at creation, whatever happened since (K3).
-    const created = await this.#needs.commands.loadAround(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
+    const created = await this.#needs.commands.loadStep(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
     if (created === null) throw new Error(`payment ${terms.paymentId} has no creation event`);
     return { payment: assertExists(created.after), replayed: true };
   }
