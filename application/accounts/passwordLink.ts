@@ -9,8 +9,8 @@ import { changePassword as decideChange, type KnownUser, USER } from '../../doma
 import { jobKind, type OwedSource } from '../core/capability.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/logins.ts';
 import type { Mail, MailSender } from '../ports/mail.ts';
+import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/passwordLinks.ts';
 import type { Randomness } from '../ports/system.ts';
 import type { Waits } from './login.ts';
 import { type AddUserNeeds, addUser, keepPassword, type UserAddition } from './users.ts';

@@ -8,12 +8,12 @@ import type {
   LoginFailures,
   PasswordHasher,
   Passwords,
-  SecondFactors,
   Session,
   Sessions,
   SessionTokens,
   UserEmails,
 } from '../../../application/ports/logins.ts';
+import type { SecondFactors } from '../../../application/ports/secondFactors.ts';
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { USER } from '../../../domain/user/user.ts';
