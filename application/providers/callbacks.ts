@@ -113,4 +113,3 @@ export const operateCallbacks = ({ callbackReads }: CallbackOperatorsNeeds) => (
     (await callbackReads.resolve(connectionId, id, by, reason)) ??
     reject('not_found', 'No callback with this id waits for an operator.'),
 });
-export type CallbackOperators = ReturnType<typeof operateCallbacks>;

@@ -359,7 +359,7 @@ export interface Outcome {
 type Row = [kind: Outcome['kind'], revision: string, place: string | null, recordedAtMs: string];
 
 /** Appends in one round trip and transaction. Returns one outcome per member, in order. Rejects with pg's error, or after 5.5 s. */
-export const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<Outcome[]> => {
+const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<Outcome[]> => {
   const values = parameters(members);
   const { rows } = await withQueryTimeout(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
   if (rows.length !== members.length) throw new Error(`${rows.length} answers to ${members.length} appends`);
@@ -413,7 +413,7 @@ const keyParameters = (members: readonly CheckedAppend[]): readonly (Buffer | nu
   ];
 };
 
-export const recordedEvents = (append: CheckedAppend, { revision, place, recordedAtMs }: Outcome): RecordedEvent[] => {
+const recordedEvents = (append: CheckedAppend, { revision, place, recordedAtMs }: Outcome): RecordedEvent[] => {
   const recordedAt = new Date(recordedAtMs).toISOString();
   const before = append.events.length - 1;
   return append.events.map((event, index) => ({
