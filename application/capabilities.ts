@@ -7,7 +7,7 @@ import { audit } from './audit/capability.ts';
 import {
   declaredSettingsOf,
   jobsOf,
-  type NeedsOf,
+  type NeedsOfAll,
   notifiedWorkOf,
   type OperatingOf,
   type OperatorsOf,
@@ -48,7 +48,7 @@ export const CAPABILITIES = [
 type Capabilities = typeof CAPABILITIES;
 
 /** External dependencies of all capabilities. */
-export type Needs = WatchdogNeeds & NeedsOf<Capabilities>;
+export type Needs = WatchdogNeeds & NeedsOfAll<Capabilities>;
 /** External dependencies of operators' use cases. */
 export type OperatorsNeeds = OperatingOf<Capabilities>;
 /** Use cases that routes call for merchants and payers. */

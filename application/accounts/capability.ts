@@ -12,13 +12,14 @@ import { type NeedsOf, settingChanged } from '../core/useCase.ts';
 import type { KeyUseReads } from '../ports/keyUses.ts';
 import type { AccountViews, KeyViews, UserViews } from '../ports/readModels/views.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import { changeAccountSettings, changeLogoTo } from './changeAccountSettings.ts';
+import { changeAccountSettings } from './changeAccountSettings.ts';
+import { changeLogo } from './changeLogo.ts';
+import { changePassword } from './changePassword.ts';
 import { findSession, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
 import { members } from './members.ts';
 import { createAccount, reopen, suspend } from './operateAccounts.ts';
 import {
-  changePassword,
   inviteUser,
   jobOfRequest,
   openRequests,
@@ -46,7 +47,7 @@ export type AccountsNeeds = OperatorsNeeds &
     | typeof setPassword
     | typeof sendPasswordLink
     | typeof changeAccountSettings
-    | typeof changeLogoTo
+    | typeof changeLogo
     | typeof whenKeyFound
     | typeof members
   > & {
@@ -112,7 +113,7 @@ export const accounts = capability({
     setPassword: setPassword(parts),
     ...members(parts),
     changeAccountSettings: changeAccountSettings(parts),
-    changeLogo: changeLogoTo(parts),
+    changeLogo: changeLogo(parts),
     /** Returns null if the SHA-256 is null or no logo has it. */
     findLogo: async (sha256: string | null) => (sha256 === null ? null : parts.logos.find(sha256)),
   }),

@@ -12,15 +12,8 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type {
-  LoginFailures,
-  PasswordHasher,
-  Passwords,
-  SecondFactors,
-  Sessions,
-  SessionTokens,
-  UserEmails,
-} from '../ports/logins.ts';
+import type { LoginFailures, PasswordHasher, Passwords, Sessions, SessionTokens, UserEmails } from '../ports/logins.ts';
+import type { SecondFactors } from '../ports/secondFactors.ts';
 import type { Randomness } from '../ports/system.ts';
 import { useSecondFactor } from './secondFactor.ts';
 

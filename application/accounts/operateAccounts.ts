@@ -29,8 +29,8 @@ export const suspend =
   ({ commands, accounts, leases, sessions }: SuspensionNeeds) =>
   async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
     const decide = suspendAccount(accounts.realNow());
-    const why = metadataForChange(by, accountId, accountId);
-    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
+    const metadata = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     if (isRejection(done)) return done;
     await Promise.all([leases.announce(accountId), sessions.endOfAccount(accountId)]);
     return done.reply;
@@ -46,8 +46,8 @@ export const reopen =
     const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
     if (state.status === 'open' && state.suspendedAt !== null) await sessions.endOfAccount(accountId);
     const decide = reopenAccount(accounts.realNow());
-    const why = metadataForChange(by, accountId, accountId);
-    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, why);
+    const metadata = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     if (isRejection(done)) return done;
     await leases.announce(accountId);
     return done.reply;

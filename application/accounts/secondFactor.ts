@@ -12,7 +12,8 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
-import type { LoginFailures, NewSecondFactor, SecondFactors, Sessions } from '../ports/logins.ts';
+import type { LoginFailures, Sessions } from '../ports/logins.ts';
+import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
 import type { Randomness } from '../ports/system.ts';
 
 interface Needs extends UseCaseNeeds {

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { leafOf } from './entry.ts';
-import { noteKeyOf, readNote, signersOf } from './signedNote.ts';
+import { noteKeysOf, readNote, signersOf } from './signedNote.ts';
 import { edgeRoot, extended, type TreeEdge, tiledRangeHashes } from './tiles.ts';
 import { entryPagesAfter, LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
 
@@ -83,7 +83,7 @@ const lastCheckpointIn = async (path: string, { auditAnchors, auditKeys }: Ancho
   const text = await auditAnchors.lastIn(path);
   const note = text === null ? null : readNote(text);
   if (note === null) return null;
-  const keys = (await auditKeys.list()).map(({ publicKey }) => noteKeyOf(origin, publicKey));
+  const keys = noteKeysOf(await auditKeys.list(), origin);
   return signersOf(note, keys) === null ? null : readCheckpoint(note.text);
 };
 

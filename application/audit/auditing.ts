@@ -2,7 +2,7 @@
 import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { type ExportNeeds, exportLog } from './exportLog.ts';
-import { type StoryNeeds, streamsOfPayment, tellPayment } from './paymentStory.ts';
+import { paymentStory, type StoryNeeds, streamsOfPayment } from './paymentStory.ts';
 import { type ProofNeeds, proveEntries } from './proveEntries.ts';
 import { verifyLog } from './verifyLog.ts';
 
@@ -18,6 +18,6 @@ export const auditing = (needs: AuditingNeeds) => {
     verifyAuditLog: verifyLog(needs),
     proveEvent: (stream: StreamName, revision: number) => prove([stream], revision),
     provePayment: async (id: PaymentId) => prove(await streamsOfPayment(needs, id), null),
-    tellPayment: tellPayment(needs),
+    paymentStory: paymentStory(needs),
   };
 };

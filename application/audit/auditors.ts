@@ -15,7 +15,7 @@ const NAME_LENGTH_MAX = 100;
 const hashOf = (token: string): string => hash('sha256', token, 'hex');
 
 /** Returns whether a text has the form of a token. */
-export const isAuditToken = (text: string): boolean => /^audit_[\w-]{43}$/.test(text);
+const isAuditToken = (text: string): boolean => /^audit_[\w-]{43}$/.test(text);
 
 /** Creates a token for an auditor. */
 export const issueAuditToken =

@@ -8,7 +8,7 @@ import { type AuditorNeeds, findAuditor } from './auditors.ts';
 import { type OperateAuditNeeds, operateAudit } from './operateAudit.ts';
 import { paymentHistory, type StoryNeeds } from './paymentStory.ts';
 import { Sealer, type SealerNeeds } from './sealer.ts';
-import { SealingLag } from './sealingLag.ts';
+import { sealingLagOf } from './sealingLag.ts';
 
 interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNeeds, OperateAuditNeeds, StoryNeeds {
   readonly auditAnchors: OperateAuditNeeds['auditAnchors'];
@@ -20,12 +20,8 @@ interface AuditNeeds extends SealerNeeds, AuditLogNeeds, AnchorNeeds, AuditorNee
 
 const partsOf = (needs: AuditNeeds) => {
   const sealer = new Sealer(needs);
-  const sealingLag = new SealingLag(needs);
-  needs.store.onRestored(() => {
-    sealer.forget();
-    sealingLag.forget();
-  });
-  return { ...needs, sealer, sealingLag, auditLog: new AuditLog(needs) };
+  needs.store.onRestored(() => sealer.forget());
+  return { ...needs, sealer, sealingLag: sealingLagOf(needs), auditLog: new AuditLog(needs) };
 };
 
 export const audit = capability({

@@ -10,7 +10,7 @@ import type { ExportFolder } from '../ports/exportFolder.ts';
 import { entryBytes, metadataIn } from './entry.ts';
 import { entriesBetween, type IndexedEntry, indexAt } from './logEntries.ts';
 import { HASH_BYTES } from './merkleTree.ts';
-import { noteKeyOf, vkeyOf } from './signedNote.ts';
+import { noteKeysOf, vkeyOf } from './signedNote.ts';
 import { tilePath, tilesOf } from './tiles.ts';
 import { LogDiffers, tileHashes } from './treeReader.ts';
 
@@ -83,7 +83,7 @@ const begin = async (
   await folder.write(`${CHECKPOINTS}/${size}`, newest.note);
   const first = from === null ? 0 : await indexAt(needs, size, from);
   const end = to === null ? size : Math.max(first, await indexAt(needs, size, to));
-  const keys = (await needs.auditKeys.list()).map(({ publicKey }) => vkeyOf(noteKeyOf(origin, publicKey)));
+  const keys = noteKeysOf(await needs.auditKeys.list(), origin).map(vkeyOf);
   const period = { from, to: to ?? newest.signedAt, account };
   const manifest: Manifest = { format: 'quita-audit-export/1', origin, keys, ...period, first, end, size };
   await folder.write(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -117,7 +117,7 @@ const writeEntries = async (
   needs: ExportNeeds,
   folder: ExportFolder,
   { account, first, end }: Manifest,
-  { signal, onEntries }: Following,
+  { signal, onEntries }: LongReadOptions,
 ): Promise<void> => {
   const file = await folder.open(ENTRIES);
   try {
@@ -132,7 +132,7 @@ const writeEntries = async (
   }
 };
 
-export interface Following {
+export interface LongReadOptions {
   readonly signal: AbortSignal;
   /** Called after each page of entries. */
   readonly onEntries: (done: number, all: number) => void;
@@ -141,10 +141,10 @@ export interface Following {
 /** Writes an export into the folder, or continues one. Returns its manifest. */
 export const exportLog =
   (needs: ExportNeeds) =>
-  async (folder: ExportFolder, period: ExportPeriod, following: Following): Promise<Manifest | Rejection> => {
+  async (folder: ExportFolder, period: ExportPeriod, options: LongReadOptions): Promise<Manifest | Rejection> => {
     const manifest = await begin(needs, folder, period);
     if (!('format' in manifest)) return manifest;
     await writeTiles(needs, folder, manifest.size);
-    await writeEntries(needs, folder, manifest, following);
+    await writeEntries(needs, folder, manifest, options);
     return manifest;
   };

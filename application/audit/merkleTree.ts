@@ -67,22 +67,6 @@ export const inclusionProof = async (rangeHash: RangeHash, index: number, size: 
   return await path(0, size);
 };
 
-/** Returns the proof that the tree of a size begins with the tree of a smaller or equal size above 0 (RFC 6962, 2.1.2). */
-export const consistencyProof = async (
-  rangeHash: RangeHash,
-  older: number,
-  size: number,
-): Promise<readonly Buffer[]> => {
-  const subproof = async (from: number, to: number, isKnown: boolean): Promise<readonly Buffer[]> => {
-    if (older === to) return isKnown ? [] : [await rangeHash(from, to)];
-    const middle = from + splitOf(to - from);
-    return older <= middle
-      ? [...(await subproof(from, middle, isKnown)), await rangeHash(middle, to)]
-      : [...(await subproof(middle, to, false)), await rangeHash(from, middle)];
-  };
-  return await subproof(0, size, true);
-};
-
 /** Returns the root that an inclusion proof leads to, or null if it doesn't fit the index and size (RFC 9162, 2.1.3.2). */
 export const provenRoot = (leaf: Buffer, index: number, size: number, proof: readonly Buffer[]): Buffer | null => {
   if (!(index >= 0 && index < size)) return null;
@@ -103,25 +87,3 @@ export interface TreeHead {
   readonly size: number;
   readonly root: Buffer;
 }
-
-/** Returns whether a proof shows that `newer` begins with `older` (RFC 9162, 2.1.4.2). An empty tree begins every tree. */
-export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly Buffer[]): boolean => {
-  if (older.size > newer.size) return false;
-  if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
-  if (older.size === 0) return proof.length === 0 && older.root.equals(EMPTY_ROOT);
-  const path = Number.isInteger(Math.log2(older.size)) ? [older.root, ...proof] : proof;
-  const [first, ...rest] = path;
-  if (first === undefined) return false;
-  let [at, last] = [older.size - 1, newer.size - 1];
-  for (; at % 2 === 1; at = (at - 1) / 2) last = Math.floor(last / 2);
-  let [oldRoot, newRoot] = [first, first];
-  for (const sibling of rest) {
-    if (last === 0) return false;
-    if (at % 2 === 1 || at === last) {
-      [oldRoot, newRoot] = [nodeHash(sibling, oldRoot), nodeHash(sibling, newRoot)];
-      for (; at % 2 === 0 && at > 0; at /= 2) last = Math.floor(last / 2);
-    } else newRoot = nodeHash(newRoot, sibling);
-    [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  }
-  return last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);
-};

@@ -1,23 +1,19 @@
 // Operators' use cases for the audit log: its status, its keys and auditors' tokens.
-import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKey, AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, LastCosigned, SignedCheckpoint } from '../ports/auditTree.ts';
-import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
-import type { Clock } from '../ports/system.ts';
 import { type KeyPeriod, keyPeriods, originOf, periodsOf } from './auditLog.ts';
 import { type AuditorNeeds, issueAuditToken, revokeAuditToken } from './auditors.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
-import { noteKeyOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
-import { entriesAfter } from './treeReader.ts';
+import { type LagNeeds, sealingLagOf } from './sealingLag.ts';
+import { noteKeysOf, readNote, readVkey, signersOf, vkeyOf } from './signedNote.ts';
 
-export interface OperateAuditNeeds extends AuditorNeeds {
-  readonly store: Pick<EventStore, 'subscribe'>;
+export interface OperateAuditNeeds extends AuditorNeeds, LagNeeds {
   readonly auditTree: AuditTree;
   readonly auditKeys: AuditKeys;
   readonly auditAnchors: AuditAnchors;
   readonly auditSettings: Pick<AuditSettings, 'anchors' | 'witnesses'>;
-  readonly auditClock: Clock;
   readonly auditOrigin: string;
 }
 
@@ -43,20 +39,6 @@ export interface AuditStatus {
   readonly witnesses: readonly LastCosigned[];
 }
 
-/** Returns the age in seconds of the first entry after a position; 0 if no entry follows, null if the log doesn't have the position. */
-export const ageOfNext = async (
-  { store, auditClock }: Pick<OperateAuditNeeds, 'store' | 'auditClock'>,
-  position: Position | null,
-): Promise<number | null> => {
-  try {
-    const [next] = await entriesAfter(store, position, 1);
-    return next === undefined ? 0 : secondsBetween(next.recordedAt as Timestamp, fromMillis(auditClock.now()));
-  } catch (error) {
-    if (error instanceof UnknownPosition || error instanceof RangeError) return null;
-    throw error;
-  }
-};
-
 /** Returns the vkey of the key that signed a checkpoint, or null if it is not one of ours. */
 const signerOf = (
   { note }: SignedCheckpoint,
@@ -64,8 +46,7 @@ const signerOf = (
   origin: string,
 ): string | null => {
   const signed = readNote(note);
-  const ours = keys.map(({ publicKey }) => noteKeyOf(origin, publicKey));
-  const [signer] = (signed && signersOf(signed, ours)) ?? [];
+  const [signer] = (signed && signersOf(signed, noteKeysOf(keys, origin))) ?? [];
   return signer === undefined ? null : vkeyOf(signer);
 };
 
@@ -85,7 +66,7 @@ export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<Audit
     size: tree?.size ?? 0,
     root: (tree?.root ?? EMPTY_ROOT).toString('base64'),
     stopped: tree?.stopped ?? null,
-    lagSeconds: await ageOfNext(needs, tree?.position ?? null),
+    lagSeconds: await sealingLagOf(needs).seconds(),
     checkpoint: latest && {
       size: latest.size,
       signedAt: latest.signedAt,

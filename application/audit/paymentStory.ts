@@ -1,4 +1,4 @@
-// Tells the story of a payment: its events and those of its refunds and disputes, who caused them, their postings, the provider's calls and
+// The story of a payment: its events and those of its refunds and disputes, who caused them, their postings, the provider's calls and
 // the webhooks with their attempts.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { AGGREGATES, type EventOf, postingsOf } from '../../domain/aggregates.ts';
@@ -30,7 +30,7 @@ export interface StoryNeeds extends EventLog {
 }
 
 /** One line of a ledger entry. */
-export interface ToldPosting {
+interface ChapterPosting {
   readonly account: LedgerAccount;
   readonly currency: string;
   /** Signed minor units; credit is positive. */
@@ -51,7 +51,7 @@ export interface EventChapter extends Chapter {
   readonly requestId: string | null;
   /** The event, request or object that led to it. `<stream>@<revision>` if it is an event of this story. */
   readonly cause: string;
-  readonly postings: readonly ToldPosting[];
+  readonly postings: readonly ChapterPosting[];
   /** The message and the endpoint, if the event is an attempt to deliver a webhook. `endpointId` null: the payment's own URL. */
   readonly webhook?: { readonly eventType: string; readonly endpointId: string | null };
 }
@@ -72,13 +72,13 @@ export interface PaymentStory {
   readonly waiting: readonly { readonly eventType: string; readonly endpointId: string | null }[];
 }
 
-interface Told {
+interface StoryEvent {
   readonly recorded: RecordedEvent;
   /** null: this version can't read the event. */
   readonly logged: LoggedEvent | null;
 }
 
-const read = async ({ store, codec }: EventLog, stream: StreamName): Promise<readonly Told[]> => {
+const read = async ({ store, codec }: EventLog, stream: StreamName): Promise<readonly StoryEvent[]> => {
   const recorded: RecordedEvent[] = [];
   for await (const event of store.readStream(stream)) recorded.push(event);
   const decoded = await codec.decode(recorded);
@@ -95,7 +95,7 @@ const begunBy = (event: EventOf['payment']): StreamName | null => {
   return event.type === 'TransactionDisputeOpened' ? MED_CASE.stream(event.data.caseId) : null;
 };
 
-const streamsBegunBy = (events: readonly Told[]): readonly StreamName[] => [
+const streamsBegunBy = (events: readonly StoryEvent[]): readonly StreamName[] => [
   ...new Set(events.flatMap(({ logged }) => (logged && begunBy(logged.event as EventOf['payment'])) ?? [])),
 ];
 
@@ -106,7 +106,7 @@ export const streamsOfPayment = async (log: EventLog, id: PaymentId): Promise<re
 };
 
 /** Returns the events of these streams, reading each once. */
-const eventsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly Told[]> => {
+const eventsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly StoryEvent[]> => {
   const own = await read(log, PAYMENT.stream(id));
   const others = await Promise.all(streamsBegunBy(own).map((stream) => read(log, stream)));
   return [...own, ...others.flat()];
@@ -114,7 +114,7 @@ const eventsOfPayment = async (log: EventLog, id: PaymentId): Promise<readonly T
 
 const POSTINGS = postingsOf(AGGREGATES);
 
-const toldPostings = ({ category, event }: LoggedEvent): readonly ToldPosting[] =>
+const postingsIn = ({ category, event }: LoggedEvent): readonly ChapterPosting[] =>
   (POSTINGS.get(category)?.entryOf(event)?.postings ?? []).map(({ account, currency, amount }) => ({
     account,
     currency,
@@ -131,7 +131,7 @@ const UNREADABLE: Words = { en: 'This version can’t read the event.', pt: 'Est
 
 const chapterOf =
   (placeOfId: ReadonlyMap<string, string>) =>
-  ({ recorded, logged }: Told): EventChapter => {
+  ({ recorded, logged }: StoryEvent): EventChapter => {
     const { stream, revision, type, recordedAt: at } = recorded;
     const { actor, requestId, causationId } = metadataIn(recorded) ?? UNKNOWN;
     return {
@@ -144,7 +144,7 @@ const chapterOf =
       actor,
       requestId,
       cause: placeOfId.get(causationId) ?? causationId,
-      postings: logged === null ? [] : toldPostings(logged),
+      postings: logged === null ? [] : postingsIn(logged),
     };
   };
 
@@ -169,7 +169,7 @@ const notificationChapter = ({ kind, reference, receivedAt: at, outcome }: Trace
 };
 
 /** Returns all times in the events, in any order. */
-const timesIn = (events: readonly Told[]): readonly Timestamp[] => {
+const timesIn = (events: readonly StoryEvent[]): readonly Timestamp[] => {
   const times = new Set<Timestamp>();
   const look = (value: unknown): void => {
     if (typeof value === 'string') {
@@ -180,8 +180,11 @@ const timesIn = (events: readonly Told[]): readonly Timestamp[] => {
   return [...times];
 };
 
+const inOrder = <C extends Chapter>(chapters: readonly C[]): readonly C[] =>
+  chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+
 /** Returns the story of a payment, or null if it does not exist. */
-export const tellPayment =
+export const paymentStory =
   ({ deliveriesOfPayment, notificationsOfPayment, ...log }: StoryNeeds) =>
   async (id: PaymentId): Promise<PaymentStory | null> => {
     const events = await eventsOfPayment(log, id);
@@ -199,15 +202,15 @@ export const tellPayment =
     const chapters = [
       ...notifications,
       ...events.map(chapterOf(placeOfId)),
-      ...attempts.flatMap((told, n) =>
-        told.map(chapterOf(placeOfId)).map((chapter) => ({ ...chapter, webhook: webhookOf(n) })),
+      ...attempts.flatMap((attempted, n) =>
+        attempted.map(chapterOf(placeOfId)).map((chapter) => ({ ...chapter, webhook: webhookOf(n) })),
       ),
     ];
     return {
       paymentId: PAYMENT.idPrefix + id,
       accountId: ACCOUNT.idPrefix + accountId,
       mode,
-      chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+      chapters: inOrder(chapters),
       waiting: deliveries.flatMap((_, n) => (attempts[n]?.length === 0 ? [webhookOf(n)] : [])),
     };
   };
@@ -226,9 +229,8 @@ export const paymentHistory =
     const events = await eventsOfPayment(log, id);
     const owner = events[0] && metadataIn(events[0].recorded);
     if (owner?.account !== tenant.accountId || owner.mode !== tenant.mode) return { chapters: [], webhooks: [] };
-    const chapters = events.map(chapterOf(new Map()));
     return {
-      chapters: chapters.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+      chapters: inOrder(events.map(chapterOf(new Map()))),
       webhooks: await deliveriesOfPayment(tenant, id, timesIn(events)),
     };
   };

@@ -1,21 +1,19 @@
-// The age of the oldest event that is not sealed, for a gauge that is read every few seconds. Deliveries of webhooks are no leaves, and
-// many of them may follow the last leaf, so each is read once.
-import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
+// The age of the oldest event that is not sealed, for a gauge that is read every few seconds, and for operators. Deliveries of webhooks are
+// no leaves, and many of them may follow the last leaf, so each is read once.
+import { once } from '../core/capability.ts';
+import { lagAfter } from '../core/lagAfter.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
-import { type EventStore, type Position, UnknownPosition } from '../ports/eventStore.ts';
+import type { EventStore, Position } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';
 import { isEntry } from './entry.ts';
 
 export interface LagNeeds {
-  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly store: Pick<EventStore, 'subscribe' | 'onRestored'>;
   readonly auditTree: Pick<AuditTree, 'find'>;
   readonly auditClock: Clock;
 }
 
-/** Events that one call reads, rounded up to a page. */
-export const EVENTS_MAX = 10_000;
-
-export class SealingLag {
+class SealingLag {
   readonly #needs: LagNeeds;
   /** The last leaf of the tree. */
   #leaf: Position | null = null;
@@ -24,12 +22,10 @@ export class SealingLag {
 
   constructor(needs: LagNeeds) {
     this.#needs = needs;
-  }
-
-  /** For a restored log. */
-  forget(): void {
-    this.#leaf = null;
-    this.#through = null;
+    needs.store.onRestored(() => {
+      this.#leaf = null;
+      this.#through = null;
+    });
   }
 
   /**
@@ -37,36 +33,17 @@ export class SealingLag {
    * log can't be read from the last leaf.
    */
   async seconds(): Promise<number | null> {
-    const leaf = (await this.#needs.auditTree.find())?.position ?? null;
+    const { store, auditTree, auditClock } = this.#needs;
+    const leaf = (await auditTree.find())?.position ?? null;
     if (leaf !== this.#leaf) [this.#leaf, this.#through] = [leaf, leaf];
-    try {
-      return await this.#read(leaf);
-    } catch (error) {
-      if (!(error instanceof UnknownPosition || error instanceof RangeError)) throw error;
-      if (this.#through === leaf) return null;
-      this.#through = leaf; // the last delivery has expired
-      return this.seconds();
-    }
-  }
-
-  async #read(leaf: Position | null): Promise<number> {
-    const { store, auditClock } = this.#needs;
-    const enough = new AbortController();
-    let count = 0;
-    try {
-      for await (const batch of store.subscribe({ after: this.#through, categories: null, signal: enough.signal })) {
-        if (batch.kind === 'events') {
-          const next = batch.events.find(isEntry);
-          if (next !== undefined) return secondsBetween(next.recordedAt as Timestamp, fromMillis(auditClock.now()));
-          count += batch.events.length;
-        }
-        // Another call may have found a newer leaf meanwhile.
-        if (this.#leaf === leaf) this.#through = batch.position;
-        if (batch.kind === 'caughtUp' || count >= EVENTS_MAX) break;
-      }
-      return 0;
-    } finally {
-      enough.abort();
-    }
+    const lagFrom = (after: Position | null) => lagAfter(store, auditClock, after, isEntry);
+    // The last delivery that was read may have expired.
+    const lag = (await lagFrom(this.#through)) ?? (await lagFrom(leaf));
+    // Another call may have found a newer leaf meanwhile.
+    if (lag !== null && this.#leaf === leaf) this.#through = lag.through;
+    return lag?.seconds ?? null;
   }
 }
+
+/** Returns the lag of sealing, the same one for the same needs, so that the gauge and operators together read each delivery once. */
+export const sealingLagOf = once((needs: LagNeeds) => new SealingLag(needs));

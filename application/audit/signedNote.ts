@@ -28,6 +28,10 @@ export const noteKeyOf = (name: string, publicKey: Buffer, kind: KeyKind = 'note
   return { name, kind, id: hash('sha256', named, 'buffer').subarray(0, 4), publicKey };
 };
 
+/** Returns the log's keys. `origin`: the log's name. */
+export const noteKeysOf = (keys: readonly Pick<NoteKey, 'publicKey'>[], origin: string): readonly NoteKey[] =>
+  keys.map(({ publicKey }) => noteKeyOf(origin, publicKey));
+
 /** Returns the 32 bytes of an Ed25519 key's public part. */
 export const publicBytes = (key: KeyObject): Buffer => {
   const { x } = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'jwk' });

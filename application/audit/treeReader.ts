@@ -39,17 +39,6 @@ export async function* entryPagesAfter(
   }
 }
 
-/** Returns the entries of `entryPagesAfter`. */
-export const entriesAfter = async (
-  store: TreeNeeds['store'],
-  after: Position | null,
-  count: number,
-): Promise<readonly RecordedEvent[]> => {
-  const all: RecordedEvent[] = [];
-  for await (const entries of entryPagesAfter(store, after, count)) all.push(...entries);
-  return all;
-};
-
 /** Returns the first entries of a tile, at most `width`. Throws LogDiffers if the log ends before. */
 export const entriesOfTile = async (
   { store, auditTree }: TreeNeeds,
@@ -57,7 +46,8 @@ export const entriesOfTile = async (
 ): Promise<readonly RecordedEvent[]> => {
   const before = index === 0 ? null : await auditTree.tile(0, index - 1);
   if (index > 0 && before === null) throw new LogDiffers(`the tile before entry ${index * TILE_WIDTH} is missing`);
-  const entries = await entriesAfter(store, before?.position ?? null, width);
+  const entries: RecordedEvent[] = [];
+  for await (const page of entryPagesAfter(store, before?.position ?? null, width)) entries.push(...page);
   if (entries.length === width) return entries;
   const end = index * TILE_WIDTH + entries.length;
   throw new LogDiffers(`the event log ends after ${end} entries, but ${index * TILE_WIDTH + width} were sealed`);

@@ -5,10 +5,10 @@ import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { leafOf } from './entry.ts';
-import { EVER, FIRST, type Following } from './exportLog.ts';
+import { EVER, FIRST, type LongReadOptions } from './exportLog.ts';
 import { entriesBetween } from './logEntries.ts';
 import { HASH_BYTES } from './merkleTree.ts';
-import { type NoteKey, noteKeyOf, readNote, signersOf } from './signedNote.ts';
+import { type NoteKey, noteKeysOf, readNote, signersOf } from './signedNote.ts';
 import { EMPTY_EDGE, edgeRoot, extended, type FullTile, TILE_WIDTH, type TreeEdge } from './tiles.ts';
 
 export interface VerifyNeeds {
@@ -43,9 +43,10 @@ class Rebuilt {
   readonly #checkpoints: AsyncIterator<SignedCheckpoint>;
   #checkpoint: SignedCheckpoint | null = null;
   #edge: TreeEdge = EMPTY_EDGE;
-  /** Up to here the signed checkpoints are right; whether the last one was. */
+  /** Size of the last checkpoint that agrees with the log. */
   #proven = 0;
-  #isGood = true;
+  /** Whether the checkpoint before agreed, so that successive faults are reported once. */
+  #wasGood = true;
 
   constructor(tree: AuditTree, keys: readonly NoteKey[], faults: Faults, checkpoints: AsyncIterator<SignedCheckpoint>) {
     [this.#tree, this.#keys, this.#faults, this.#checkpoints] = [tree, keys, faults, checkpoints];
@@ -99,10 +100,10 @@ class Rebuilt {
       const note = readNote(one.note);
       const text = note === null || signersOf(note, this.#keys) === null ? null : readCheckpoint(note.text);
       const { edge } = extended(this.#edge, leaves.subarray(0, (one.size - this.#edge.size) * HASH_BYTES));
-      const wasGood = this.#isGood;
-      this.#isGood = text?.size === one.size && text.root.equals(edgeRoot(edge));
-      if (this.#isGood) this.#proven = one.size;
-      else if (wasGood) this.#faults.add(`not as signed in checkpoint ${one.size}`, this.#proven, one.size - 1);
+      const isGood = text?.size === one.size && text.root.equals(edgeRoot(edge));
+      if (isGood) this.#proven = one.size;
+      else if (this.#wasGood) this.#faults.add(`not as signed in checkpoint ${one.size}`, this.#proven, one.size - 1);
+      this.#wasGood = isGood;
     }
   }
 
@@ -125,11 +126,11 @@ export interface Verified {
 /** Hashes all events again and compares them with the tree and its checkpoints. */
 export const verifyLog =
   (needs: VerifyNeeds) =>
-  async ({ signal, onEntries }: Following): Promise<Verified> => {
+  async ({ signal, onEntries }: LongReadOptions): Promise<Verified> => {
     const tree = await needs.auditTree.find();
     if (tree === null) return { size: 0, signed: 0, faults: [] };
     const { origin, size } = tree;
-    const keys = (await needs.auditKeys.list()).map(({ publicKey }) => noteKeyOf(origin, publicKey));
+    const keys = noteKeysOf(await needs.auditKeys.list(), origin);
     const faults = new Faults();
     const checkpoints = needs.auditTree.checkpoints(FIRST, EVER)[Symbol.asyncIterator]();
     const rebuilt = new Rebuilt(needs.auditTree, keys, faults, checkpoints);

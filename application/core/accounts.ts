@@ -1,10 +1,22 @@
 // Accounts for commands and processes: settings, seed and clock, always read from the account's own stream.
-import { ACCOUNT, accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../domain/account/account.ts';
+import {
+  ACCOUNT,
+  type AccountState,
+  accountTime,
+  actingTime,
+  isJumpedOver,
+  type OpenAccount,
+} from '../../domain/account/account.ts';
 import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/system.ts';
 import type { CommandHandler } from './commandHandler.ts';
+
+const opened = (id: AccountId, state: AccountState): OpenAccount => {
+  if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
+  return state;
+};
 
 /** Largest tolerated difference between the clocks of two processes. They follow the database's clock and usually differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
@@ -24,9 +36,7 @@ export class Accounts {
    * Returns the account from memory. Changes by other processes reach the memory through application/accounts/followChanges.
    */
   async get(id: AccountId): Promise<OpenAccount> {
-    const { state } = await this.#commands.loadRecent(ACCOUNT, ACCOUNT.stream(id));
-    if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
-    return state;
+    return opened(id, (await this.#commands.loadRecent(ACCOUNT, ACCOUNT.stream(id))).state);
   }
 
   /** Returns the account's time (I4). */
@@ -36,16 +46,15 @@ export class Accounts {
 
   /** Returns the account, read from its stream, including changes by other processes. */
   async refresh(id: AccountId): Promise<OpenAccount> {
-    const { state } = await this.#commands.load(ACCOUNT, ACCOUNT.stream(id));
-    if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
-    return state;
+    return opened(id, (await this.#commands.load(ACCOUNT, ACCOUNT.stream(id))).state);
   }
 
   /**
-   * Returns the instant, in account time, at which work due at `dueAt` acts (X5). Work due within CLOCK_SKEW_MS counts as due, because the
-   * host that found it due may have a faster clock.
+   * Returns the instant, in account time, at which work acts: now, or as of `dueAt` if a test clock jumped over it (X5). Work due within
+   * CLOCK_SKEW_MS counts as due, because the host that found it due may have a faster clock.
    */
-  async actingAt(id: AccountId, mode: Mode, dueAt: Timestamp): Promise<Timestamp> {
+  async actingAt(id: AccountId, mode: Mode, dueAt: Timestamp | undefined): Promise<Timestamp> {
+    if (dueAt === undefined) return this.now(id, mode);
     const at = actingTime(await this.get(id), mode, dueAt, this.#clock.now());
     // The timer seems early only if another process advanced the test clock and this process does not know it yet.
     if (at >= dueAt) return at;

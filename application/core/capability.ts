@@ -3,7 +3,7 @@
 
 import Type, { type Static, type TObject, type TProperties, type TUnsafe } from 'typebox';
 import type { AccountSetting, SandboxSwitch } from '../../domain/kernel/accountSetting.ts';
-import type { Mode, RawId, StreamName } from '../../domain/kernel/ids.ts';
+import type { Mode, PaymentId, RawId, StreamName } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
@@ -33,6 +33,12 @@ export const mode = Type.Unsafe<Mode>(Type.String({ enum: ['test', 'live'] }));
 export const instant = Type.Unsafe<Timestamp>(
   Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
 );
+
+/** The payload and subject of jobs about one payment. */
+export const ofPayment = {
+  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  subjectOf: ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId,
+};
 
 /** The type of payloads that match the schema. */
 type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;
@@ -232,7 +238,7 @@ export interface Capability<Needs, UseCases = object, Operators = object, Operat
 }
 
 /** Returns the function, memoized by its argument. */
-const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
+export const once = <From extends object, Made>(make: (from: From) => Made): ((from: From) => Made) => {
   const made = new WeakMap<From, { readonly value: Made }>();
   return (from) => {
     const known = made.get(from) ?? { value: make(from) };

@@ -20,7 +20,7 @@ import type {
 
 type AnyCapability = Capability<never, object, object, never>;
 
-export type NeedsOf<List extends readonly AnyCapability[]> = OperatingOf<List> &
+export type NeedsOfAll<List extends readonly AnyCapability[]> = OperatingOf<List> &
   (List[number]['useCases'] extends (needs: infer Needs) => unknown ? Needs : never);
 export type OperatingOf<List extends readonly AnyCapability[]> = List[number]['operators'] extends (
   needs: infer Needs,
@@ -80,9 +80,9 @@ export const declaredSettingsOf = (
 export const processesOf = (capabilities: readonly Pick<Capability<never>, 'processes'>[]): readonly ProcessManager[] =>
   capabilities.flatMap(({ processes }) => processes);
 
-export const jobsOf = <const List extends readonly AnyCapability[]>(list: List): readonly Job<NeedsOf<List>>[] =>
+export const jobsOf = <const List extends readonly AnyCapability[]>(list: List): readonly Job<NeedsOfAll<List>>[] =>
   // A job that needs only some of the needs accepts all of them.
-  list.flatMap(({ jobs }) => jobs) as readonly unknown[] as readonly Job<NeedsOf<List>>[];
+  list.flatMap(({ jobs }) => jobs) as readonly unknown[] as readonly Job<NeedsOfAll<List>>[];
 
 /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
 export const maySkip = (processes: readonly ProcessManager[], consumer: string): boolean =>

@@ -26,7 +26,7 @@ export interface Outcome<State, Reply> extends Loaded<State> {
 }
 
 /** One event of a stream, and the states before and after it. */
-export interface Around<State, Event> {
+export interface Step<State, Event> {
   readonly before: State;
   readonly event: Event;
   readonly after: State;
@@ -62,8 +62,7 @@ const CONFLICTS_MAX = 10;
 /** Longest pause after the first lost append, in milliseconds. It grows with each further one. */
 const CONFLICT_PAUSE_MS = 5;
 
-/** Options of a command. */
-interface Terms {
+interface CommandOptions {
   /** The stream is assumed to be empty and is not read first. */
   readonly creates?: boolean;
   /** Rejects with `change_limit_reached` if the stream is at the aggregate's `changesMax` and the decision would add events (rule E10). */
@@ -111,12 +110,12 @@ export class CommandHandler {
   }
 
   /** Returns the event at `revision` with the states before and after it, or null if the stream has no such event. */
-  async loadAround<State, Event extends Fact<string, unknown>>(
+  async loadStep<State, Event extends Fact<string, unknown>>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     revision: number,
-  ): Promise<Around<State, Event> | null> {
-    for await (const around of this.loadSteps(aggregate, stream)) if (around.revision === revision) return around;
+  ): Promise<Step<State, Event> | null> {
+    for await (const step of this.loadSteps(aggregate, stream)) if (step.revision === revision) return step;
     return null;
   }
 
@@ -124,7 +123,7 @@ export class CommandHandler {
   async *loadSteps<State, Event extends Fact<string, unknown>>(
     { decider }: Aggregate<State, Event>,
     stream: StreamName,
-  ): AsyncIterable<Around<State, Event>> {
+  ): AsyncIterable<Step<State, Event>> {
     let before = decider.initial;
     for await (const page of readDecoded(this.#log, stream))
       for (const decoded of page) {
@@ -166,7 +165,7 @@ export class CommandHandler {
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    options: Pick<Terms, 'creates'> = {},
+    options: Pick<CommandOptions, 'creates'> = {},
   ): Promise<Outcome<State, Reply>> {
     const outcome = await this.execute(aggregate, stream, decide, metadata, options);
     if (isRejection(outcome)) throw new Error(`${stream}: ${metadata.actor} was rejected: ${outcome.message}`);
@@ -182,10 +181,10 @@ export class CommandHandler {
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    terms: Terms = {},
+    options: CommandOptions = {},
   ): Promise<Outcome<State, Reply> | Rejection> {
     // Commands of this process on one stream run one at a time, so that only other processes conflict.
-    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, terms));
+    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, options));
   }
 
   async #run<State, Event extends Fact<string, unknown>, Reply>(
@@ -193,7 +192,7 @@ export class CommandHandler {
     stream: StreamName,
     decide: Decision<State, Event, Reply>,
     metadata: EventMetadata,
-    { creates = false, isLimited = false }: Terms,
+    { creates = false, isLimited = false }: CommandOptions,
   ): Promise<Outcome<State, Reply> | Rejection> {
     const { decider, serde } = aggregate;
     const commandId = this.#randomness.bytes(16).toString('hex');

@@ -1,7 +1,3 @@
-// Serializes work by key.
-import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Stopwatch } from '../ports/system.ts';
-
 /** Runs work one at a time per key, in order of arrival, within this process. A failure reaches only its own caller. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
@@ -20,41 +16,5 @@ export class KeyedLock {
   /** Returns whether work for the key is running or waiting. */
   isBusy(key: string): boolean {
     return this.#tails.has(key);
-  }
-}
-
-/** Longest wait for another request with the same key (K4). */
-const WAIT_MS_MAX = 10_000;
-
-/** Runs requests with the same idempotency key one after the other (K4). */
-export class InFlightRequests {
-  readonly #running = new KeyedLock();
-  readonly #stopwatch: Stopwatch;
-  readonly #keyParam: string;
-
-  /** `keyParam`: the name of the header or field that contains the key. */
-  constructor(stopwatch: Stopwatch, keyParam: string) {
-    this.#stopwatch = stopwatch;
-    this.#keyParam = keyParam;
-  }
-
-  /** Runs `create`, after any running request for the same id. Rejects with `idempotency_request_in_progress` after 10 s of waiting. */
-  run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
-    const isAlone = !this.#running.isBusy(id);
-    const work = this.#running.run(id, create);
-    return isAlone ? work : this.#withinTime(work);
-  }
-
-  async #withinTime<T>(work: Promise<T>): Promise<T | Rejection> {
-    const param = this.#keyParam;
-    const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
-    const settled = new AbortController();
-    const timeout = this.#stopwatch.pause(WAIT_MS_MAX, settled.signal).then(() => late);
-    work.catch(() => undefined); // after the timeout, nothing else awaits it
-    try {
-      return await Promise.race([work, timeout]);
-    } finally {
-      settled.abort();
-    }
   }
 }

@@ -10,8 +10,9 @@ import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines
 import { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from './evidence.ts';
 import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
 import { uploadFromForm } from './formEvidence.ts';
-import { caseSettling, takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
-import { caseReviews, followSettling, followSettlingOf, type ReviewNeeds } from './reviews.ts';
+import { takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
+import { caseReviews, type ReviewNeeds } from './reviews.ts';
+import { caseSettling, followSettling, followSettlingOf } from './settleCase.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 import { showEvidence } from './viewEvidence.ts';

@@ -236,14 +236,14 @@ export const sendCaseMail =
     readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
-    const around = await commands.loadAround(MED_CASE, MED_CASE.stream(caseId), revision);
-    if (around === null || around.after.status === 'absent') return;
-    const medCase: MedCase = around.after;
+    const step = await commands.loadStep(MED_CASE, MED_CASE.stream(caseId), revision);
+    if (step === null || step.after.status === 'absent') return;
+    const medCase: MedCase = step.after;
     const { paymentId, accountId } = medCase.terms;
     const { charge, transaction } = assertExists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     const method = dispute?.caseId === caseId ? dispute.method : null;
-    const words = caseMail(around.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);
+    const words = caseMail(step.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);
     if (words === null) return;
     const { email } = await accounts.get(accountId);
     await sender.send({ id: caseMailIdOf(caseId, revision), to: email, ...words });

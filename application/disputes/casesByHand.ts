@@ -1,14 +1,13 @@
-// Operators open and rule dispute cases of connections that report no disputes (issue 20, item 9). The merchant answers such a case as any
-// other.
+// Operators open and rule dispute cases of connections that report no disputes. The merchant answers such a case as any other.
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE, notRulable, openCase, ruleCase } from '../../domain/dispute/decisions.ts';
-import type { CaseTerms, MedCase } from '../../domain/dispute/medCase.ts';
+import { type CaseTerms, type MedCase, RESPONSE_MS } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addMillis, DAY_MS } from '../../domain/kernel/time.ts';
+import { addMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
@@ -23,9 +22,6 @@ import { tellPaymentOf } from './tellPayment.ts';
 interface Needs extends UseCaseNeeds {
   readonly providers: Pick<PaymentProviders, 'of'>;
 }
-
-/** Time to answer (Q2). */
-const RESPONSE_MS = 3 * DAY_MS;
 
 const NOT_LIVE = reject(
   'mode_not_allowed',

@@ -1,72 +1,20 @@
-// Operators' use cases for disputes: list, review, settle and dismiss (rules Q1, Q3, Q10, Q11).
+// Operators' use cases for disputes: list, review and dismiss (rules Q3, Q10, Q11).
 
-import Type from 'typebox';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
-import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../domain/dispute/decisions.ts';
+import { dismissReport, NO_CASE } from '../../domain/dispute/decisions.ts';
 import type { CaseStatus, MedCase, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
-import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import { type CaseWaitsBecause, waitsOf } from '../../domain/dispute/waiting.ts';
 import { type MedCaseId, type Mode, type PaymentId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { settleDispute } from '../../domain/payment/dispute.ts';
-import { idOf, jobKind, payloadOf } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { CaseReads, WaitingCase } from '../ports/readModels/cases.ts';
 import { answerCase } from './answerCase.ts';
 import { openCaseByHand, ruleCaseByHand } from './casesByHand.ts';
-import { tellPaymentOf } from './tellPayment.ts';
-
-/**
- * Settles a mismatch, first in the payment, because refunds reduce the same amount, then in the case. Rejects with `not_found`,
- * `case_not_open` or `invalid_amount`.
- */
-export const settleCase =
-  (needs: UseCaseNeeds) =>
-  async (id: MedCaseId, verdict: SettlingVerdict, reason: string, by: Changer): Promise<MedCase | Rejection> => {
-    const { commands, accounts } = needs;
-    const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
-    const refusal = notSettleable(state, verdict.verdict);
-    if (refusal !== null) return refusal;
-    if (state.status === 'absent') return NO_CASE;
-    const { accountId, mode, paymentId } = state.terms;
-    const announced = announcesOutcomes(await accounts.get(accountId), mode);
-    const settling = { ...verdict, caseId: id, reason, by: by.actor, announced };
-    const at = await accounts.now(accountId, mode);
-    const metadata = { ...metadataForChange(by, accountId, paymentId), mode };
-    const done = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), settleDispute(settling, at), metadata);
-    if (isRejection(done)) return done;
-    await followSettlingOf(needs)({ paymentId, revision: done.revision });
-    return (await commands.load(MED_CASE, MED_CASE.stream(id))).state as MedCase;
-  };
-
-export const followSettling = jobKind({
-  name: 'followSettling',
-  /** `revision` is the event's revision. */
-  payload: payloadOf({ paymentId: idOf<PaymentId>(), revision: Type.Integer() }),
-  subjectOf: ({ paymentId, revision }) => `${paymentId} ${revision}`,
-});
-
-/** Records the payment's settlement in the case, then the case's end in the payment. Idempotent. */
-export const followSettlingOf =
-  ({ commands }: { readonly commands: CommandHandler }) =>
-  async ({ paymentId, revision }: PayloadOf<typeof followSettling>): Promise<void> => {
-    const around = await commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), revision);
-    if (around?.event.type !== 'TransactionDisputeSettled') return;
-    const { caseId, verdict, amount, reason, by, announced, at } = around.event.data;
-    const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
-    if (state.status === 'absent') return;
-    const metadata = metadataForProcess('caseSettling', state.terms, paymentId, caseId);
-    const settled = recordSettled({ verdict, amount, reason, by, announced, at });
-    await commands.record(MED_CASE, MED_CASE.stream(caseId), settled, metadata);
-    await tellPaymentOf({ commands })({ caseId });
-  };
+import { settleCase } from './settleCase.ts';
 
 /** Removes a report from the operators’ list. Rejects with `not_found` or `case_not_open`. */
 export const dismissCaseReport =

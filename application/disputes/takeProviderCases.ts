@@ -2,12 +2,12 @@
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordNotTaken, ruleCase } from '../../domain/dispute/decisions.ts';
-import type { CaseTerms } from '../../domain/dispute/medCase.ts';
+import { type CaseTerms, RESPONSE_MS } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { addMillis, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
@@ -24,9 +24,6 @@ export interface TakeCasesNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
   readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
-
-/** Time to answer if the provider sets no deadline (Q2). */
-const RESPONSE_MS = 3 * DAY_MS;
 
 export const deadlineOf = ({ responseDeadline, openedAt }: ProviderCase): Timestamp | null => {
   if (responseDeadline === 'unknown') return null;

@@ -20,7 +20,14 @@ import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import { type ProviderReturn, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type { ConnectionPayment } from '../ports/readModels/connectionPayments.ts';
 import { tellPaymentOf } from './tellPayment.ts';
+
+/**
+ * Takes the returns that the institution reports for a payment, which may not be settled yet. Idempotent. Throws UnknownAtProvider to be
+ * called again later.
+ */
+export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
 
 export interface TakeReturnsNeeds extends UseCaseNeeds {
   readonly alerts: Pick<OperatorAlerts, 'disputeReport' | 'returnedOutside'>;

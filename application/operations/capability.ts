@@ -1,19 +1,19 @@
 // Operators' use cases for the platform (rule O1): the log and its consumers, read models, parked streams, the ledger and jobs.
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
-import { ageOfNext } from '../audit/operateAudit.ts';
 import { capability } from '../core/capability.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { ConsumerStanding, Consumers } from '../ports/consumers.ts';
-import type { EventStore, Position, RecordedEvent } from '../ports/eventStore.ts';
+import type { Consumers } from '../ports/consumers.ts';
+import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
 import type { FailedJobs } from '../ports/failedJobs.ts';
 import type { OldRows } from '../ports/oldRows.ts';
-import { paced } from '../ports/paced.ts';
 import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { WalletViews } from '../ports/readModels/views.ts';
 import type { ReadModelWork } from '../ports/readModelWork.ts';
 import type { Stopwatch } from '../ports/system.ts';
+import { withRests } from '../ports/withRests.ts';
 import { type CheckSystemNeeds, checkSystem } from './checkSystem.ts';
+import { listConsumers } from './consumers.ts';
 import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 import { type ReadModelRunsNeeds, startReadModelRun } from './readModelRuns.ts';
@@ -35,28 +35,6 @@ interface OldRowsNeeds {
 
 /** How long a run that deletes old rows may take. */
 const DELETING_MS = 10_000;
-
-interface ConsumerItem extends ConsumerStanding {
-  readonly name: string;
-  readonly isCaughtUp: boolean;
-  /** Age of the first event after its position; null if the log can't be read from there. */
-  readonly lagSeconds: number | null;
-}
-
-/** Returns the head of the log, and how far each read model and process has come. */
-const listConsumers =
-  (needs: Pick<OperationsNeeds, 'store' | 'consumers' | 'auditClock'>) =>
-  async (): Promise<{ readonly head: Position | null; readonly consumers: readonly ConsumerItem[] }> => {
-    const { store, consumers } = needs;
-    const head = await store.head();
-    const found: ConsumerItem[] = [];
-    for (const [name, { position, partitions, version }] of await consumers.standings()) {
-      const isCaughtUp = position === head;
-      const lagSeconds = isCaughtUp ? 0 : await ageOfNext(needs, position);
-      found.push({ name, position, partitions, version, isCaughtUp, lagSeconds });
-    }
-    return { head, consumers: found };
-  };
 
 /** Yields the log in pages, from its beginning or its end. With `isLive` it continues until the signal, otherwise to the current head. */
 const readLog = ({ store }: Pick<OperationsNeeds, 'store'>) =>
@@ -113,13 +91,13 @@ export const operations = capability({
       failure: 'old operational rows could not be deleted',
       pattern: '*/20 * * * * *',
       onlyLeader: true,
-      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
+      run: ({ oldRows, stopwatch }) => withRests(stopwatch, DELETING_MS, () => oldRows.deleteSome()),
     },
     {
       failure: 'places of idle accounts in the hourly limits could not be deleted',
       pattern: '40 */10 * * * *',
       onlyLeader: true,
-      run: ({ oldRows, stopwatch }) => paced(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
+      run: ({ oldRows, stopwatch }) => withRests(stopwatch, DELETING_MS, () => oldRows.deleteIdlePlaces()),
     },
   ],
   // For operators, but only in a running program.

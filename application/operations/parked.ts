@@ -109,11 +109,11 @@ const record = async (
   };
   // The tenant of the stream; the account is empty if its events name none.
   const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
-  const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
+  const metadata = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
   await commands.record(
     LOG_CONSUMER,
     LOG_CONSUMER.stream(consumer),
     skipEvent({ ...decided, at: accounts.realNow() }),
-    why,
+    metadata,
   );
 };

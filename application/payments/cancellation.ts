@@ -8,7 +8,7 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
-import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { ofPayment, timedKind } from '../core/capability.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
@@ -20,11 +20,7 @@ import type { Settler } from './settle.ts';
 /** Time that the HTTP request has to finish the cancellation before the process takes over. */
 const PATIENCE_SECONDS = 5;
 
-export const cancel = timedKind({
-  name: 'cancel',
-  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
-  subjectOf: ({ paymentId }) => paymentId,
-});
+export const cancel = timedKind({ name: 'cancel', ...ofPayment });
 
 export const cancellation = processManager({
   name: 'cancellation',
@@ -94,7 +90,7 @@ export class Canceller {
     if (notCancellable(current) !== null) return current;
     const { terms } = current.charge;
     const { accountId, mode, paymentId } = terms;
-    const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
+    const at = await accounts.actingAt(accountId, mode, dueAt);
     const back = {
       returnIdOf: (providerPaymentId: string) => returnIdOf(paymentId, providerPaymentId),
       by,

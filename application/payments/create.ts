@@ -23,7 +23,7 @@ import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { InFlightRequests } from '../core/keyedLock.ts';
+import { InFlightRequests } from '../core/inFlightRequests.ts';
 import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
@@ -250,7 +250,7 @@ export class CreatePaymentHandler {
     if (isRejection(outcome)) return outcome;
     if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
     // A replay returns the state at creation, whatever happened since (K3).
-    const created = await this.#needs.commands.loadAround(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
+    const created = await this.#needs.commands.loadStep(PAYMENT, PAYMENT.stream(terms.paymentId), 0);
     if (created === null) throw new Error(`payment ${terms.paymentId} has no creation event`);
     return { payment: assertExists(created.after), replayed: true };
   }

@@ -22,6 +22,8 @@ export const expire = timedKind({
   timer: { keyOf: ({ paymentId, method }) => (method === undefined ? paymentId : `${paymentId} ${method}`) },
 });
 
+const stopTimer = (logged: { readonly subject: string }) => [clearTimer(expire, { paymentId: paymentOf(logged) })];
+
 export const expiry = processManager({
   name: 'expiry',
   movesMoney: true,
@@ -36,11 +38,11 @@ export const expiry = processManager({
           const { method, expiresAt } = logged.event.data.instrument;
           return [setTimer(expire, { paymentId: paymentOf(logged), method }, logged, expiresAt)];
         },
-        ChargeCancelled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-        TransactionSettled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-        TransactionHeld: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+        ChargeCancelled: stopTimer,
+        TransactionSettled: stopTimer,
+        TransactionHeld: stopTimer,
         TransactionPaymentRejected: (logged) =>
-          logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
+          logged.event.data.reason === 'payer_mismatch' ? stopTimer(logged) : [],
         ChargeCancelRequested: nothing,
         TransactionHeldRejected: nothing,
       },

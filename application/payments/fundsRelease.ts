@@ -1,19 +1,14 @@
 // Makes settled money available when its hold period ends (M2).
 
-import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
-import { idOf, payloadOf, timedKind } from '../core/capability.ts';
+import { ofPayment, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
-export const releaseFunds = timedKind({
-  name: 'releaseFunds',
-  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
-  subjectOf: ({ paymentId }) => paymentId,
-});
+export const releaseFunds = timedKind({ name: 'releaseFunds', ...ofPayment });
 
 export const fundsRelease = processManager({
   name: 'fundsRelease',

@@ -15,11 +15,10 @@ import { isPixKey } from '../../domain/pix/pixKey.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { heldPayoutIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import { reasonRefused } from '../core/operatorsReason.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { HeldPayments } from '../ports/readModels/payments.ts';
 import { NO_PAYMENT } from './ownPayment.ts';
-
-const REASON_MAX = 500;
 
 /** The operator's input. */
 interface SentHeldSettlement {
@@ -47,11 +46,7 @@ export const heldSettlementOf = ({
       'The Pix key must be a CPF or CNPJ without punctuation, a phone number with +55, a lowercase email address or a UUID.',
       { param: 'pixOut' },
     );
-  if (reason.trim() === '' || reason.length > REASON_MAX)
-    return reject('invalid_request', `The reason must not be blank and must have at most ${REASON_MAX} characters.`, {
-      param: 'reason',
-    });
-  return { pixOut: pixOut ?? null, reason };
+  return reasonRefused(reason) ?? { pixOut: pixOut ?? null, reason };
 };
 
 export type HeldVerdict = 'release' | 'return' | Pick<SettleHeld, 'pixOut' | 'reason'>;

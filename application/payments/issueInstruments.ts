@@ -11,7 +11,7 @@ import { type Issuance, recordIssuances, rerouteCharge } from '../../domain/paym
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
-import { idOf, jobKind, payloadOf, timedKind } from '../core/capability.ts';
+import { idOf, jobKind, ofPayment, payloadOf, timedKind } from '../core/capability.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, enqueue, nothing, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
@@ -32,11 +32,7 @@ const SHORTFALL_MS = 90 * SECOND_MS;
 /** The lifetime of a locally made instrument counts from the payment's creation, unless its job ran later than this. */
 const PROMPT_MS = 5 * SECOND_MS;
 
-export const issueInstruments = jobKind({
-  name: 'issueInstruments',
-  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
-  subjectOf: ({ paymentId }) => paymentId,
-});
+export const issueInstruments = jobKind({ name: 'issueInstruments', ...ofPayment });
 
 export const resumeIssuing = timedKind({
   name: 'resumeIssuing',
@@ -231,7 +227,7 @@ export class InstrumentIssuer {
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
     const { accountId, mode, api } = terms;
-    const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
     const isOver = at >= giveUpAt(terms);
     if (api === 'payments' && !isOver) return this.issueAll(paymentId);
     // The client repeated the request in the meantime, which moved the timer: the next look is a minute after the repeat.

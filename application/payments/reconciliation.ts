@@ -4,15 +4,7 @@
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId, Mode, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
-import {
-  addMillis,
-  DAY_MS,
-  earlier,
-  fromMillis,
-  HOUR_MS,
-  MINUTE_MS,
-  type Timestamp,
-} from '../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, earlier, fromMillis, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import {
@@ -28,11 +20,10 @@ import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 import type { Clock } from '../ports/system.ts';
+import { OVERLAP_MS, plausible } from '../reconciliation/progress.ts';
 
 /** How far a first round looks back, and the longest period after which progress is stored. */
 const PERIOD_MS = DAY_MS;
-/** A bank may list a payment up to this long after it was booked. */
-const OVERLAP_MS = HOUR_MS;
 /** Pause between two rounds. */
 const PAUSE_MS = 10 * MINUTE_MS;
 
@@ -93,10 +84,6 @@ const reportDisputes = async ({ ledger, alerts }: ReconciliationNeeds, mode: Mod
   for (const [account, rests] of Map.groupBy(own, (rest) => rest.account_id))
     alerts.disputesRest({ accountId: account as AccountId, mode }, rests);
 };
-
-/** Returns `until`, or null if it lies in the future: it came from a host with a wrong clock, so the real progress is unknown. */
-const plausible = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
-  until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;
 
 function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   for (let start = from; start < now; ) {

@@ -119,9 +119,7 @@ export class PayoutExecutor {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
     if (state.status === 'absent') return;
     const { accountId, mode } = state.terms;
-    const at = await (dueAt === undefined
-      ? this.#needs.accounts.now(accountId, mode)
-      : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
     if (state.status === 'ready') await this.#submit(state, at);
     else if (isAtBank(state)) await this.#resume(state, at);
     else if (state.status === 'failed') await this.#checkFailed(state, at);

@@ -16,7 +16,7 @@ import {
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
 import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { InFlightRequests } from '../core/keyedLock.ts';
+import { InFlightRequests } from '../core/inFlightRequests.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { KeyIssuers } from '../ports/keyIssuers.ts';
 import type { PayoutFunds } from '../ports/payoutFunds.ts';

@@ -11,8 +11,8 @@ export interface ProbeRule {
   readonly everySeconds: number;
 }
 
-/** A first attempt, as a timer. `dueAt`: now, in account time. `since`: when its delivery was scheduled. */
-export type FirstAttempt = Timer & { readonly group: string; readonly since: Timestamp };
+/** An attempt and the timer that starts it. `dueAt`: now, in account time. `since`: when its round of attempts began. */
+export type TimedAttempt = Timer & { readonly group: string; readonly since: Timestamp };
 
 export interface FailingTargets {
   /** Returns how many times the target failed in a row; 0 if its last attempt succeeded or there was none. */
@@ -20,12 +20,12 @@ export interface FailingTargets {
   /** Returns the failures of those of `targets` that keep failing. */
   failing(targets: readonly string[]): Promise<ReadonlyMap<string, EndpointFailures>>;
   /** Counts a failure at `attempt.dueAt`. Returns the new number of failures in a row. */
-  failed(attempt: FirstAttempt, error: string): Promise<number>;
+  failed(attempt: TimedAttempt, error: string): Promise<number>;
   /**
    * Holds a first attempt back until its turn as a probe, the oldest delivery first. Returns when that is. Returns null if the attempt
    * should be made now, because the target no longer keeps failing or it is the attempt's turn.
    */
-  hold(attempt: FirstAttempt): Promise<Timestamp | null>;
+  hold(attempt: TimedAttempt): Promise<Timestamp | null>;
   /** Records that the target accepted a delivery at `at` (account time). All held-back attempts become due at that time. */
   recovered(target: string, at: Timestamp): Promise<void>;
   /** Forgets the failures of these targets in `tx`. Call it before locking timers: `hold` also locks the target first. */

@@ -31,10 +31,10 @@ export interface ProviderNotifications {
    */
   store(notification: ProviderNotification, tx?: Sql): Promise<boolean>;
   /**
-   * Enqueues the job for a notification of a kind that is not stored; the job asks the provider. With `tx`, runs in it; call `wake` after
-   * the commit.
+   * Enqueues the job of a kind, without storing a notification: the job asks the provider about the payload's refund, return or payout.
+   * With `tx`, runs in it; call `wake` after the commit.
    */
-  moved(tenant: Tenant, kind: string, what: JobPayload, tx?: Sql): Promise<void>;
+  startJob(tenant: Tenant, kind: string, payload: JobPayload, tx?: Sql): Promise<void>;
   /** Tells this process's workers that there is such work. */
   wake(tenant: Tenant, kind: string): void;
   /** Returns for each key whether it has no stored notification, or one that the provider did not confirm. */

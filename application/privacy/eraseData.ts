@@ -12,7 +12,15 @@ import type { Accounts } from '../core/accounts.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { DataKeys } from '../ports/dataKeys.ts';
 import { reasonProblem } from './erasureReason.ts';
-import { type FindNeeds, findPerson, isOwner, type OwnerId, ownerOf, type Subject } from './findPerson.ts';
+import {
+  type FindNeeds,
+  findPerson,
+  type HeldPage,
+  isOwner,
+  type OwnerId,
+  ownerOf,
+  type Subject,
+} from './findPerson.ts';
 
 export interface EraseNeeds extends FindNeeds {
   readonly accounts: Accounts;
@@ -31,9 +39,8 @@ export interface Erased {
   readonly refused: Rejection | null;
 }
 
-export interface ErasedPage {
+export interface ErasedPage extends HeldPage {
   readonly erased: readonly Erased[];
-  readonly hasMore: boolean;
 }
 
 /**
@@ -77,7 +84,7 @@ export const eraseData =
   ): Promise<ErasedPage | Rejection> => {
     const found = await findPerson(needs)(subject, after);
     if (isRejection(found)) return found;
-    const { held, hasMore } = found;
+    const { held, next } = found;
     const problem = reasonProblem(order.reason, subject, held);
     if (problem !== null) return reject('invalid_request', `reason ${problem}.`, { param: 'reason' });
     if (held.length === 0 && after === null) return reject('not_found', 'Nothing is held about this subject.');
@@ -90,5 +97,5 @@ export const eraseData =
         isRejection(done) ? { owner, outcome: 'refused', refused: done } : { owner, outcome: done, refused: null },
       );
     }
-    return { erased, hasMore };
+    return { erased, next };
   };

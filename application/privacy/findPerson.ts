@@ -152,9 +152,14 @@ async function* ofPerson(
 
 export const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
 
-export interface FoundData {
+/** A page of what is held about a subject. */
+export interface HeldPage {
+  /** The item after which the next page begins; null if this is the last page. */
+  readonly next: OwnerId | null;
+}
+
+export interface FoundData extends HeldPage {
   readonly held: readonly Held[];
-  readonly hasMore: boolean;
 }
 
 export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match an existing item.', {
@@ -162,8 +167,8 @@ export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match 
 });
 
 /**
- * Returns up to FOUND_MAX payments and payouts that hold data of the subject, and whether there are more. A search for a person continues
- * after `after`. Rejects with `invalid_cursor` if that doesn't exist.
+ * Returns up to FOUND_MAX payments and payouts that hold data of the subject. A search for a person continues after `after`. Rejects with
+ * `invalid_cursor` if that doesn't exist.
  */
 export const findPerson =
   (needs: FindNeeds) =>
@@ -172,8 +177,8 @@ export const findPerson =
     const last = after === null ? null : ((await ofOwner(needs, after).next()).value ?? null);
     if (after !== null && last === null) return NO_CURSOR;
     for await (const one of isOwner(subject) ? ofOwner(needs, subject) : ofPerson(needs, subject, last)) {
-      if (held.length === FOUND_MAX) return { held, hasMore: true };
+      if (held.length === FOUND_MAX) return { held, next: ownerOf(held.at(-1) as Held) };
       held.push('terms' in one ? heldOfPayout(needs, one) : await heldOfPayment(needs, one));
     }
-    return { held, hasMore: false };
+    return { held, next: null };
   };

@@ -7,7 +7,7 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { Erased } from './eraseData.ts';
 import { type Held, type OwnerId, ownerOf } from './findPerson.ts';
 
-const publicId = (owner: OwnerId): string =>
+export const publicId = (owner: OwnerId): string =>
   'payment' in owner ? PAYMENT.idPrefix + owner.payment : PAYOUT.idPrefix + owner.payout;
 
 export const heldView = (held: Held) => ({

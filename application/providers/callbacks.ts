@@ -4,7 +4,7 @@ import type { AccountId, ConnectionId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { DAY_MS } from '../../domain/kernel/time.ts';
 import { each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import { type TakeReturnsNeeds, takeReturns } from '../disputes/takeReturns.ts';
+import { type TakeReturns, type TakeReturnsNeeds, takeReturns } from '../disputes/takeReturns.ts';
 import type { JobRequest, PayloadOf } from '../ports/jobs.ts';
 import type {
   CallbackFilter,
@@ -15,13 +15,7 @@ import type {
   StoredCallback,
 } from '../ports/providerCallbacks.ts';
 import type { ProviderConnections } from '../ports/providerConnections.ts';
-import {
-  type CallbackHandling,
-  callbackJob,
-  handleCallback,
-  startOwnReturns,
-  type TakeReturns,
-} from './handleCallback.ts';
+import { type CallbackHandling, callbackJob, handleCallback, startOwnReturns } from './handleCallback.ts';
 
 export interface CallbackNeeds extends CallbackHandling, TakeReturnsNeeds {
   readonly callbackReads: CallbackReads;
@@ -119,4 +113,3 @@ export const operateCallbacks = ({ callbackReads }: CallbackOperatorsNeeds) => (
     (await callbackReads.resolve(connectionId, id, by, reason)) ??
     reject('not_found', 'No callback with this id waits for an operator.'),
 });
-export type CallbackOperators = ReturnType<typeof operateCallbacks>;

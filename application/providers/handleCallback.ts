@@ -8,8 +8,9 @@ import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { JobPayload, PayloadOf } from '../ports/jobs.ts';
-import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type { TakeReturns } from '../disputes/takeReturns.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
   type CallbackAlerts,
   type CallbackFinding,
@@ -20,7 +21,7 @@ import {
 } from '../ports/providerCallbacks.ts';
 import type { CallbackHint, OpenConnection, ProviderConnections, ReadCallback } from '../ports/providerConnections.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
-import type { ConnectionPayment, ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
+import type { ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
 
 export const callbackJob = jobKind({
   name: 'providerCallback',
@@ -28,18 +29,12 @@ export const callbackJob = jobKind({
   subjectOf: ({ callbackId }) => callbackId,
 });
 
-/**
- * Takes the returns that the institution reports for a payment. The payment may not be settled yet. Throws UnknownAtProvider to be called
- * again later. Idempotent.
- */
-export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
-
 export interface CallbackHandling {
   readonly commands: CommandHandler;
   readonly providerCallbacks: ProviderCallbacks;
   readonly providerConnections: Pick<ProviderConnections, 'open' | 'statusOf'>;
   readonly connectionPayments: ConnectionPayments;
-  readonly notifications: Pick<ProviderNotifications, 'store' | 'moved' | 'wake'>;
+  readonly notifications: Pick<ProviderNotifications, 'store' | 'startJob'>;
   readonly callbackAlerts: CallbackAlerts;
 }
 
@@ -181,20 +176,13 @@ export const startOwnReturns =
     const { state } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
     if (!exists(state)) return;
     const { transaction } = state;
-    const start = startOf(notifications, tenant);
     const refunds = transaction.status === 'settled' ? transaction.refunds : [];
     for (const { refundId } of refunds)
-      if (returns.some(({ id }) => id === refundId)) await start('refund', { paymentId, refundId });
+      if (returns.some(({ id }) => id === refundId))
+        await notifications.startJob(tenant, 'refund', { paymentId, refundId });
     const rejected = transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (rejected?.outcome === 'rejected' && returns.some(({ id }) => id === rejected.returnId))
-      await start('return', { paymentId, providerPaymentId });
-  };
-
-const startOf =
-  (notifications: CallbackHandling['notifications'], tenant: Tenant) =>
-  async (kind: 'refund' | 'return' | 'payout', payload: JobPayload): Promise<void> => {
-    await notifications.moved(tenant, kind, payload);
-    notifications.wake(tenant, kind);
+      await notifications.startJob(tenant, 'return', { paymentId, providerPaymentId });
   };
 
 // --- Sent payments: payouts, and refunds by `cashout`. Their jobs ask for the outcome ---
@@ -210,7 +198,7 @@ const handleSent = async (
   if (payout.status !== 'absent') {
     const { terms } = payout;
     if (terms.connectionId !== connectionId) return unknown;
-    await startOf(notifications, terms)('payout', { payoutId });
+    await notifications.startJob(terms, 'payout', { payoutId });
     return null;
   }
   const refundId = parseId<RefundId>(sent) as RefundId;
@@ -219,6 +207,6 @@ const handleSent = async (
   const { paymentId } = refund.order;
   const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
   if (!exists(payment) || payment.charge.terms.connectionId !== connectionId) return unknown;
-  await startOf(notifications, refund.order)('refund', { paymentId, refundId });
+  await notifications.startJob(refund.order, 'refund', { paymentId, refundId });
   return null;
 };

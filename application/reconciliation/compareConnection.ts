@@ -7,6 +7,7 @@ import type { PayoutId } from '../../domain/payout/payout.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { TakeReturns } from '../disputes/takeReturns.ts';
 import { type Known, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type {
   Discrepancy,
@@ -40,9 +41,6 @@ const graceMs = (kind: FindingKind): number => {
   return kind === 'missing_here' || kind === 'return_state' ? 2 * MINUTE_MS : 0;
 };
 
-/** Takes the returns that the institution reports for a payment. Idempotent. Throws UnknownAtProvider to be called again later. */
-export type TakeReturns = (payment: ConnectionPayment, received: ReceivedPayment) => Promise<void>;
-
 export interface CompareNeeds {
   readonly commands: CommandHandler;
   readonly looks: ReconciliationLooks;
@@ -50,7 +48,7 @@ export interface CompareNeeds {
   readonly findingAlerts: FindingAlerts;
   readonly providerMovements: ProviderMovements;
   readonly connectionPayments: ConnectionPayments;
-  readonly notifications: Pick<ProviderNotifications, 'store' | 'moved' | 'wake'>;
+  readonly notifications: Pick<ProviderNotifications, 'store' | 'startJob'>;
 }
 
 interface Work extends CompareNeeds {
@@ -281,7 +279,6 @@ const startOrders = async (work: Work, discrepancies: readonly Discrepancy[]): P
   for (const { id, accountId, paymentId } of await providerMovements.orders(connection.terms.connectionId, ids)) {
     const tenant = { accountId, mode: 'live' as const };
     const kind = paymentId === null ? 'payout' : 'refund';
-    await notifications.moved(tenant, kind, paymentId === null ? { payoutId: id } : { paymentId, refundId: id });
-    notifications.wake(tenant, kind);
+    await notifications.startJob(tenant, kind, paymentId === null ? { payoutId: id } : { paymentId, refundId: id });
   }
 };

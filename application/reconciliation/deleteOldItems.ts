@@ -1,8 +1,8 @@
 // Deletes old items of all connections, beside everything else that uses the database.
 import { SECOND_MS } from '../../domain/kernel/time.ts';
-import { paced } from '../ports/paced.ts';
 import type { OldItems, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type { Stopwatch } from '../ports/system.ts';
+import { withRests } from '../ports/withRests.ts';
 
 export interface OldItemsNeeds {
   readonly runs: ReconciliationRuns;
@@ -15,7 +15,7 @@ const RUN_MS = 20 * SECOND_MS;
 
 export const deleteOldItems = async ({ runs, oldItems, stopwatch }: OldItemsNeeds): Promise<void> => {
   const connections = [...(await runs.known())];
-  await paced(stopwatch, RUN_MS, async () => {
+  await withRests(stopwatch, RUN_MS, async () => {
     const connection = connections[0];
     if (connection === undefined) return false;
     if (!(await oldItems.deleteSome(connection))) connections.shift();

@@ -5,6 +5,7 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import type { Changer } from '../core/eventMetadata.ts';
+import { reasonRefused } from '../core/operatorsReason.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type {
   ProviderMovementReads,
@@ -40,7 +41,6 @@ export interface RequestedRun {
 const publicId = (id: ConnectionId): string => PROVIDER_CONNECTION.idPrefix + id;
 /** Pause between two looks at the progress. */
 const POLL_MS = 200;
-const REASON_MAX = 500;
 
 export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
   /**
@@ -131,10 +131,8 @@ const resolve = async (
   { actor }: Changer,
 ): Promise<Finding | Rejection> => {
   const text = reason.trim();
-  if (text === '' || text.length > REASON_MAX)
-    return reject('invalid_request', `The reason must not be blank and must have at most ${REASON_MAX} characters.`, {
-      param: 'reason',
-    });
+  const refused = reasonRefused(text);
+  if (refused !== null) return refused;
   const resolved = await findingReads.resolve(id, actor, text);
   return resolved ?? reject('not_found', 'No unresolved finding has this id.');
 };

@@ -1,18 +1,18 @@
 // Decides which connections are compared now: every ten minutes, on an operator's request, and again after 1, 7 and 30 days.
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import type { TakeReturns } from '../disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { Look, LookName, ReconciliationRuns, RunState } from '../ports/providerBooks.ts';
 import type { OpenConnection, ProviderConnections } from '../ports/providerConnections.ts';
 import { ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { Stopwatch } from '../ports/system.ts';
-import { type CompareNeeds, type TakeReturns, takeStep } from './compareConnection.ts';
+import { type CompareNeeds, takeStep } from './compareConnection.ts';
+import { OVERLAP_MS, plausible } from './progress.ts';
 
 const PAUSE_MS = 10 * MINUTE_MS;
 /** How far the first look and looks on request go back. */
 const BACK_MS = DAY_MS;
-/** An institution may list a payment so long after it was made. */
-const OVERLAP_MS = HOUR_MS;
 /** Older periods are looked at again in portions of this length. */
 const PORTION_MS = HOUR_MS;
 /** A run of the schedule ends after this time and is continued by the next one, so that a long list delays no other connection. */
@@ -116,7 +116,3 @@ const startOf = (until: Timestamp | null, now: Timestamp, isRequestedNow: boolea
   const overlapping = addMillis(until, -OVERLAP_MS);
   return isRequestedNow ? earlier(overlapping, back) : overlapping;
 };
-
-/** Returns `until`, or null if it lies in the future: it came from a host with a wrong clock, so the real progress is unknown. */
-const plausible = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
-  until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;

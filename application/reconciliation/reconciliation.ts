@@ -1,6 +1,7 @@
 // What reconciliation adds to the capability of provider connections.
+
+import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { FindingReads } from '../ports/providerBooks.ts';
-import type { TakeReturns } from './compareConnection.ts';
 import { deleteOldItems, type OldItemsNeeds } from './deleteOldItems.ts';
 import { type ReconcileNeeds, reconcileConnections } from './reconcileConnections.ts';
 

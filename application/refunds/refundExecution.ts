@@ -157,9 +157,7 @@ export class RefundExecutor {
     if (work === null) return;
     const { order } = work;
     const { accountId, mode } = order;
-    const at = await (dueAt === undefined
-      ? this.#needs.accounts.now(accountId, mode)
-      : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
     const refund = await this.#open(order, at);
     if (refund.status === 'absent') throw new Error(`refund ${refundId} was not opened`);
     if (refund.status === 'completed') await this.#record(order, work.complete(refund.endToEndId, refund.completedAt));

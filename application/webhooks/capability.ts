@@ -11,16 +11,9 @@ import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { Redrives } from '../ports/redrives.ts';
 import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import { attemptsOf } from './attempts.ts';
+import { type DeadLetterNeeds, listDeadLetters, tenantsWithDeadLetters } from './deadLetters.ts';
 import { deliveriesRunning, whenDelivered } from './messagesUnderWay.ts';
-import {
-  askRedrive,
-  type DeadLetterNeeds,
-  jobOfRedrive,
-  listDeadLetters,
-  redrive,
-  tenantsWithDeadLetters,
-  workOffRedrive,
-} from './redrive.ts';
+import { askRedrive, jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
 import { resendWebhook, retryDelivery } from './resend.ts';
 import { DeliveryRetention } from './retention.ts';
 import { rotateOverrideSecret } from './signingSecrets.ts';

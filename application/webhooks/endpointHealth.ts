@@ -2,7 +2,7 @@
 // second (W3).
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { boundedCache } from '../ports/boundedCache.ts';
-import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
+import type { FailingTargets, ProbeRule, TimedAttempt } from '../ports/failingTargets.ts';
 
 /** Fewer than three failures would let a single hiccup delay all later messages. */
 export const PROBE_RULE: ProbeRule = { failuresInARow: 3, everySeconds: 60 };
@@ -38,13 +38,13 @@ export class EndpointHealth {
   }
 
   /** Returns whether the first attempt must wait. If so, it is held back and a timer starts it later. */
-  async holds(attempt: FirstAttempt): Promise<boolean> {
+  async holds(attempt: TimedAttempt): Promise<boolean> {
     if (!this.isFailing(attempt.group)) return false;
     return (await this.#targets.hold(attempt)) !== null;
   }
 
   /** Records that an attempt failed. */
-  async failed(attempt: FirstAttempt, error: string): Promise<void> {
+  async failed(attempt: TimedAttempt, error: string): Promise<void> {
     this.#learn(attempt.group, await this.#targets.failed(attempt, error));
   }
 

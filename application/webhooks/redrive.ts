@@ -1,85 +1,20 @@
 // POST /v1/webhooks/deliveries/redrive (rule W8): sends many dead-lettered deliveries again. A job processes them in pages and stores its
 // progress. Repeats are harmless, because each delivery's stream records whether it was sent again.
 
-import { ACCOUNT } from '../../domain/account/account.ts';
-import {
-  type AccountId,
-  type EndpointId,
-  idIn,
-  type Mode,
-  type RedriveId,
-  type Tenant,
-} from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { JobQueue, JobRequest, PayloadOf } from '../ports/jobs.ts';
 import { assertCountable, type CaughtUp } from '../ports/readModels/progress.ts';
 import type { DeadLetter, DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
-import { ANY_DEAD_LETTER, type Redrive, type RedriveProgress, type Redrives } from '../ports/redrives.ts';
+import type { Redrive, RedriveProgress, Redrives } from '../ports/redrives.ts';
 import type { Randomness } from '../ports/system.ts';
 import { endpointRefused, withTarget } from './resend.ts';
 import type { StreamMessages } from './streamMessages.ts';
-
-// --- Operators' lists of dead-lettered deliveries, across accounts ---
-
-export interface DeadLetterNeeds {
-  readonly accounts: Accounts;
-  readonly deadLetters: DeadLetterReads;
-}
-
-interface DeadLetterItem {
-  readonly id: string;
-  readonly accountId: string;
-  readonly mode: Mode;
-  /** null if the message is not about a payment. */
-  readonly paymentId: string | null;
-  readonly eventType: string;
-  /** null if sent to the payment's own URL. */
-  readonly endpointId: string | null;
-  readonly createdAt: string;
-}
-
-/** Returns the accounts and modes with dead-lettered deliveries, of one account or (null) of all. */
-export const tenantsWithDeadLetters =
-  ({ deadLetters }: Pick<DeadLetterNeeds, 'deadLetters'>) =>
-  async (wanted: AccountId | null): Promise<readonly Tenant[]> =>
-    (await deadLetters.tenants()).filter(({ accountId }) => wanted === null || accountId === wanted);
-
-/** Returns dead-lettered deliveries by account and mode, oldest first, of one account or (null) of all. */
-export const listDeadLetters =
-  (needs: DeadLetterNeeds) =>
-  async (
-    accountId: AccountId | null,
-    limit: number,
-  ): Promise<{ readonly deliveries: readonly DeadLetterItem[]; readonly total: number }> => {
-    const { accounts, deadLetters } = needs;
-    const deliveries: DeadLetterItem[] = [];
-    let total = 0;
-    for (const tenant of await tenantsWithDeadLetters(needs)(accountId)) {
-      const until = await accounts.now(tenant.accountId, tenant.mode);
-      total += await deadLetters.total(tenant, ANY_DEAD_LETTER, until);
-      const room = limit - deliveries.length;
-      const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
-      for (const { id, delivery } of found)
-        deliveries.push({
-          id: WEBHOOK_DELIVERY.idPrefix + id,
-          accountId: ACCOUNT.idPrefix + tenant.accountId,
-          mode: tenant.mode,
-          paymentId: delivery.paymentId && PAYMENT.idPrefix + delivery.paymentId,
-          eventType: delivery.eventType,
-          endpointId: delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + delivery.endpointId,
-          createdAt: delivery.scheduledAt,
-        });
-    }
-    return { deliveries, total };
-  };
 
 export const redrive = jobKind({
   name: 'redrive',

@@ -20,7 +20,7 @@ import {
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Around, CommandHandler } from '../core/commandHandler.ts';
+import type { CommandHandler, Step } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
@@ -136,7 +136,7 @@ export const resendWebhook =
     return isRejection(done) ? done : { resent: isWanted, status };
   };
 
-const typesOf = ({ before, event, after }: Around<PaymentState, PaymentEvent>): readonly string[] =>
+const typesOf = ({ before, event, after }: Step<PaymentState, PaymentEvent>): readonly string[] =>
   resentMessagesOf(before, event, after).map(({ type }) => type);
 
 /**
@@ -146,9 +146,9 @@ const typesOf = ({ before, event, after }: Around<PaymentState, PaymentEvent>): 
 const lastTransition = async (
   commands: CommandHandler,
   id: PaymentId,
-): Promise<Around<PaymentState, PaymentEvent> | null> => {
-  let last: Around<PaymentState, PaymentEvent> | null = null;
-  const withMessages = new Map<TransactionStatus | null, Around<PaymentState, PaymentEvent>>();
+): Promise<Step<PaymentState, PaymentEvent> | null> => {
+  let last: Step<PaymentState, PaymentEvent> | null = null;
+  const withMessages = new Map<TransactionStatus | null, Step<PaymentState, PaymentEvent>>();
   for await (const step of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
     if (statusOf(step.before) === statusOf(step.after)) continue;
     last = step;

@@ -1,8 +1,8 @@
 // Deletes deliveries WEBHOOK_RETENTION_DAYS after their last event. Real time counts, so advancing a test clock deletes nothing.
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
-import { paced } from '../ports/paced.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
+import { withRests } from '../ports/withRests.ts';
 
 /** Deliveries per transaction. Appends to a log in the same database wait for it, some milliseconds. */
 const BATCH = 256;
@@ -35,7 +35,7 @@ export class DeliveryRetention {
     const now = clock.now();
     if (now < this.#quietUntilMs || !mayWork()) return;
     const recordedBefore = new Date(now - retentionDays * DAY_MS).toISOString().slice(0, 10);
-    await paced(stopwatch, RUN_MS, async () => {
+    await withRests(stopwatch, RUN_MS, async () => {
       const deleted = await expired.deleteSome(recordedBefore, BATCH);
       if (deleted !== null && deleted < BATCH) this.#quietUntilMs = now + QUIET_MS;
       return deleted === BATCH;

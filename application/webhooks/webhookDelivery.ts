@@ -23,7 +23,7 @@ import { idOf, instant, payloadOf, runAll, timedKind } from '../core/capability.
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
+import type { FailingTargets, TimedAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
@@ -208,7 +208,7 @@ export class DeliveryWorker {
       return this.#setTimer(attempt, state.nextAttemptAt);
     if (state.isProbe && (await this.#isUnderWay(attempt.deliveryId)))
       return this.#setTimer(attempt, addMillis(now, LOOK_AGAIN_MS));
-    if (isHoldable(state) && wanted.isProbe !== true && (await this.#health.holds(firstAttemptOf(attempt, now))))
+    if (isHoldable(state) && wanted.isProbe !== true && (await this.#health.holds(timedAttempt(attempt, now))))
       return this.#cancelIfGone(attempt, now);
     const destination = await this.#destination(attempt, endpoint);
     await this.#record(attempt, await this.#send(attempt, destination, dueAt), dueAt);
@@ -269,7 +269,7 @@ export class DeliveryWorker {
     if (attempts === 0) scheduled.begun(deliveryId);
     if (outcome.ok) await this.#health.succeeded(target, at);
     else if (done.reply === 'recorded')
-      await this.#health.failed(firstAttemptOf(attempt, at), outcome.error ?? 'connection');
+      await this.#health.failed(timedAttempt(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     const after = { ...attempt, state: done.state };
     // Another process made this attempt. Our job's timer for the next attempt is used up, so it is set again.
@@ -289,7 +289,7 @@ export class DeliveryWorker {
   }
 
   #setTimer(attempt: Attempt, dueAt: Timestamp): Promise<void> {
-    return this.#needs.timers.set(firstAttemptOf(attempt, dueAt));
+    return this.#needs.timers.set(timedAttempt(attempt, dueAt));
   }
 
   /** Cancels the delivery if its endpoint was deleted during the attempt: `fireNow` ran before this delivery's timer was set. */
@@ -312,7 +312,7 @@ export class DeliveryWorker {
   }
 }
 
-const firstAttemptOf = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): FirstAttempt => {
+const timedAttempt = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): TimedAttempt => {
   const { accountId: account, mode } = tenant;
   // Probes are chosen by waiting time, not by the age of the messages, so that a redrive doesn't go first.
   const since = state.round.begunAt;

@@ -403,6 +403,8 @@ export const medCase: Decider<MedCaseState, MedCaseEvent> = { initial: { status:
 /** Returns whether the case accepts answers and evidence: it is open or appealed. */
 export const isUnderWay = ({ status }: MedCase): boolean => status === 'open' || status === 'appealed';
 
+/** The merchant's time to answer if the provider sets no deadline (Q2). */
+export const RESPONSE_MS = 3 * DAY_MS;
 /** The merchant is reminded this long before the deadline (Q2). */
 const REMINDER_MS = DAY_MS;
 

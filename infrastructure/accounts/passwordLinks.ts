@@ -2,8 +2,8 @@
 
 import { createHmac, hash } from 'node:crypto';
 import type { JobQueue } from '../../application/ports/jobs.ts';
-import type { LinkPurpose, LinkRequest, PasswordLinks } from '../../application/ports/logins.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
+import type { LinkPurpose, LinkRequest, PasswordLinks } from '../../application/ports/passwordLinks.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';

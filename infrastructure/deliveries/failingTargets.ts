@@ -1,12 +1,12 @@
 // Failing targets in PostgreSQL. Nothing is written for a healthy target.
-import type { FailingTargets, FirstAttempt, ProbeRule } from '../../application/ports/failingTargets.ts';
+import type { FailingTargets, ProbeRule, TimedAttempt } from '../../application/ports/failingTargets.ts';
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
 /** Longer than the longest wait for a retry (24 h), so that all attempts of that time have failed again or ended. */
 const FORGOTTEN_AFTER = '3 days';
 
-const tenantAndTarget = ({ group, account, mode }: FirstAttempt) => [group, account, mode] as const;
+const tenantAndTarget = ({ group, account, mode }: TimedAttempt) => [group, account, mode] as const;
 
 /**
  * Assigns an attempt its turn: the next free one, or the first turn of a younger attempt. Younger ones then move back by one turn. An

@@ -88,8 +88,8 @@ export class JobLoop {
   #mayWait = true;
   /** Whether the last claim may have left jobs behind because of a limit. If not, the end of a job need not cause another claim. */
   #isSomeLeft = false;
-  /** Number of places released so far. */
-  #givenBack = 0;
+  /** Number of places freed so far. */
+  #freed = 0;
   #isTurning = false;
   #turns: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -124,11 +124,11 @@ export class JobLoop {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
-    const atRest = (async () => {
+    const allEnded = (async () => {
       await this.#turns; // from now on, newly claimed jobs are released
       await Promise.all(this.#ending);
     })();
-    await Promise.race([atRest, grace]);
+    await Promise.race([allEnded, grace]);
     clearTimeout(timer);
     await this.#turns;
   }
@@ -158,7 +158,7 @@ export class JobLoop {
 
   async #claim(done: readonly Claim[]): Promise<void> {
     const room = this.#room();
-    const givenBack = this.#givenBack;
+    const freedBefore = this.#freed;
     this.#mayWait = false;
     const claimed = await this.#claims.claim(room, done);
     if (this.#stopped) {
@@ -167,8 +167,8 @@ export class JobLoop {
     }
     for (const job of claimed.jobs) this.#begin(job);
     this.#isSomeLeft = !isAll(claimed.jobs, room);
-    // A place that was released in the meantime did not count for this claim.
-    if (!claimed.isWhole || (this.#isSomeLeft && givenBack < this.#givenBack)) this.#mayWait = true;
+    // A place that was freed in the meantime did not count for this claim.
+    if (!claimed.isWhole || (this.#isSomeLeft && freedBefore < this.#freed)) this.#mayWait = true;
   }
 
   #room(): Room {
@@ -209,24 +209,24 @@ export class JobLoop {
     try {
       const target = job.target === '' ? null : job.target;
       await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0), hung]);
-      this.#leave(run);
-      await this.#tell(job);
+      this.#free(run);
+      await this.#recordDone(job);
     } catch (error) {
       await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
-      this.#leave(run);
+      this.#free(run);
       this.#turn();
     }
     this.#listeners.onSettled();
   }
 
-  #leave(run: Run): void {
+  #free(run: Run): void {
     this.#runs.delete(run);
-    this.#givenBack++;
+    this.#freed++;
     if (this.#isSomeLeft) this.#mayWait = true;
   }
 
   /** Resolves when the database has recorded that the claim is done, or the attempt to record it failed. */
-  #tell(claim: Claim): Promise<void> {
+  #recordDone(claim: Claim): Promise<void> {
     return new Promise((settle) => {
       this.#ended.push({ claim, settle });
       this.#turn();

@@ -13,20 +13,20 @@ import type {
   JobRequest,
   Places,
 } from '../../application/ports/jobs.ts';
-import { paced } from '../../application/ports/paced.ts';
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { versionOf } from '../../application/ports/payloadVersions.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import { withRests } from '../../application/ports/withRests.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { systemStopwatch } from '../system/system.ts';
+import { ClaimKeeper } from './claimKeeper.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
 import { DuePoll } from './duePoll.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
 import { JobLoop } from './jobLoop.ts';
 import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
-import { LeaseKeeper } from './leaseKeeper.ts';
 import { type KnownQueue, knownQueues, type NewerPayload, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
@@ -70,7 +70,7 @@ export interface PgBossJobsOptions {
   readonly onPutBack?: (queue: string, error: NewerPayload) => void;
   /** How often old jobs are deleted, in milliseconds. Default: every ten seconds. */
   readonly deleteMs?: number;
-  /** Interval of the heartbeats (LeaseKeeper), in milliseconds. Default 1,900. */
+  /** Interval of the heartbeats (ClaimKeeper), in milliseconds. Default 1,900. */
   readonly heartbeatMs?: number;
   /** How long a job may run, in milliseconds. Default 15 minutes. Checked with each heartbeat. */
   readonly hangsMs?: number;
@@ -82,7 +82,7 @@ export class PgBossJobs implements JobQueue {
   readonly #loops = new Map<Lane, JobLoop>();
   readonly #queues: ReadonlyMap<string, KnownQueue>;
   readonly #owedByRow: readonly string[];
-  readonly #leases: LeaseKeeper;
+  readonly #claimKeeper: ClaimKeeper;
   readonly #poll: DuePoll;
   #deleting: Repeating | null = null;
   readonly #settled = new Set<() => void>();
@@ -103,7 +103,7 @@ export class PgBossJobs implements JobQueue {
       supervise: false,
     });
     this.#boss.on('error', (error) => this.#onError('pg-boss')(error as Error));
-    this.#leases = new LeaseKeeper({
+    this.#claimKeeper = new ClaimKeeper({
       pool: options.pool,
       queues: [...this.#queues.keys()],
       heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
@@ -112,8 +112,8 @@ export class PgBossJobs implements JobQueue {
         for (const loop of loops) loop.giveUp(hangsMs);
         return loops.flatMap(({ claims }) => claims);
       },
-      onOpened: async (opened) => {
-        const places = opened.map(({ name, tenant }) => ({ queue: name, tenant: tenantOf(tenant) }));
+      onReopened: async (reopened) => {
+        const places = reopened.map(({ name, tenant }) => ({ queue: name, tenant: tenantOf(tenant) }));
         this.wake(places);
         await options.pool.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, this.#notice(places)]);
       },
@@ -273,7 +273,7 @@ export class PgBossJobs implements JobQueue {
       this.#loops.set(`${queue}/${lane}`, loop);
       loop.wake();
     }
-    this.#leases.start();
+    this.#claimKeeper.start();
     this.#poll.start();
     this.#deleting ??= repeating(this.#options.deleteMs ?? DELETE_MS, () => this.#deleteOld(), {
       onError: this.#onError('old jobs'),
@@ -281,7 +281,7 @@ export class PgBossJobs implements JobQueue {
   }
 
   async #deleteOld(): Promise<void> {
-    await paced(systemStopwatch, DELETING_MS, async () => {
+    await withRests(systemStopwatch, DELETING_MS, async () => {
       const values = [this.queues, KEPT_SECONDS, DELETED_MAX];
       return ((await this.#options.pool.query(statements.DELETE_OLD, values)).rowCount ?? 0) >= DELETED_MAX;
     });
@@ -325,7 +325,7 @@ export class PgBossJobs implements JobQueue {
       this.#deleting?.stop(),
       ...[...this.#loops.values()].map((loop) => loop.stop(graceMs)),
     ]);
-    await this.#leases.stop(); // only now, so that jobs that just finished still hold their claims
+    await this.#claimKeeper.stop(); // only now, so that jobs that just finished still hold their claims
     await this.#boss.stop({ graceful: false, close: false });
   }
 }

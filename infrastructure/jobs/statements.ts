@@ -226,7 +226,7 @@ export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
   RETURNING name, group_id AS tenant`;
 
 /** Counts of jobs stop here, so that a count costs the same however many wait. */
-export const COUNTED_MAX = 10_000;
+const COUNTED_MAX = 10_000;
 const everyPayload = (jobs: string): string =>
   `(SELECT j.data->'payloads' AS payloads FROM ${JOB} j WHERE ${jobs}) o CROSS JOIN LATERAL jsonb_array_elements(o.payloads) AS i (payload)`;
 /** Selects the payloads of open jobs, by the index of each state. The order keeps a count of few jobs from being planned as a scan. */

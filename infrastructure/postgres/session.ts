@@ -11,7 +11,16 @@ import {
 } from '../../application/ports/sql.ts';
 import { whenLate } from '../waiting.ts';
 import { int8Array, nullableTextArray } from './binaryArrays.ts';
-import { cutSession, endSession, holdBack, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
+import {
+  cutSession,
+  endSession,
+  GOODBYE_MS_MAX,
+  holdBack,
+  isAsked,
+  SessionWatch,
+  WATCH_TIMINGS,
+  type WatchTimings,
+} from './sessionWatch.ts';
 
 /** Timestamps are returned as text, because the API's wire format must not pass through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -53,10 +62,11 @@ export interface SessionConfig extends pg.ClientConfig {
   readonly watch: SessionWatch;
 }
 
+/** Returns the configuration, with this watch, or a new one with these timings. */
 export const connectionConfig = (
   connectionString: string,
   applicationName: string,
-  timings?: WatchTimings,
+  watch: SessionWatch | WatchTimings = WATCH_TIMINGS,
 ): SessionConfig => {
   const config = {
     connectionString,
@@ -71,7 +81,7 @@ export const connectionConfig = (
     // Sends statements without waiting for the answers to earlier ones. The server still runs them one after another, in their order.
     pipeline: true,
   };
-  return { ...config, watch: new SessionWatch(config, timings) };
+  return { ...config, watch: watch instanceof SessionWatch ? watch : new SessionWatch(config, watch) };
 };
 
 const encoded = (value: unknown): unknown => {
@@ -239,8 +249,6 @@ export class PgPool implements SqlPool {
 }
 
 // --- Closing a pool's connections: pg-pool's end() resolves when it has sent its goodbyes, not when the server has received them ---
-
-const GOODBYE_MS_MAX = 1_000;
 
 /** Longest time to connect. It is shorter than the pool's `connectionTimeoutMillis`, which includes the wait for a free connection. */
 export const CONNECT_MS_MAX = 5_000;

@@ -57,7 +57,8 @@ export const processIdOf = (client: pg.ClientBase): number | null => inside(clie
 /** Whether the connection owes an answer. */
 export const isAsked = (client: pg.ClientBase): boolean => inside(client).readyForQuery === false;
 
-const GOODBYE_MS_MAX = 1_000;
+/** How long a server may take to close connections before their sockets are cut. */
+export const GOODBYE_MS_MAX = 1_000;
 
 /** Closes the connection, and cuts the socket if the server does not answer within a second. Never rejects. */
 export const endSession = async (client: pg.Client): Promise<void> => {

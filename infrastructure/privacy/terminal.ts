@@ -1,10 +1,9 @@
 // Commands about the personal data of payers: find, report, erase and scrub (rules L1–L5).
 import { writeFile } from 'node:fs/promises';
-import type { ErasedPage } from '../../application/privacy/eraseData.ts';
-import { type FoundData, type OwnerId, ownerOf, type Subject } from '../../application/privacy/findPerson.ts';
+import type { HeldPage, OwnerId, Subject } from '../../application/privacy/findPerson.ts';
 import { type ErasedView, erasedView, type HeldView, heldView } from '../../application/privacy/heldView.ts';
 import { type NamedSubject, SUBJECT_NAMES, subjectNamed } from '../../application/privacy/namedSubject.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { renderPrivacyReport } from '../../http/api/privacy/reportPdf.ts';
 import { accepted, byOf, type CliCommand, type CliInput, type CliWorld, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
@@ -41,16 +40,23 @@ const cells = (held: HeldView): readonly string[] => [
   held.erasedAt ?? '-',
 ];
 
-/** Returns what is held about the subject, from all pages. */
+/** Yields all pages. Throws UsageError if one is rejected. */
+async function* allPages<Page extends HeldPage>(
+  pageAfter: (after: OwnerId | null) => Promise<Page | Rejection>,
+): AsyncGenerator<Page, void> {
+  let after: OwnerId | null = null;
+  do {
+    const page: Page = accepted(await pageAfter(after));
+    yield page;
+    after = page.next;
+  } while (after !== null);
+}
+
 const heldBy = async ({ platform }: CliWorld, subject: Subject): Promise<readonly HeldView[]> => {
   const all: HeldView[] = [];
-  for (let after: OwnerId | null = null; ; ) {
-    const { held, hasMore }: FoundData = accepted(await platform.findPersonalData(subject, after));
+  for await (const { held } of allPages((after) => platform.findPersonalData(subject, after)))
     all.push(...held.map(heldView));
-    const last = held.at(-1);
-    if (!hasMore || last === undefined) return all;
-    after = ownerOf(last);
-  }
+  return all;
 };
 
 const find: CliCommand = {
@@ -95,11 +101,8 @@ const erase: CliCommand = {
     const order = { reason: String(options['reason']).trim(), despiteRetention: options['despite-retention'] === true };
     const subject = subjectOf(options);
     const views: ErasedView[] = [];
-    for (let after: OwnerId | null | undefined = null; after !== undefined; ) {
-      const page: ErasedPage = accepted(await world.platform.erasePersonalData(subject, order, byOf(world), after));
-      views.push(...page.erased.map(erasedView));
-      after = page.hasMore ? page.erased.at(-1)?.owner : undefined;
-    }
+    const erasePage = (after: OwnerId | null) => world.platform.erasePersonalData(subject, order, byOf(world), after);
+    for await (const { erased } of allPages(erasePage)) views.push(...erased.map(erasedView));
     const rows = views.map(({ id, outcome, because }) => [id, outcome.replaceAll('_', ' '), because ?? '']);
     return {
       json: { erased: views },

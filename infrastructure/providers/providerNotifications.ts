@@ -50,7 +50,11 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     });
     return rows.map(({ unreported }) => unreported);
   },
-  moved: async (tenant, kind, payload, tx) => jobs.enqueue([{ queue: work.queueOf(kind), tenant, payload }], tx),
+  startJob: async (tenant, kind, payload, tx) => {
+    const request = { queue: work.queueOf(kind), tenant, payload };
+    await jobs.enqueue([request], tx);
+    if (tx === undefined) jobs.wake([request]);
+  },
   wake: (tenant, kind) => jobs.wake([{ queue: work.queueOf(kind), tenant }]),
   find: async (key) => {
     const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>({

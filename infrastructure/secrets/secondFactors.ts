@@ -1,7 +1,7 @@
 // Second factors in PostgreSQL: sealed TOTP secrets, and hashes of recovery codes.
 import { hash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import type { SecondFactors } from '../../application/ports/logins.ts';
+import type { SecondFactors } from '../../application/ports/secondFactors.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Clock } from '../../application/ports/system.ts';
 import type { SecondFactorId } from '../../domain/kernel/ids.ts';

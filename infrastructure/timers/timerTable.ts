@@ -5,6 +5,7 @@ import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.t
 import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { hidden } from '../postgres/hidden.ts';
 
 interface Row {
   kind: string;
@@ -94,8 +95,7 @@ export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise
   if (timers.length === 0) return;
   await db.query({
     name: 'clear_timers',
-    // A plan for the number of timers would be made anew for each call. Subqueries hide the number from the planner.
-    text: `DELETE FROM operations.timers t USING unnest((SELECT $1::text[]), (SELECT $2::text[])) AS v(kind, key)
+    text: `DELETE FROM operations.timers t USING unnest(${hidden('$1::text[]')}, ${hidden('$2::text[]')}) AS v(kind, key)
       WHERE t.kind = v.kind AND t.key = v.key`,
     values: [new TextArray(timers.map((timer) => timer.kind)), new TextArray(timers.map((timer) => timer.key))],
   });

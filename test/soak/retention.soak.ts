@@ -1,7 +1,7 @@
 // Old data goes faster than it is made: at least five times as many deliveries as the first version could delete (22,000,000 a day), and as
 // many other rows. Prints both rates. ROWS changes the number of each.
 import { expect } from 'chai';
-import { paced } from '../../application/ports/paced.ts';
+import { withRests } from '../../application/ports/withRests.ts';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { oldRows } from '../../infrastructure/operations/oldRows.ts';
@@ -76,7 +76,7 @@ describe('what is old', () => {
     );
     const old = oldRows(db);
     const beganAtMs = performance.now();
-    await paced(stopwatch, Number.POSITIVE_INFINITY, () => old.deleteSome());
+    await withRests(stopwatch, Number.POSITIVE_INFINITY, () => old.deleteSome());
     const perSecond = (ROWS * 1_000) / (performance.now() - beganAtMs);
     console.log(`    ${perSecond.toFixed(0)} notifications/s, at most half of the time`);
     expect(await count('operations.provider_notifications')).to.equal(0);

@@ -194,8 +194,7 @@ export class ReconciliationDesk {
           this.notified.push(reference);
           return true;
         },
-        moved: async (_, kind, payload) => void this.notified.push(`${kind} ${JSON.stringify(payload)}`),
-        wake: () => undefined,
+        startJob: async (_, kind, payload) => void this.notified.push(`${kind} ${JSON.stringify(payload)}`),
       },
       stopwatch: systemStopwatch,
       providerConnections: { callable: async () => [this.connection] },

@@ -54,9 +54,8 @@ const findRoute = route('POST', '/ops/v1/privacy/find', {
     if (isRejection(search)) return search;
     const found = await platform.findPersonalData(search.of, search.after);
     if (isRejection(found)) return found;
-    const { held, hasMore: more } = found;
-    const data = held.map(heldView).map(({ data: _, disputes: __, ...one }) => one);
-    return { status: 200, body: { data, hasMore: more } };
+    const data = found.held.map(heldView).map(({ data: _, disputes: __, ...one }) => one);
+    return { status: 200, body: { data, hasMore: found.next !== null } };
   },
 });
 
@@ -94,11 +93,10 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
     if (isRejection(search)) return search;
     const found = await platform.findPersonalData(search.of, search.after);
     if (isRejection(found)) return found;
-    const { held, hasMore: more } = found;
-    const data = held.map(heldView);
+    const data = found.held.map(heldView);
     const pdf = await renderPrivacyReport(data, accounts.realNow());
     const file = { contentType: 'application/pdf' as const, base64: pdf.toString('base64') };
-    return { status: 200, body: { data, hasMore: more, pdf: file } as never };
+    return { status: 200, body: { data, hasMore: found.next !== null, pdf: file } as never };
   },
 });
 
@@ -139,7 +137,7 @@ const eraseRoute = route('POST', '/ops/v1/privacy/erase', {
     const order = { reason: reason.trim(), despiteRetention };
     const done = await context.services.platform.erasePersonalData(search.of, order, actorOf(context), search.after);
     if (isRejection(done)) return done;
-    return { status: 200, body: { data: done.erased.map(erasedView), hasMore: done.hasMore } };
+    return { status: 200, body: { data: done.erased.map(erasedView), hasMore: done.next !== null } };
   },
 });
 

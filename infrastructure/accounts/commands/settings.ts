@@ -1,6 +1,7 @@
 // Shows and changes the settings of one account (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
 import { readFile } from 'node:fs/promises';
-import { changeAccountSettings, changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
+import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
+import { replaceLogo } from '../../../application/accounts/changeLogo.ts';
 import { type CheckedLogo, LOGO_BYTES_MAX } from '../../../application/ports/logos.ts';
 import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../domain/account/settings.ts';
@@ -81,7 +82,7 @@ export const settingsCommand = ({ settings: declared }: DeclaredSettings): CliCo
       const logo = await logoOf(options['logo']);
       const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
       let agreed = await changeAccountSettings(needs)(id, changeOf(known, options), by);
-      if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
+      if (logo !== undefined && !isRejection(agreed)) agreed = await replaceLogo(needs)(id, logo, by);
       if (isRejection(agreed)) throw new UsageError(agreed.message);
       const changed = Object.keys(options).filter((option) => options[option] !== undefined);
       const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };

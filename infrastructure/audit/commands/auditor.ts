@@ -131,7 +131,7 @@ const explain: CliCommand = {
     language: { description: 'language of the text (default: en; --json has all)', choices: LANGUAGES },
   },
   run: async ({ platform }, { args: [text = ''], options: { language = 'en' } }) => {
-    const story = await platform.tellPayment(paymentIdOf(text));
+    const story = await platform.paymentStory(paymentIdOf(text));
     if (story === null) throw new UsageError('There is no such payment.');
     return { json: story, text: storyText(story, language as Language) };
   },

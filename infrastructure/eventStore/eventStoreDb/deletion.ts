@@ -2,7 +2,6 @@
 // scavenge, the server still returns a deleted stream's events to subscribers. So the log also holds the day before which streams were
 // deleted, and for older deliveries every subscription checks that their stream still exists.
 
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
@@ -13,7 +12,7 @@ import type { Appender } from './appender.ts';
 import { type Connector, ReplaceableConnection } from './connection.ts';
 import { translated } from './failures.ts';
 import { tombstoneRequest } from './messages.ts';
-import { OWN_CATEGORY } from './ownStreams.ts';
+import { OWN_CATEGORY, ownAppend } from './ownStreams.ts';
 import { CallConnection, type Reader } from './reader.ts';
 import type { Timings } from './settings.ts';
 
@@ -91,11 +90,8 @@ export class Deletion {
   async #announce(before: string): Promise<void> {
     for (let tries = 0; (await this.deletedBefore()) < before; tries++) {
       if (tries === TRIES) throw new EventStoreUnavailable('the date of the deletion could not be written');
-      const data = JSON.stringify({ before });
-      const event = { id: randomUUID(), type: 'DeliveriesDeletedBefore', data, metadata: '{}' };
-      const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
-      const expected = this.#known.revision;
-      await this.#options.appender.append({ stream: RETENTION_STREAM, expected, events: [event], ...sizes });
+      const { revision } = this.#known;
+      await this.#options.appender.append(ownAppend(RETENTION_STREAM, revision, 'DeliveriesDeletedBefore', { before }));
     }
   }
 

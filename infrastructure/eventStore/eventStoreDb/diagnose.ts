@@ -7,6 +7,7 @@ import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { type Connection, Connector } from './connection.ts';
 import { translated } from './failures.ts';
 import { DEADLINE_MS } from './messages.ts';
+import { OWN_CATEGORY } from './ownStreams.ts';
 import { appendProbe, clusterNodes, serverVersion } from './probes.ts';
 import { Reader } from './reader.ts';
 import { type ConnectionSettings, readConnectionString, TIMINGS, type Timings } from './settings.ts';
@@ -91,7 +92,7 @@ const nodes: Check = async ({ connection }) => {
 // The user's rights, and the server's clock.
 
 /** Holds one event, which the next one replaces: `$maxCount` is 1. */
-const CLOCK_STREAM = 'quita_store-clock';
+const CLOCK_STREAM = `${OWN_CATEGORY}-clock`;
 const SKEW_MS_MAX = 1_000;
 
 const denied = (check: string, { settings: { tls, credentials } }: World, code: number, what: string): Diagnosis => {

@@ -9,33 +9,44 @@ import {
   EventStoreUnavailable,
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
+import type { CheckedAppend } from '../checkAppend.ts';
 import { IN_USE, type LogState } from '../logState.ts';
 import type { Appender } from './appender.ts';
 import type { Reader } from './reader.ts';
 
-export const IDENTITY_STREAM = 'quita_store-identity';
+export const OWN_CATEGORY = 'quita_store';
+export const IDENTITY_STREAM = `${OWN_CATEGORY}-identity`;
+export const STATE_STREAM = `${OWN_CATEGORY}-state`;
+const PAGE_EVENTS = 100;
 const TRIES = 3;
+
+/** Returns the append of one event to an own stream. */
+export const ownAppend = (stream: string, expected: number, type: string, content: object): CheckedAppend => {
+  const data = JSON.stringify(content);
+  const metadata = '{}';
+  return {
+    stream,
+    expected,
+    events: [{ id: randomUUID(), type, data, metadata }],
+    dataBytes: Buffer.byteLength(data),
+    metadataBytes: metadata.length,
+  };
+};
 
 /** Throws EventStoreUnavailable. */
 export const identityOf = async (reader: Reader, appender: Appender): Promise<string> => {
-  const data = JSON.stringify({ storeId: randomUUID() });
-  const event = { id: randomUUID(), type: 'StoreIdentified', data, metadata: '{}' };
-  const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
+  const append = ownAppend(IDENTITY_STREAM, EMPTY_STREAM, 'StoreIdentified', { storeId: randomUUID() });
   for (let n = 0; n < TRIES; n++) {
     const [first] = await reader.pageSoon(IDENTITY_STREAM, 0, 1);
     if (first !== undefined) return (JSON.parse(first.data) as { storeId: string }).storeId;
     try {
-      await appender.append({ stream: IDENTITY_STREAM, expected: EMPTY_STREAM, events: [event], ...sizes });
+      await appender.append(append);
     } catch (error) {
       if (!(error instanceof AppendOutcomeUnknown)) throw error;
     }
   }
   throw new EventStoreUnavailable('the identity of the log could not be written');
 };
-
-export const OWN_CATEGORY = 'quita_store';
-export const STATE_STREAM = `${OWN_CATEGORY}-state`;
-const PAGE_EVENTS = 100;
 
 /** The state up to a revision of the stream; -1 if it was never written, as in most logs. */
 export interface KnownState {
@@ -62,9 +73,6 @@ export const readState = async (reader: Reader): Promise<KnownState> => {
 /** Throws AppendOutcomeUnknown, or EventStoreUnavailable, also if another program changed the state in the meantime. */
 export const writeState = async (reader: Reader, appender: Appender, state: LogState): Promise<void> => {
   const { revision: expected } = await readState(reader);
-  const data = JSON.stringify(state);
-  const event = { id: randomUUID(), type: 'LogStateChanged', data, metadata: '{}' };
-  const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
-  const { ok } = await appender.append({ stream: STATE_STREAM, expected, events: [event], ...sizes });
+  const { ok } = await appender.append(ownAppend(STATE_STREAM, expected, 'LogStateChanged', state));
   if (!ok) throw new EventStoreUnavailable('another program changed the state of the log');
 };

@@ -26,9 +26,9 @@ export class Announcements {
   readonly #options: AnnouncementsOptions;
   readonly #looking: Repeating;
   readonly #undo: (() => void)[] = [];
-  /** The newest place that this process has to announce; null if the others were told. */
-  #untold: number | null = null;
-  #isTelling = false;
+  /** The newest place that is not announced yet, or null. */
+  #unannounced: number | null = null;
+  #isAnnouncing = false;
 
   private constructor(options: AnnouncementsOptions) {
     this.#options = options;
@@ -56,8 +56,8 @@ export class Announcements {
 
   /** Tells other processes that this one has appended up to this place. What is appended meanwhile shares the next notice. */
   announce(place: number): void {
-    this.#untold = place;
-    if (!this.#isTelling) void this.#tell();
+    this.#unannounced = place;
+    if (!this.#isAnnouncing) void this.#announceAll();
   }
 
   /** Does not wait for a running look, whose connection may be silent. */
@@ -69,15 +69,15 @@ export class Announcements {
   }
 
   /** Never rejects. Without a session, the others find the events within a second. */
-  async #tell(): Promise<void> {
+  async #announceAll(): Promise<void> {
     const { notices } = this.#options;
-    this.#isTelling = true;
-    for (let { session } = notices; session !== null && this.#untold !== null; session = notices.session) {
-      const values = [this.#untold];
-      this.#untold = null;
+    this.#isAnnouncing = true;
+    for (let { session } = notices; session !== null && this.#unannounced !== null; session = notices.session) {
+      const values = [this.#unannounced];
+      this.#unannounced = null;
       await session.query({ ...ANNOUNCE, values }).catch(() => undefined);
     }
-    this.#isTelling = false;
+    this.#isAnnouncing = false;
   }
 
   async #look(): Promise<void> {

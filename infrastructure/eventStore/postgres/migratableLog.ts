@@ -2,13 +2,13 @@
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
-import { SessionWatch } from '../../postgres/sessionWatch.ts';
+import { endSession, SessionWatch } from '../../postgres/sessionWatch.ts';
 import type { LogName, LogState } from '../logState.ts';
 import { type MigratableLog, runsOf } from '../logState.ts';
 import { deletion } from './deletion.ts';
 import { WRITER_SETTINGS } from './groupCommit.ts';
 import { Reader } from './reader.ts';
-import { closeSession, openSession } from './session.ts';
+import { openSession } from './session.ts';
 import { openPostgresEventStore } from './store.ts';
 
 /** The lock of event_store.append: its holder is the only writer. */
@@ -66,12 +66,18 @@ export const openMigratablePostgresLog = async (
   const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS });
   const opening = openPostgresEventStore({ connectionString, watch, poolSize: 1, inAnyState: true, onError });
   const store = await opening.catch(async (error: unknown) => {
-    await closeSession(session);
+    await endSession(session);
     throw error;
   });
   const reader = new Reader({ connectionString, watch, poolSize: 1, onError });
   const logName: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
   const state = async (): Promise<LogState> => (await reader.store()).state;
+  /** Returns the statement that names the log this is a copy of; a transaction that begins with it may change the copy. */
+  const namingItsSource = async (): Promise<pg.QueryConfig> => {
+    const current = await state();
+    if (current.kind !== 'copy') throw new Error(`only a copy can be changed this way; the log is ${current.kind}`);
+    return { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
+  };
   return {
     name: logName,
     store,
@@ -82,23 +88,19 @@ export const openMigratablePostgresLog = async (
       await underLock(session, [{ text: SET_STATE, values }]);
     },
     async write(events, onWritten) {
-      const current = await state();
-      if (current.kind !== 'copy') throw new Error(`only a copy can be written this way; the log is ${current.kind}`);
-      const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
+      const naming = await namingItsSource();
       for (const run of runsOf(events, () => true)) {
-        await underLock(session, [says, copyStatement(run)]);
+        await underLock(session, [naming, copyStatement(run)]);
         onWritten(run.length);
       }
     },
     async deleteDeliveries(ended) {
-      const current = await state();
-      if (current.kind !== 'copy') throw new Error(`only a copy can be corrected this way; the log is ${current.kind}`);
-      const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
+      const naming = await namingItsSource();
       for (let at = 0; at < ended.length; at += DELETED_AT_ONCE)
-        await underLock(session, [says, deletion(ended.slice(at, at + DELETED_AT_ONCE))]);
+        await underLock(session, [naming, deletion(ended.slice(at, at + DELETED_AT_ONCE))]);
     },
     async close() {
-      await Promise.all([store.close(), reader.close(), closeSession(session)]);
+      await Promise.all([store.close(), reader.close(), endSession(session)]);
     },
   };
 };

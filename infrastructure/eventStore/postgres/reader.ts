@@ -8,12 +8,14 @@ import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
+import { hidden } from '../../postgres/hidden.ts';
 import { PoolConnections, watchedClient } from '../../postgres/session.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
 import { checkCategories } from '../subscribeOptions.ts';
 import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
+import { type StreamRead, StreamReads } from './streamReads.ts';
 
 // --- Positions: 1, 2, 3 … in commit order, written with 19 digits so that text order is log order ---
 
@@ -34,7 +36,7 @@ export const placeOf = (position: Position | null): number => {
 
 export const positionOrNull = (place: number): Position | null => (place === 0 ? null : positionOf(place));
 
-// --- A subscription's categories, as SQL and as a test in memory. Both must match the generated column `category` ---
+// --- A subscription's categories, as SQL and as a test in memory, which must agree ---
 
 export interface CategoryFilter {
   /** Part of the prepared statement's name: equal for equal filters. A hash, because PostgreSQL cuts names at 63 bytes. */
@@ -247,81 +249,8 @@ export class Reader {
   }
 }
 
-// Concurrent reads of streams are sent to the database together: a job reads twenty streams, and one statement per stream would cost more
-// than all its other work.
-
-export interface StreamRead {
-  readonly stream: string;
-  /** First revision wanted. */
-  readonly from: number;
-}
-
-/** Returns the events of each read, in the order of the reads. */
-type ReadTogether = (reads: readonly StreamRead[]) => Promise<readonly (readonly RecordedEvent[])[]>;
-
-interface Waiting extends StreamRead {
-  readonly resolve: (events: readonly RecordedEvent[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Most streams per statement; each may return a whole page. */
-const TOGETHER_MAX = 32;
-/** Most concurrent statements. One connection stays free for subscriptions. */
-const STATEMENTS_MAX = 2;
-
-export class StreamReads {
-  readonly #readTogether: ReadTogether;
-  #waiting: Waiting[] = [];
-  #scheduled = false;
-  #underWay = 0;
-
-  constructor(readTogether: ReadTogether) {
-    this.#readTogether = readTogether;
-  }
-
-  /** Reads a stream. Rejects with the statement's error. */
-  read(stream: string, from: number): Promise<readonly RecordedEvent[]> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ stream, from, resolve, reject });
-      this.#schedule();
-    });
-  }
-
-  /** Sends at the end of this turn of the event loop. This adds no delay, but combines all reads of the same turn. */
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#send();
-    });
-  }
-
-  #send(): void {
-    while (this.#waiting.length > 0 && this.#underWay < STATEMENTS_MAX)
-      void this.#run(this.#waiting.splice(0, TOGETHER_MAX));
-  }
-
-  async #run(reads: readonly Waiting[]): Promise<void> {
-    this.#underWay++;
-    let settle: (read: Waiting, index: number) => void;
-    try {
-      const found = await this.#readTogether(reads);
-      settle = ({ resolve }, index) => resolve(found[index] as readonly RecordedEvent[]);
-    } catch (error) {
-      settle = ({ reject }) => reject(error);
-    }
-    this.#underWay--;
-    // The database reads the next streams while the callers process these.
-    this.#send();
-    reads.forEach(settle);
-  }
-}
-
 // The queries of the event store. Limits and categories are literals: a plan for an unknown limit may sort the whole table, and only
-// literal categories show the planner that the partial index applies. Positions and lists of streams are in subqueries, which hide them
-// from the planner: near the head, a plan for few events seems cheaper than the one for any position, so each call would be planned, in
-// 300 µs.
+// literal categories show the planner that the partial index applies.
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
@@ -339,7 +268,7 @@ export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1
 
 /** $1 streams, $2 first revisions, $3 limit per stream. A row holds the stream's number in $1, from 1, and an event. */
 export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
-  FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) WITH ORDINALITY wanted(stream, first, number)
+  FROM unnest(${hidden('$1::text[]')}, ${hidden('$2::bigint[]')}) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM event_store.of_stream(wanted.stream) e
     WHERE e.revision >= wanted.first ORDER BY e.revision LIMIT $3
@@ -348,19 +277,20 @@ export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
 
 /** $1 exclusive position. */
 export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM event_store.events
-  WHERE position > (SELECT $1::bigint) ORDER BY position LIMIT ${limit}`;
+  WHERE position > ${hidden('$1::bigint')} ORDER BY position LIMIT ${limit}`;
 
 /**
  * $1 exclusive position. A row holds the head and an event's columns; if nothing matches, one row has null columns. Page and head come
  * from one statement and thus one snapshot, so there is no match between the last match and the head.
  */
 export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, limit: number): string => {
-  const window = windowPlaces === null ? '' : `AND position <= (SELECT $1::bigint) + ${windowPlaces}`;
+  const after = hidden('$1::bigint');
+  const window = windowPlaces === null ? '' : `AND position <= ${after} + ${windowPlaces}`;
   return `SELECT head.place, page.*
     FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
     LEFT JOIN LATERAL (
       SELECT ${COLUMNS} FROM event_store.events
-      WHERE position > (SELECT $1::bigint) ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
+      WHERE position > ${after} ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
     ) page ON true
     ORDER BY page.position`;
 };

@@ -2,7 +2,7 @@
 // process.
 import pg from 'pg';
 import { SERVER_SETTINGS } from '../../postgres/session.ts';
-import { ConnectionSilent, cutSession, endSession, type SessionWatch } from '../../postgres/sessionWatch.ts';
+import { ConnectionSilent, cutSession, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { whenLate } from '../../waiting.ts';
 
 interface SessionOptions {
@@ -36,8 +36,6 @@ export const clientConfig = (options: Pick<SessionOptions, 'connectionString' | 
 
 /** Returns place and id of the newest event. */
 export const NEWEST_TEXT = 'SELECT e.position, e.id FROM event_store.events e ORDER BY e.position DESC LIMIT 1';
-
-export const closeSession = endSession;
 
 /** Opens a connection, applies its settings and checks it. Each step takes at most 3 s, or rejects. */
 export const openSession = async (options: SessionOptions): Promise<pg.Client> => {

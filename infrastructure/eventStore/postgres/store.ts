@@ -9,7 +9,7 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { NotificationListener } from '../../postgres/notificationListener.ts';
 import { connectionConfig } from '../../postgres/session.ts';
-import type { SessionWatch } from '../../postgres/sessionWatch.ts';
+import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
@@ -43,8 +43,9 @@ export async function openPostgresEventStore(
   options: PostgresEventStoreOptions,
 ): Promise<EventStore & DeletesDeliveries> {
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
-  const config = connectionConfig(connectionString, 'quita event store: notices');
-  const { watch = config.watch, notices = new NotificationListener({ ...config, watch }) } = options;
+  const name = 'quita event store: notices';
+  const { watch = new SessionWatch({ connectionString, application_name: name }) } = options;
+  const { notices = new NotificationListener(connectionConfig(connectionString, name, watch)) } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
   const memory = new LogMemory(onError);
   const reader = new Reader({

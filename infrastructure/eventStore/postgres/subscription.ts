@@ -3,9 +3,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
-import { restoredLog } from '../knownLog.ts';
 import type { LogMemory } from './logMemory.ts';
-import { type CategoryFilter, type LogPage, placeOf, positionOf, positionOrNull, type Reader } from './reader.ts';
+import { ProvenPosition } from './provenPosition.ts';
+import { type CategoryFilter, type LogPage, positionOf, positionOrNull, type Reader } from './reader.ts';
 import type { SharedReads } from './sharedReads.ts';
 
 export interface LogSources {
@@ -38,58 +38,6 @@ interface Fetched {
 }
 /** The page that is read while the consumer works. */
 type Ahead = Promise<Fetched | null> | null;
-
-interface Sources {
-  readonly reader: Pick<Reader, 'lookAt'>;
-  readonly memory: Pick<LogMemory, 'connections' | 'restores'>;
-}
-
-/** A subscription's position, and the proof that the log still has the events it read. It is checked after every new connection. */
-export class Footing {
-  /** Every matching event up to this place was read. */
-  at: number;
-  /** The last event read. At the start it is the starting place; the first proof adds that event's id. */
-  #last: { readonly place: number; readonly id: string | null };
-  /** Number of connections at the last proof; -1 before the first. */
-  #connections = -1;
-  #restores: number;
-  readonly #sources: Sources;
-
-  constructor(sources: Sources, at: number) {
-    this.#sources = sources;
-    this.at = at;
-    this.#last = { place: at, id: null };
-    this.#restores = sources.memory.restores;
-  }
-
-  move({ events, upTo }: LogPage): void {
-    const last = events.at(-1);
-    if (last !== undefined) this.#last = { place: placeOf(last.position), id: last.id };
-    this.at = upTo;
-  }
-
-  /** Whether no connection was opened since the proof, so that all reads since then were of the same log. */
-  get isProved(): boolean {
-    return this.#connections === this.#sources.memory.connections;
-  }
-
-  /** Throws UnknownPosition, EventStoreUnavailable. */
-  async prove(): Promise<void> {
-    const { reader, memory } = this.#sources;
-    const { place, id } = this.#last;
-    // Read before the query: if the query opens a connection, the proof is repeated.
-    const { connections, restores } = memory;
-    const found = await reader.lookAt(place);
-    if (found.head < this.at) throw restoredLog(positionOf(this.at), 'no event');
-    const isOther = id !== null && found.id !== null && found.id !== id;
-    // A filter passes places without reading their events. After a restore, it is unknown whether they were the same.
-    const isDoubtful = restores !== this.#restores && place !== this.at;
-    if (isOther || isDoubtful) throw restoredLog(positionOf(this.at), 'another event');
-    if (id === null) this.#last = { place, id: found.id };
-    this.#restores = restores;
-    this.#connections = connections;
-  }
-}
 
 const isWorthStoring = (places: number, sinceMs: number): boolean =>
   places >= CHECKPOINT_PLACES || (places > 0 && sinceMs >= CHECKPOINT_MS);
@@ -127,10 +75,10 @@ const fromLog = async (sources: LogSources, after: number, following: Following)
 };
 
 /** Proves that the log still has the events read. Returns false if the signal aborts first. Throws UnknownPosition. */
-const proved = async ({ onError }: LogSources, footing: Footing, signal: AbortSignal): Promise<boolean> => {
-  for (let attempt = 0; !signal.aborted && !footing.isProved; attempt++) {
+const proved = async ({ onError }: LogSources, position: ProvenPosition, signal: AbortSignal): Promise<boolean> => {
+  for (let attempt = 0; !signal.aborted && !position.isProved; attempt++) {
     try {
-      await raceAbort(footing.prove(), signal);
+      await raceAbort(position.prove(), signal);
     } catch (error) {
       if (error instanceof UnknownPosition) throw error;
       onError(error);
@@ -171,27 +119,27 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
   const left = new AbortController(); // aborted when the consumer stops, so that no read continues for it
   const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
   const { signal } = following;
-  const footing = new Footing(sources, following.after);
-  let reported = { place: footing.at, atMs: performance.now() };
+  const position = new ProvenPosition(sources, following.after);
+  let reported = { place: position.at, atMs: performance.now() };
   let live = false;
   let ahead: Ahead = null;
   const report = (): void => {
-    reported = { place: footing.at, atMs: performance.now() };
+    reported = { place: position.at, atMs: performance.now() };
   };
 
   const leave = asked.filter === null ? shared.enter() : () => undefined;
   try {
     while (true) {
-      if (!footing.isProved) ahead = null; // it may be from another log
-      if (!(await proved(sources, footing, signal))) return;
+      if (!position.isProved) ahead = null; // it may be from another log
+      if (!(await proved(sources, position, signal))) return;
       const { known } = head;
-      const fetched = await nextPage(sources, footing.at, following, ahead);
+      const fetched = await nextPage(sources, position.at, following, ahead);
       if (fetched === null || signal.aborted) return;
       const { page, fellBehind } = fetched;
       live &&= !fellBehind;
-      if (!footing.isProved) continue; // this page may be from another log, too
-      footing.move(page);
-      const { at } = footing;
+      if (!position.isProved) continue; // this page may be from another log, too
+      position.move(page);
+      const { at } = position;
       const isInMemory = recent.after(at, 1) !== null || shared.isNear(at);
       ahead = page.atHead || isInMemory ? null : fromLog(sources, at, following);
 

@@ -83,7 +83,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
   decideRefund: async (tenant, { paymentId, refundId }, failure, at, late) => {
     const status = await db.transaction(async (tx) => {
       if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at, late))
-        await notifications.moved(tenant, 'refund', { paymentId, refundId }, tx);
+        await notifications.startJob(tenant, 'refund', { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
     });
     notifications.wake(tenant, 'refund');

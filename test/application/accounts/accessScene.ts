@@ -1,19 +1,19 @@
 // Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
 
+import { changePassword } from '../../../application/accounts/changePassword.ts';
 import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
-import { changePassword } from '../../../application/accounts/passwordLink.ts';
 import { addUser, disableUser, enableUser } from '../../../application/accounts/users.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type {
   LoginFailures,
   PasswordHasher,
   Passwords,
-  SecondFactors,
   Session,
   Sessions,
   SessionTokens,
   UserEmails,
 } from '../../../application/ports/logins.ts';
+import type { SecondFactors } from '../../../application/ports/secondFactors.ts';
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { USER } from '../../../domain/user/user.ts';

@@ -1,6 +1,6 @@
 // An account's logo changes under a lock: two at once would forget each other's bytes.
 import { expect } from 'chai';
-import { changeLogo } from '../../../application/accounts/changeAccountSettings.ts';
+import { replaceLogo } from '../../../application/accounts/changeLogo.ts';
 import type { CommandHandler } from '../../../application/core/commandHandler.ts';
 import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
 import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
@@ -45,7 +45,7 @@ describe('the logo of an account', () => {
     };
     const { commands, accounts } = core;
     const needs = { commands, accounts, logos, withTenantLock, leases: { announce: async () => undefined } };
-    const change = (to: CheckedLogo | null) => changeLogo(needs)(accountId, to, BY);
+    const change = (to: CheckedLogo | null) => replaceLogo(needs)(accountId, to, BY);
     for (const to of [logo('a'), logo('b'), logo('b'), null]) await change(to);
     expect(done.splice(0)).to.deep.equal([
       [true, 'put', 'a', null],
@@ -69,7 +69,7 @@ describe('the logo of an account', () => {
       },
     } as unknown as CommandHandler;
     for (const to of [logo('e'), null]) {
-      const refused = await changeLogo({ ...needs, commands: full })(accountId, to, BY);
+      const refused = await replaceLogo({ ...needs, commands: full })(accountId, to, BY);
       expect(isRejection(refused) && refused.code).to.equal('change_limit_reached');
     }
     expect(done.splice(0)).to.deep.equal([
@@ -78,7 +78,7 @@ describe('the logo of an account', () => {
     ]);
     const nobody = newId<AccountId>();
     const anyLock: WithTenantLock = (_, __, work) => work();
-    const refused = await changeLogo({ ...needs, withTenantLock: anyLock })(nobody, logo('c'), BY);
+    const refused = await replaceLogo({ ...needs, withTenantLock: anyLock })(nobody, logo('c'), BY);
     expect([isRejection(refused) && refused.code, done]).to.deep.equal(['not_found', []]);
   });
 });

@@ -1,6 +1,9 @@
-// The gauge of sealing reads each delivery after the last leaf once, and a bounded number of them at a time.
+// The lag of sealing reads each delivery after the last leaf once, and a bounded number of them at a time; the lag of a consumer one event.
 import { expect } from 'chai';
-import { EVENTS_MAX, SealingLag } from '../../../application/audit/sealingLag.ts';
+import { auditStatus, type OperateAuditNeeds } from '../../../application/audit/operateAudit.ts';
+import { sealingLagOf } from '../../../application/audit/sealingLag.ts';
+import { EVENTS_MAX } from '../../../application/core/lagAfter.ts';
+import { listConsumers } from '../../../application/operations/consumers.ts';
 import { UnknownPosition } from '../../../application/ports/eventStore.ts';
 
 const PAGE = 1_000;
@@ -13,21 +16,34 @@ class World {
   readonly log: (string | undefined)[] = [];
   sealed: number | null = null;
   reads = 0;
-  readonly lag = new SealingLag({
+  restored: () => void = () => undefined;
+  readonly needs = {
     auditClock: { now: () => NOW },
-    auditTree: { find: async () => ({ position: this.sealed === null ? null : String(this.sealed) }) },
-    store: { subscribe: ({ after }: { after: string | null }) => this.#subscribe(after) },
-  } as never);
+    auditTree: {
+      find: async () => ({ position: this.sealed === null ? null : String(this.sealed) }),
+      latest: async () => null,
+    },
+    auditKeys: { list: async () => [] },
+    auditSettings: { anchors: [], witnesses: [] },
+    store: {
+      head: async () => String(this.log.length - 1),
+      subscribe: ({ after, batchSize = PAGE }: { after: string | null; batchSize?: number }) =>
+        this.#subscribe(after, batchSize),
+      onRestored: (listener: () => void) => {
+        this.restored = listener;
+      },
+    },
+  } as unknown as OperateAuditNeeds;
 
   add(stream: string, count = 1): void {
     for (let n = 0; n < count; n++) this.log.push(stream);
   }
 
-  async *#subscribe(after: string | null) {
+  async *#subscribe(after: string | null, pageSize: number) {
     const from = after === null ? 0 : Number(after) + 1;
     if (after !== null && this.log[Number(after)] === undefined) throw new UnknownPosition(after);
-    for (let at = from; at < this.log.length; at += PAGE) {
-      const page = this.log.slice(at, at + PAGE);
+    for (let at = from; at < this.log.length; at += pageSize) {
+      const page = this.log.slice(at, at + pageSize);
       this.reads += page.length;
       const recordedAt = new Date(NOW - 60_000).toISOString();
       const events = page.flatMap((stream, n) => (stream ? [{ stream, position: String(at + n), recordedAt }] : []));
@@ -38,7 +54,7 @@ class World {
   /** Returns the lag, and how many events were read for it. */
   async look(): Promise<readonly [number | null, number]> {
     this.reads = 0;
-    return [await this.lag.seconds(), this.reads];
+    return [await sealingLagOf(this.needs).seconds(), this.reads];
   }
 }
 
@@ -84,7 +100,41 @@ describe('the lag of sealing', () => {
     world.add(PAYMENT);
     expect((await world.look())[0]).to.equal(60);
     world.log[0] = undefined;
-    world.lag.forget();
+    world.restored();
     expect((await world.look())[0]).to.equal(null);
+  });
+
+  it('is read once for the gauge and operators together', async () => {
+    const world = new World();
+    world.add(DELIVERY, 2_500);
+    expect(await world.look()).to.deep.equal([0, 2_500]);
+    world.reads = 0;
+    expect((await auditStatus(world.needs)()).lagSeconds).to.equal(0);
+    expect(world.reads).to.equal(0);
+  });
+});
+
+describe('the lag of a read model or process', () => {
+  const lagAt = async (world: World, position: string | null): Promise<number | null | undefined> => {
+    const standings = async () => new Map([['payments', { position, partitions: [], version: 1 }]]);
+    const list = listConsumers({ ...world.needs, consumers: { standings } } as never);
+    return (await list()).consumers[0]?.lagSeconds;
+  };
+
+  it('is the age of the next event, a delivery too, for which no other event is read', async () => {
+    const world = new World();
+    world.add(PAYMENT);
+    world.add(DELIVERY, 2_500);
+    expect(await lagAt(world, '0')).to.equal(60);
+    expect(world.reads).to.equal(1);
+    expect(await lagAt(world, '2500')).to.equal(0);
+    expect(world.reads).to.equal(1);
+  });
+
+  it('is null if the log can’t be read from its position', async () => {
+    const world = new World();
+    world.add(PAYMENT, 2);
+    world.log[0] = undefined;
+    expect(await lagAt(world, '0')).to.equal(null);
   });
 });

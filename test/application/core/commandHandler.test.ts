@@ -242,13 +242,13 @@ describe('the command handler, on Postgres', () => {
 
   it('tells of the states around an event as it was', async () => {
     const paymentId = await core.openCharge();
-    const around = await core.commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), 1);
-    expect([around?.before.charge.status, around?.event.type, around?.after.charge.status]).to.deep.equal([
+    const step = await core.commands.loadStep(PAYMENT, PAYMENT.stream(paymentId), 1);
+    expect([step?.before.charge.status, step?.event.type, step?.after.charge.status]).to.deep.equal([
       'requested',
       'ChargePixIssued',
       'open',
     ]);
-    expect(await core.commands.loadAround(PAYMENT, PAYMENT.stream(paymentId), 2)).to.equal(null);
+    expect(await core.commands.loadStep(PAYMENT, PAYMENT.stream(paymentId), 2)).to.equal(null);
   });
 
   it('decides again when everything was forgotten between the decision and the append', async () => {

@@ -186,7 +186,7 @@ describe('what acquirers tell, on Postgres', () => {
         store: async () => true,
         unreported: async (keys: readonly unknown[]) => keys.map(() => true),
         find: async () => notification,
-        moved: async () => undefined,
+        startJob: async () => undefined,
         wake: () => undefined,
         markHandled: async (_key: unknown, outcome: string) => void handled.push(outcome),
         unhandled: async function* () {

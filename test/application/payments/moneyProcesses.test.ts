@@ -42,7 +42,7 @@ class Told implements ProviderNotifications {
   async markHandled({ reference }: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void> {
     this.handled.push(`${reference} ${outcome}`);
   }
-  async moved(): Promise<void> {}
+  async startJob(): Promise<void> {}
   wake(): void {}
   async *unhandled(): AsyncGenerator<readonly []> {
     yield [];

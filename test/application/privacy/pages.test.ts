@@ -45,13 +45,13 @@ describe('pages of a person’s data', () => {
   const pageAfter = async (after: OwnerId | null) => {
     const page = await findPerson(needs)(PERSON, after);
     if (isRejection(page)) throw new Error(page.message);
-    return [page.held.map(({ id }) => id), page.hasMore];
+    return [page.held.map(({ id }) => id), page.next];
   };
 
   it('end after the last item', async () => {
-    expect(await pageAfter(null)).to.deep.equal([IDS.slice(0, FOUND_MAX), true]);
-    expect(await pageAfter({ payment: idOf(FOUND_MAX - 1) })).to.deep.equal([IDS.slice(FOUND_MAX), false]);
-    expect(await pageAfter({ payment: idOf(COUNT - 1) })).to.deep.equal([[], false]);
+    expect(await pageAfter(null)).to.deep.equal([IDS.slice(0, FOUND_MAX), { payment: idOf(FOUND_MAX - 1) }]);
+    expect(await pageAfter({ payment: idOf(FOUND_MAX - 1) })).to.deep.equal([IDS.slice(FOUND_MAX), null]);
+    expect(await pageAfter({ payment: idOf(COUNT - 1) })).to.deep.equal([[], null]);
   });
 
   it('do not begin after an item that does not exist', async () => {
@@ -66,12 +66,12 @@ describe('pages of a person’s data', () => {
       const page = await eraseData(needs)(PERSON, order, BY, after);
       if (isRejection(page)) throw new Error(page.message);
       outcomes.push(...page.erased.map(({ outcome }) => outcome));
-      after = page.erased.at(-1)?.owner ?? null;
-      if (!page.hasMore) break;
+      after = page.next;
+      if (after === null) break;
     }
     expect(outcomes).to.deep.equal(IDS.map(() => 'refused'));
     expect(refusedIds).to.deep.equal(IDS);
     const last = await eraseData(needs)(PERSON, order, BY, { payment: idOf(COUNT - 1) });
-    expect(last).to.deep.equal({ erased: [], hasMore: false });
+    expect(last).to.deep.equal({ erased: [], next: null });
   });
 });

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
+import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import { handleCallback, startOwnReturns, type TakeReturns } from '../../../application/providers/handleCallback.ts';
+import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { sealBody } from '../../../infrastructure/providers/callbackBodies.ts';

@@ -2,11 +2,11 @@
 // in test/infrastructure/deliveries/failingTargets.test.ts
 // has the rest.
 import { expect } from 'chai';
-import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
+import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
 import { EndpointHealth, PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { at } from '../../support/samples.ts';
 
-const attempt = { group: 'we', key: 'd', dueAt: at('13:00:00') } as FirstAttempt;
+const attempt = { group: 'we', key: 'd', dueAt: at('13:00:00') } as TimedAttempt;
 
 describe('endpoint health (W3)', () => {
   let asked: string[];

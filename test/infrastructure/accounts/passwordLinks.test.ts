@@ -1,7 +1,7 @@
 // Links to set a password, and requests for them, in Postgres: how long each of them lives.
 import { expect } from 'chai';
 import { jobOfRequest, sendLink } from '../../../application/accounts/passwordLink.ts';
-import type { LinkRequest } from '../../../application/ports/logins.ts';
+import type { LinkRequest } from '../../../application/ports/passwordLinks.ts';
 import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
 import { passwordLinks } from '../../../infrastructure/accounts/passwordLinks.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';

@@ -1,6 +1,6 @@
 // First attempts for a target that keeps failing get their turns as probes, one a minute, and all go when it takes something (W3).
 import { expect } from 'chai';
-import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
+import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
@@ -8,11 +8,11 @@ import { timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
-const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as FirstAttempt['dueAt'];
+const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as TimedAttempt['dueAt'];
 /** As the table holds it. */
 const row = (key: string, seconds: number, group = 'we') =>
   timer(key, at(seconds), { kind: 'deliver', group, mode: 'live' });
-const attempt = (key: string, seconds: number, group = 'we', since = seconds): FirstAttempt => ({
+const attempt = (key: string, seconds: number, group = 'we', since = seconds): TimedAttempt => ({
   ...row(key, seconds, group),
   group,
   since: at(since),

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../../domain/kernel/ids.ts';
 import { LogMemory } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
-import { Footing } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
+import { ProvenPosition } from '../../../../infrastructure/eventStore/postgres/provenPosition.ts';
 import { failureOf } from '../../../conformance/eventStore/harness.ts';
 
 /** Ids by place, from 1. */
@@ -128,19 +128,19 @@ describe('the memory of the log', () => {
     const looking = {
       lookAt: async (place: number) => ({ head: server.ids.length, id: server.ids[place - 1] ?? null }),
     };
-    const outcome = async (footing: Footing) =>
-      footing.prove().then(
+    const outcome = async (position: ProvenPosition) =>
+      position.prove().then(
         () => 'proved',
         ({ name }: Error) => name,
       );
 
     it('is proved once for each new connection', async () => {
-      const footing = new Footing({ reader: looking, memory }, 3);
-      expect(footing.isProved).to.equal(false);
-      expect(await outcome(footing)).to.equal('proved');
-      expect(footing.isProved).to.equal(true);
+      const position = new ProvenPosition({ reader: looking, memory }, 3);
+      expect(position.isProved).to.equal(false);
+      expect(await outcome(position)).to.equal('proved');
+      expect(position.isProved).to.equal(true);
       await check();
-      expect(footing.isProved).to.equal(false);
+      expect(position.isProved).to.equal(false);
     });
 
     it('is asked for again when the question itself needed a new connection', async () => {
@@ -150,19 +150,19 @@ describe('the memory of the log', () => {
           return looking.lookAt(place);
         },
       };
-      const footing = new Footing({ reader, memory }, 3);
-      expect(await outcome(footing)).to.equal('proved');
-      expect(footing.isProved).to.equal(false);
+      const position = new ProvenPosition({ reader, memory }, 3);
+      expect(await outcome(position)).to.equal('proved');
+      expect(position.isProved).to.equal(false);
     });
 
     it('is of another log when its last event is another one, or the log ends before', async () => {
       for (const ids of [['a', 'b', 'x'], ['a', 'b', 'x', 'y'], ['a'], []]) {
         server.ids = ['a', 'b', 'c'];
-        const footing = new Footing({ reader: looking, memory }, 2);
-        await footing.prove();
-        footing.move({ events: [event(3, 'c')], upTo: 3, atHead: true });
+        const position = new ProvenPosition({ reader: looking, memory }, 2);
+        await position.prove();
+        position.move({ events: [event(3, 'c')], upTo: 3, atHead: true });
         server.ids = ids;
-        expect(await outcome(footing), ids.join()).to.equal('UnknownPosition');
+        expect(await outcome(position), ids.join()).to.equal('UnknownPosition');
       }
     });
 
@@ -170,15 +170,15 @@ describe('the memory of the log', () => {
       for (const isRestored of [false, true]) {
         server.ids = ['a', 'b', 'c'];
         await check();
-        const footing = new Footing({ reader: looking, memory }, 1);
-        await footing.prove();
-        footing.move({ events: [], upTo: 3, atHead: true });
+        const position = new ProvenPosition({ reader: looking, memory }, 1);
+        await position.prove();
+        position.move({ events: [], upTo: 3, atHead: true });
         if (isRestored) {
           wrote(server.ids);
           server.ids = ['a', 'x', 'y', 'z'];
         }
         await check();
-        expect(await outcome(footing)).to.equal(isRestored ? 'UnknownPosition' : 'proved');
+        expect(await outcome(position)).to.equal(isRestored ? 'UnknownPosition' : 'proved');
       }
     });
   });

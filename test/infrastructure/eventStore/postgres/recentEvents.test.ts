@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import { RecentEvents } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
 import { positionOf } from '../../../../infrastructure/eventStore/postgres/reader.ts';
+import { RecentEvents } from '../../../../infrastructure/eventStore/postgres/recentEvents.ts';
 import { newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
 
 const recorded = (place: number, data = '{}', ageMs = 0): RecordedEvent => ({

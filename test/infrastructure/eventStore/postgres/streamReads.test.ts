@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import { type StreamRead, StreamReads } from '../../../../infrastructure/eventStore/postgres/reader.ts';
+import { type StreamRead, StreamReads } from '../../../../infrastructure/eventStore/postgres/streamReads.ts';
 
 const eventsOf = ({ stream, from }: StreamRead) => [{ stream, revision: from }] as unknown as RecordedEvent[];
 

@@ -1,6 +1,7 @@
 // /dashboard/platform/erasure: finds a person's data, reports it, and erases it. Every step is a form, so that no address has a tax id.
 import type { ErasedPage } from '../../../../../application/privacy/eraseData.ts';
-import { erasedView, type HeldView, heldView } from '../../../../../application/privacy/heldView.ts';
+import type { HeldPage } from '../../../../../application/privacy/findPerson.ts';
+import { erasedView, type HeldView, heldView, publicId } from '../../../../../application/privacy/heldView.ts';
 import { type NamedSubject, SUBJECT_NAMES, searchNamed } from '../../../../../application/privacy/namedSubject.ts';
 import { isRejection, type Rejection } from '../../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../../domain/presentation/amount.ts';
@@ -65,9 +66,10 @@ const heldTable = (held: readonly HeldView[], operator: Operator): Markup => {
 const hiddenSubject = ({ by, value, after }: Typed): Markup =>
   html`<input type="hidden" name="by" value="${by}"><input type="hidden" name="value" value="${value}"><input type="hidden" name="after" value="${after}">`;
 
-/** The button that shows the page after the last item. */
-const nextPage = (typed: Typed, last: string, { texts, csrf, to }: Operator): Markup =>
-  html`<form method="post" action="${to(SECTION)}">${csrf}${hiddenSubject({ ...typed, after: last })}<button class="second">${texts.operations.erasure.next}</button></form>`;
+/** The button that shows the next page, if there is one. */
+const nextPage = (typed: Typed, { next }: HeldPage, { texts, csrf, to }: Operator): Markup | null =>
+  next &&
+  html`<form method="post" action="${to(SECTION)}">${csrf}${hiddenSubject({ ...typed, after: publicId(next) })}<button class="second">${texts.operations.erasure.next}</button></form>`;
 
 interface TypedOrder {
   readonly reason: string;
@@ -104,9 +106,8 @@ const foundContent = async (typed: Typed, order: TypedOrder, operator: Operator)
   const found = isRejection(wanted) ? wanted : await platform.findPersonalData(wanted.of, wanted.after);
   if (isRejection(found)) return { ...content(search, operator), problem: erasure.badSubject };
   const held = found.held.map(heldView);
-  const last = found.hasMore ? held.at(-1) : undefined;
   if (held.length === 0) return content(html`${search}<p class="empty">${erasure.none}</p>`, operator);
-  const main = html`${search}<section class="panel"><h2>${erasure.found(held.length)}</h2>${last === undefined ? null : nextPage(typed, last.id, operator)}
+  const main = html`${search}<section class="panel"><h2>${erasure.found(held.length)}</h2>${nextPage(typed, found, operator)}
 ${heldTable(held, operator)}</section>${actionPanels(typed, order, operator)}`;
   return content(main, operator);
 };
@@ -147,12 +148,11 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
     if (isRejection(wanted)) return wanted;
     const found = await services.platform.findPersonalData(wanted.of, wanted.after);
     if (isRejection(found)) return found;
-    const { held, hasMore } = found;
-    const data = held.map(heldView);
+    const data = found.held.map(heldView);
     const isPdf = body.text('format') !== 'json';
     const headers = { 'Content-Disposition': `attachment; filename="${REPORT_NAME}.${isPdf ? 'pdf' : 'json'}"` };
     if (!isPdf) {
-      const bytes = JSON.stringify({ data, hasMore }, null, 2);
+      const bytes = JSON.stringify({ data, hasMore: found.next !== null }, null, 2);
       return { status: 200, headers, contentType: 'application/json', bytes };
     }
     const bytes = await renderPrivacyReport(data, services.accounts.realNow());
@@ -160,17 +160,16 @@ const reportRoute = route('POST', `${PLATFORM_PAGES}/erasure/report`, {
   },
 });
 
-const outcomePanel = (typed: Typed, { erased, hasMore }: ErasedPage, operator: Operator): Markup => {
+const outcomePanel = (typed: Typed, page: ErasedPage, operator: Operator): Markup => {
   const { texts, to, language } = operator;
   const { erasure } = texts.operations;
   const look = { erased: 'good', erased_before: '', refused: 'bad' } as const;
-  const rows = erased.map((one) => {
+  const rows = page.erased.map((one) => {
     const { id, outcome } = erasedView(one);
     const because = one.refused === null ? texts.none : refusalText(one.refused, language);
     return html`<tr><th scope="row"><code>${id}</code></th><td>${badge(erasure.outcomes[outcome], look[outcome])}</td><td class="broad">${because}</td></tr>`;
   });
-  const last = hasMore ? erased.at(-1) : undefined;
-  return html`<section class="panel"><h2>${erasure.outcome}</h2>${last === undefined ? null : nextPage(typed, erasedView(last).id, operator)}
+  return html`<section class="panel"><h2>${erasure.outcome}</h2>${nextPage(typed, page, operator)}
 ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], rows)}<p class="row"><a href="${to(SECTION)}">${erasure.searchAgain}</a></p></section>`;
 };
 

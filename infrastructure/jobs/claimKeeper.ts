@@ -9,11 +9,11 @@ import { REOPEN_EXPIRED, TOUCH } from './statements.ts';
 /** A worker that has not touched a claim for this many heartbeats counts as dead. */
 const HEARTBEATS_MISSED_MAX = 4;
 
-export interface OpenedClaim {
+export interface ReopenedClaim {
   readonly name: string;
   readonly tenant: string;
 }
-interface LeaseKeeperOptions {
+interface ClaimKeeperOptions {
   readonly pool: SqlPool;
   /** The queues of this program. */
   readonly queues: readonly string[];
@@ -21,12 +21,12 @@ interface LeaseKeeperOptions {
   /** Returns the claims that run in this process. */
   readonly running: () => readonly Claim[];
   /** Called when claims of dead workers were reopened. */
-  readonly onOpened: (opened: readonly OpenedClaim[]) => Promise<void>;
+  readonly onReopened: (reopened: readonly ReopenedClaim[]) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
 
-export class LeaseKeeper {
-  readonly #options: LeaseKeeperOptions;
+export class ClaimKeeper {
+  readonly #options: ClaimKeeperOptions;
   #heartbeats: Repeating | null = null;
   /** The claims that ran at the previous heartbeat. */
   #known: ReadonlySet<string> = new Set();
@@ -34,7 +34,7 @@ export class LeaseKeeper {
   #inTime = 0;
   #lastAtMs = 0;
 
-  constructor(options: LeaseKeeperOptions) {
+  constructor(options: ClaimKeeperOptions) {
     this.#options = options;
   }
 
@@ -79,10 +79,10 @@ export class LeaseKeeper {
 
   /** Expiry counts up to the touch, so that a pause of this process between the two statements does not expire its own claims. */
   async #reopenExpired(touchedAt: string): Promise<void> {
-    const { pool, queues, heartbeatMs, onOpened } = this.#options;
+    const { pool, queues, heartbeatMs, onReopened } = this.#options;
     const coldMs = HEARTBEATS_MISSED_MAX * heartbeatMs;
-    const { rows } = await pool.query<OpenedClaim>(REOPEN_EXPIRED, [queues, coldMs, touchedAt]);
-    if (rows.length > 0) await onOpened(rows);
+    const { rows } = await pool.query<ReopenedClaim>(REOPEN_EXPIRED, [queues, coldMs, touchedAt]);
+    if (rows.length > 0) await onReopened(rows);
   }
 }
 

@@ -1,8 +1,8 @@
 // When a worker looks for claims of dead ones, and what it touches: against a pool that notes what it is asked.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
+import { ClaimKeeper, type ReopenedClaim } from '../../../infrastructure/jobs/claimKeeper.ts';
 import type { Claim } from '../../../infrastructure/jobs/jobLoop.ts';
-import { LeaseKeeper, type OpenedClaim } from '../../../infrastructure/jobs/leaseKeeper.ts';
 import { TOUCH } from '../../../infrastructure/jobs/statements.ts';
 
 type Asked =
@@ -13,7 +13,7 @@ type Asked =
 class Pool implements SqlPool {
   readonly asked: Asked[] = [];
   isAway = false;
-  opened: OpenedClaim[] = [];
+  reopened: ReopenedClaim[] = [];
   #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
 
   async query<Row>(text: unknown, values?: readonly unknown[]): Promise<SqlResult<Row>> {
@@ -23,7 +23,7 @@ class Pool implements SqlPool {
     );
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
     if (this.isAway) throw new Error('no database');
-    const rows = isTouch ? [{ at: 'now' }] : this.opened.splice(0);
+    const rows = isTouch ? [{ at: 'now' }] : this.reopened.splice(0);
     return { rows: rows as Row[], rowCount: rows.length };
   }
   transaction(): never {
@@ -41,23 +41,23 @@ const claim = (id: string, attempt = 0): Claim => ({ id, attempt });
 
 describe('the heartbeats of a worker', () => {
   let pool: Pool;
-  let keeper: LeaseKeeper;
+  let keeper: ClaimKeeper;
   let running: Claim[];
-  let opened: readonly OpenedClaim[];
+  let reopened: readonly ReopenedClaim[];
   let errors: string[];
 
   beforeEach(() => {
     pool = new Pool();
     running = [];
-    opened = [];
+    reopened = [];
     errors = [];
-    keeper = new LeaseKeeper({
+    keeper = new ClaimKeeper({
       pool,
       queues: ['settle'],
       heartbeatMs: 10,
       running: () => running,
-      onOpened: async (claims) => {
-        opened = claims;
+      onReopened: async (claims) => {
+        reopened = claims;
       },
       onError: (error) => errors.push(error.message),
     });
@@ -96,16 +96,16 @@ describe('the heartbeats of a worker', () => {
     expect(new Set(errors)).to.deep.equal(new Set(['no database']));
   });
 
-  it('tell what they opened, once, and nothing when there was nothing', async () => {
-    const found: readonly OpenedClaim[] = [
+  it('tell what they reopened, once, and nothing when there was nothing', async () => {
+    const found: readonly ReopenedClaim[] = [
       { name: 'deliver', tenant: 'live/a' },
       { name: 'settle', tenant: 'test/a' },
     ];
-    pool.opened = [...found];
+    pool.reopened = [...found];
     keeper.start();
     await pool.until(() => pool.looks() > 1);
     await keeper.stop();
-    expect(opened).to.deep.equal(found);
+    expect(reopened).to.deep.equal(found);
     const { length } = pool.asked;
     await keeper.stop();
     expect(pool.asked).to.have.length(length);
