@@ -21,6 +21,7 @@ import { evidencePath } from '../evidence/fileStorage.ts';
 import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
 import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
+import { lostDataKeys } from './lostDataKeys.ts';
 
 /** Something stored beside the log that the log names. */
 interface Named {
@@ -240,10 +241,15 @@ interface Finding {
   readonly says: string;
 }
 
+const missingFor = (owners: readonly string[], toDo: string): string => `missing for ${listed(owners)}: ${toDo}`;
+
+const KEYS_TO_DO =
+  'restore their rows of privacy.data_keys from a newer copy, if there is one; otherwise their personal data reads as erased';
+
 const findingOf = (check: string, total: number, missing: readonly string[], toDo: string): Finding => ({
   check,
   isGood: missing.length === 0,
-  says: missing.length === 0 ? `all ${total} stored` : `missing for ${listed(missing)}: ${toDo}`,
+  says: missing.length === 0 ? `all ${total} stored` : missingFor(missing, toDo),
 });
 
 /** Runs the checks and repairs. The programs must not run. */
@@ -253,6 +259,7 @@ export const afterRestore = async ({ storage, config, commands, signal }: CliWor
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
   const { sessions, jobs } = await makeSafe(storage, await missingOf(storage.operations, emails, of(emails.check)));
   const claims = await claimAgain(storage, commands, signal);
+  const keyless = await lostDataKeys(storage, signal);
   const findings: Finding[] = [];
   for (const kind of KINDS) {
     const missing = await missingOf(storage.operations, kind, of(kind.check));
@@ -271,6 +278,11 @@ export const afterRestore = async ({ storage, config, commands, signal }: CliWor
   return [
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
+    {
+      check: 'lost data keys',
+      isGood: keyless.length === 0,
+      says: keyless.length === 0 ? 'none' : missingFor(keyless, KEYS_TO_DO),
+    },
     {
       check: 'received payments',
       isGood: true,
