@@ -252,8 +252,18 @@ const findingOf = (check: string, total: number, missing: readonly string[], toD
   says: missing.length === 0 ? `all ${total} stored` : missingFor(missing, toDo),
 });
 
+/** Messages of the lost time are sent again while programs run, and jobs that run now begin a second time. */
+const programsOf = async ({ platform }: Pick<CliWorld, 'platform'>): Promise<Finding> => {
+  const roles = [...new Set((await platform.listLeaders()).map(({ role }) => role))];
+  const isGood = roles.length === 0;
+  const toDo = `some run (${roles.join(', ')}): stop all of them, then run doctor --after-restore again`;
+  return { check: 'programs', isGood, says: isGood ? 'all stopped' : toDo };
+};
+
 /** Runs the checks and repairs. The programs must not run. */
-export const afterRestore = async ({ storage, config, commands, signal }: CliWorld): Promise<readonly Finding[]> => {
+export const afterRestore = async (world: CliWorld): Promise<readonly Finding[]> => {
+  const { storage, config, commands, signal } = world;
+  const programs = await programsOf(world);
   const { stored, files } = await namedByLog(storage, signal);
   const of = (check: string) => stored.filter((named) => named.check === check);
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
@@ -276,6 +286,7 @@ export const afterRestore = async ({ storage, config, commands, signal }: CliWor
   const lost: string[] = [];
   for (const file of files) if (!(await isStored(file))) lost.push(file.owner);
   return [
+    programs,
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
     {

@@ -67,13 +67,13 @@ describe('doctor --after-restore on data keys', () => {
     await database.drop();
   });
 
-  const found = async () => {
+  const found = async (check = 'lost data keys') => {
     const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
-    const finding = json.findings.find(({ check }) => check === 'lost data keys');
+    const finding = json.findings.find((one) => one.check === check);
     return [finding?.isGood, finding?.says];
   };
 
-  it('names the payments and payouts of the lost time whose keys are missing', async () => {
+  it('names the payments and payouts of the lost time whose keys are missing, once all programs are stopped', async () => {
     const gateway = await openReady({ database });
     const desk = await PersonDesk.open(gateway);
     await desk.post('/v1/charges', desk.chargeBody(), 201);
@@ -81,7 +81,12 @@ describe('doctor --after-restore on data keys', () => {
     await desk.payInFull();
     await desk.payOut();
     await desk.close();
+    expect(await found('programs')).to.deep.equal([
+      false,
+      'some run (projector, reactor): stop all of them, then run doctor --after-restore again',
+    ]);
     await gateway.close();
+    expect(await found('programs')).to.deep.equal([true, 'all stopped']);
     await sql.query('UPDATE subscriptions.checkpoints SET position = $1, event_id = NULL', [backup]);
     expect(await found()).to.deep.equal([true, 'none']);
     expect((await sql.query('DELETE FROM privacy.data_keys')).rowCount).to.equal(3);
