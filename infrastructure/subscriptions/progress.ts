@@ -149,9 +149,9 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return since === null ? 0 : this.#now() - since;
   }
 
-  /** Returns the consumers that have not moved for longer than `forMs` although they are behind. */
-  standingStill(forMs: number): readonly Name[] {
-    return this.names.filter((name) => this.stuckMs(name) > forMs);
+  /** Returns the consumers that have not moved for longer than `forMs`, but at most `upToMs`, although they are behind. */
+  standingStill(forMs: number, upToMs = Number.POSITIVE_INFINITY): readonly Name[] {
+    return this.names.filter((name) => this.stuckMs(name) > forMs && this.stuckMs(name) <= upToMs);
   }
 
   /** Returns the consumers that have not reached the newest known head. */
