@@ -138,8 +138,8 @@ const readyToServe = async (
 };
 
 /**
- * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest. Consumers that failed, have another version, or
- * have the whole log before them are not waited for.
+ * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest. Consumers that failed, have another version,
+ * or have the whole log before them are not waited for.
  */
 export const whenCaughtUp = async (
   progress: LogProgress,
