@@ -98,8 +98,11 @@ const migrationsDone = async (connectionString: string): Promise<readonly string
 const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string[] =>
   names.filter((name) => !done.includes(name));
 
-/** All statements of the running version queue behind a migration that waits for a table. So it gives way soon, and tries again. */
-const LOCK_MS = 500;
+/**
+ * All statements of the running version queue behind a migration that waits for a table. So it gives way soon, and tries again. PostgreSQL
+ * cancels an autovacuum only for those who wait for a second (deadlock_timeout).
+ */
+const LOCK_MS = 1_500;
 const LET_PASS_MS = 1_000;
 const HELD_UP_MS_MAX = 60_000;
 /** PostgreSQL error code: lock not available. */
