@@ -9,7 +9,7 @@ import type { Json } from '../../domain/kernel/json.ts';
 import { MalformedEvent, type PersonalValues } from '../../domain/kernel/serde.ts';
 import { boundedCache } from '../ports/boundedCache.ts';
 import type { DataKeys, FoundKey, NewDataKey } from '../ports/dataKeys.ts';
-import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
+import { type Decoded, type EventCodec, type EventsToEncode, SEALED, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import { metadataText, type StoredMetadata } from './eventMetadata.ts';
@@ -29,8 +29,6 @@ interface Encoded {
 /** The same number as the store's cache of newest events, from which this process reads its own events. */
 const ENCODED_MAX = 4_096;
 
-/** The field of stored data that holds the sealed personal fields. */
-const SEALED = 'sealed';
 /** Its value in an event about an owner whose key was destroyed before: the personal fields were never stored. */
 const ERASED_AT_ONCE = '';
 

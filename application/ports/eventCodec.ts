@@ -69,3 +69,9 @@ export async function* readDecoded(
   }
   if (page.length > 0) yield await codec.decode(page);
 }
+
+/** The field of stored data that holds the sealed personal fields. */
+export const SEALED = 'sealed';
+const SEALED_TEXT = new RegExp(`"${SEALED}":"[^"]`);
+/** Returns whether stored data has sealed fields, which need the data key of their owner. */
+export const hasSealed = (data: string): boolean => SEALED_TEXT.test(data);

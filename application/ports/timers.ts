@@ -57,7 +57,7 @@ export interface Timers {
   set(timer: Timer): Promise<void>;
   /** Returns when the timer is due, or null if it is not set. */
   dueAt(key: TimerKey): Promise<Timestamp | null>;
-  /** Returns those of `keys` for which a timer is set, however far ahead. */
+  /** Returns those of `keys` for which a timer is set, however far ahead. One that is due must be of a version that this program knows. */
   among(keys: readonly TimerKey[]): Promise<readonly TimerKey[]>;
 }
 

@@ -84,13 +84,13 @@ const checkpoints = (
     for await (const page of pagesOf(PAGE, read, (rows) => rows)) yield* page;
   },
   thinOut: async () => {
+    const isOfHour = `later.signed_at >= date_trunc('hour', c.signed_at)
+      AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour' AND later.size > c.size`;
     await db.query(
       `DELETE FROM audit.checkpoints c WHERE signed_at < now() - interval '1 day'
-         AND EXISTS (SELECT FROM audit.checkpoints later WHERE later.size > c.size
-           AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour')
+         AND EXISTS (SELECT FROM audit.checkpoints later WHERE ${isOfHour})
          AND NOT EXISTS (SELECT FROM audit.cosignatures s WHERE s.size = c.size AND NOT EXISTS (
-           SELECT FROM audit.cosignatures newer JOIN audit.checkpoints later USING (size) WHERE newer.witness = s.witness
-             AND size > c.size AND later.signed_at < date_trunc('hour', c.signed_at) + interval '1 hour'))`,
+           SELECT FROM audit.checkpoints later JOIN audit.cosignatures newer USING (size) WHERE newer.witness = s.witness AND ${isOfHour}))`,
     );
   },
   cosign: async (size, witness, line) => {

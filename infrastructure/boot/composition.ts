@@ -109,7 +109,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     ...adapters,
     ...options.extension?.adapters(storage),
     quiescence: new Quiescence({ jobs, projected, reacted, stopwatch }, jobsOf(capabilities)),
-    timers: timers(operations),
+    timers: timers(operations, timerKinds),
     testTimers: testTimers(operations, jobs, timerKinds),
     mayWork: () => clockFault() === null,
   }));

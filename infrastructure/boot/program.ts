@@ -138,21 +138,21 @@ const readyToServe = async (
 };
 
 /**
- * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest. Consumers that failed or have another version
- * are not waited for.
+ * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest. Consumers that failed, have another version,
+ * or have the whole log before them are not waited for.
  */
 export const whenCaughtUp = async (
   progress: LogProgress,
   subscriptions: Pick<Subscriptions, 'faults'> | null,
 ): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
-  const isRunning = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
+  const hasFailed = (name: string): boolean => subscriptions?.faults().some((fault) => fault.name === name) === true;
   // With a consumer of another version, passed would answer at once, and this loop would never let the others move.
-  const awaited = () => progress.names.filter((name) => !progress.isOtherVersion(name));
+  const isAwaited = (name: string): boolean =>
+    !progress.isOtherVersion(name) && !progress.isNew(name) && !hasFailed(name);
   // Not the newest head: under load, consumers never quite reach it.
   const { head } = progress;
-  while (!(await progress.passed(head, LOOK_MS, awaited())) && performance.now() < deadline)
-    if (!progress.behind().some(isRunning)) break;
+  while (!(await progress.passed(head, LOOK_MS, progress.names.filter(isAwaited))) && performance.now() < deadline);
 };
 
 const serve = (

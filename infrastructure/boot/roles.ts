@@ -63,6 +63,8 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
 
 /** Live read models that stand still for longer than this make a rebuild rest. */
 const BEHIND_MS = 250;
+/** One that stands still for longer than this has failed. A rebuild would rest for ever if it waited for that one, too. */
+const FAILED_MS = 10_000;
 
 /** Starts rebuilding read models of another version. Returns a function that stops it. */
 export const startRebuilding = (
@@ -76,7 +78,7 @@ export const startRebuilding = (
     openSession: storage.openSession,
     db: storage.reads,
     isOrphaned: (name) => projector.isOrphaned(name),
-    isBehind: () => projected.standingStill(BEHIND_MS).length > 0,
+    isBehind: () => projected.standingStill(BEHIND_MS, FAILED_MS).length > 0,
     onProgress: (readModels, { state, position, events }) =>
       log.info({ readModels, events, share: shareOf(position, projected.head) }, `rebuild of a new version ${state}`),
     onError: warnings(log)('read models could not be rebuilt in this version'),

@@ -21,6 +21,7 @@ import { evidencePath } from '../evidence/fileStorage.ts';
 import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
 import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
+import { lostDataKeys } from './lostDataKeys.ts';
 
 /** Something stored beside the log that the log names. */
 interface Named {
@@ -240,19 +241,35 @@ interface Finding {
   readonly says: string;
 }
 
+const missingFor = (owners: readonly string[], toDo: string): string => `missing for ${listed(owners)}: ${toDo}`;
+
+const KEYS_TO_DO =
+  'restore their rows of privacy.data_keys from a newer copy, if there is one; otherwise their personal data reads as erased';
+
 const findingOf = (check: string, total: number, missing: readonly string[], toDo: string): Finding => ({
   check,
   isGood: missing.length === 0,
-  says: missing.length === 0 ? `all ${total} stored` : `missing for ${listed(missing)}: ${toDo}`,
+  says: missing.length === 0 ? `all ${total} stored` : missingFor(missing, toDo),
 });
 
+/** Messages of the lost time are sent again while programs run, and jobs that run now begin a second time. */
+const programsOf = async ({ platform }: Pick<CliWorld, 'platform'>): Promise<Finding> => {
+  const roles = [...new Set((await platform.listLeaders()).map(({ role }) => role))];
+  const isGood = roles.length === 0;
+  const toDo = `some run (${roles.join(', ')}): stop all of them, then run doctor --after-restore again`;
+  return { check: 'programs', isGood, says: isGood ? 'all stopped' : toDo };
+};
+
 /** Runs the checks and repairs. The programs must not run. */
-export const afterRestore = async ({ storage, config, commands, signal }: CliWorld): Promise<readonly Finding[]> => {
+export const afterRestore = async (world: CliWorld): Promise<readonly Finding[]> => {
+  const { storage, config, commands, signal } = world;
+  const programs = await programsOf(world);
   const { stored, files } = await namedByLog(storage, signal);
   const of = (check: string) => stored.filter((named) => named.check === check);
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
   const { sessions, jobs } = await makeSafe(storage, await missingOf(storage.operations, emails, of(emails.check)));
   const claims = await claimAgain(storage, commands, signal);
+  const keyless = await lostDataKeys(storage, signal);
   const findings: Finding[] = [];
   for (const kind of KINDS) {
     const missing = await missingOf(storage.operations, kind, of(kind.check));
@@ -269,8 +286,14 @@ export const afterRestore = async ({ storage, config, commands, signal }: CliWor
   const lost: string[] = [];
   for (const file of files) if (!(await isStored(file))) lost.push(file.owner);
   return [
+    programs,
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
+    {
+      check: 'lost data keys',
+      isGood: keyless.length === 0,
+      says: keyless.length === 0 ? 'none' : missingFor(keyless, KEYS_TO_DO),
+    },
     {
       check: 'received payments',
       isGood: true,

@@ -9,7 +9,7 @@ import { ForeignLog } from '../eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
 import { placeOf } from '../log/log.ts';
 import { DatabaseUnreachable } from '../postgres/database.ts';
-import { ForeignSchema, OlderSchema } from '../postgres/migrate.ts';
+import { ForeignSchema, MigrationHeldUp, OlderSchema } from '../postgres/migrate.ts';
 import { UsageError } from './command.ts';
 
 const KINDS = [
@@ -20,6 +20,7 @@ const KINDS = [
   ForeignLog,
   LogNotInUse,
   ForeignSchema,
+  MigrationHeldUp,
   OlderSchema,
   OtherJobsSchema,
   UnknownPosition,

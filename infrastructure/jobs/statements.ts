@@ -176,9 +176,12 @@ export const READY_LANES = {
 /** Reopens claims that have not begun, as if they had never been claimed. */
 export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL FROM ${CLAIMED}`;
 
-/** $4 milliseconds until the job may be claimed again, $5 why: puts claims back as if they had never been claimed. */
-export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL,
-    start_after = now() + $4 * (1 + random()) * interval '1 ms', output = $5::jsonb FROM ${CLAIMED}`;
+/**
+ * $4 milliseconds, $5 why: puts claims back as if they had never been claimed. They may be claimed again after once to twice that time, or
+ * a tenth of their age, up to a minute: after a rollback, many may wait for days, and would keep the workers busy.
+ */
+export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL, output = $5::jsonb, start_after = now() + (1 + random())
+    * greatest($4 * interval '1 ms', least((now() - j.created_on) / 10, interval '1 min')) FROM ${CLAIMED}`;
 
 /** $1 queue, $2 id, $3 attempt, $4 JSON array of the remaining payloads, $5 failures, $6 whether a retry would be pointless. */
 export const FAIL = {

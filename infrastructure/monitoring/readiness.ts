@@ -3,6 +3,7 @@
 
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { knownConsumers } from '../subscriptions/knownConsumers.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { withTimeout } from '../waiting.ts';
 
@@ -37,12 +38,29 @@ type NoAnswer = typeof NO_ANSWER;
 const inTime = <T>(work: Promise<T>): Promise<T | NoAnswer> =>
   withTimeout(work, ANSWER_MS_MAX, () => new Error('no answer')).catch((): NoAnswer => NO_ANSWER);
 
+/** Returns the consumers that stand still. A consumer that only another version has is not waited for (docs/upgrading.md). */
+const standingStill = async (
+  reads: Sql,
+  { projected, reacted }: Pick<Watched, 'projected' | 'reacted'>,
+  lagMsMax: number,
+): Promise<readonly string[]> => {
+  const [readModels, processes] = [projected.standingStill(lagMsMax), reacted.standingStill(lagMsMax)];
+  if (readModels.length + processes.length === 0) return [];
+  const known = await inTime(knownConsumers(reads));
+  const isKnown = known === NO_ANSWER ? () => true : known;
+  return [
+    ...readModels.filter((name) => isKnown('projector', name)),
+    ...processes.filter((name) => isKnown('reactor', name)),
+  ];
+};
+
 /** Returns why the process is not ready, or null if it is ready. */
 export const unreadiness = async (
   { store, reads }: { readonly store: EventStore; readonly reads: Sql },
-  { projected, reacted, projector, reactor, clockFault }: Watched,
+  watched: Watched,
   lagMsMax = LAG_MS_MAX,
 ): Promise<string | null> => {
+  const { projector, reactor, clockFault } = watched;
   const refusal = await inTime(store.head().then(() => store.refusal()));
   if (refusal === NO_ANSWER) return 'the event store does not answer';
   if (refusal !== null) return 'the event log rejects events: it was sealed or moved';
@@ -51,7 +69,7 @@ export const unreadiness = async (
   if (clock !== null) return clock;
   const [fault] = [...(projector?.faults() ?? []), ...(reactor?.faults() ?? [])];
   if (fault) return `${fault.name} has stopped`;
-  const still = [...projected.standingStill(lagMsMax), ...reacted.standingStill(lagMsMax)];
+  const still = await standingStill(reads, watched, lagMsMax);
   return still.length === 0 ? null : `behind the log: ${still.join(', ')}`;
 };
 

@@ -1,4 +1,5 @@
 // Checks the deployment: database, durability, connections, clocks, keys, event store, consumers, jobs, providers and the audit log.
+import { hasSealed } from '../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import type { Finding, Leader, OwnReports, SystemChecks } from '../../application/ports/systemChecks.ts';
@@ -143,10 +144,9 @@ const secretsKey: Check = async ({ keyringOf, storage: { operations } }) => {
 
 /** Number of payments whose data keys are looked up. Finds a loss of one percent with a probability of 99.99 %. */
 const SAMPLED_PAYMENTS = 1_000;
-const SEALED_FIELD = /"sealed":"[^"]/;
 
 const isSealed = async (store: EventStore, stream: StreamName): Promise<boolean> => {
-  for await (const { data } of store.readStream(stream)) if (SEALED_FIELD.test(data)) return true;
+  for await (const { data } of store.readStream(stream)) if (hasSealed(data)) return true;
   return false;
 };
 

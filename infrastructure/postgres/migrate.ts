@@ -1,5 +1,6 @@
 // Migrates the database to this version's schema, or reports that its schema is newer or too old (rule S4).
 import { readdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { connectionConfig, PgSession } from './session.ts';
@@ -70,6 +71,11 @@ const refuseForeign = (done: readonly string[]): void => {
     );
 };
 
+/** Another session holds a table that a migration changes, such as that of a dump. */
+export class MigrationHeldUp extends Error {
+  override name = 'MigrationHeldUp';
+}
+
 const TABLE = 'schema_migrations';
 
 /** An advisory lock serialises migrations across processes. A process killed during a migration leaves nothing half done. */
@@ -92,23 +98,41 @@ const migrationsDone = async (connectionString: string): Promise<readonly string
 const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string[] =>
   names.filter((name) => !done.includes(name));
 
-/** Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. */
-export const migrate = async (connectionString: string, names = MIGRATIONS): Promise<void> => {
+/**
+ * All statements of the running version queue behind a migration that waits for a table. So it gives way soon, and tries again. PostgreSQL
+ * cancels an autovacuum only for those who wait for a second (deadlock_timeout).
+ */
+const LOCK_MS = 1_500;
+const LET_PASS_MS = 1_000;
+const HELD_UP_MS_MAX = 60_000;
+/** PostgreSQL error code: lock not available. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. Throws ForeignSchema.
+ * Throws MigrationHeldUp if another session holds a table for longer than `heldUpMsMax`; the migrations before that one are done.
+ */
+export const migrate = async (
+  connectionString: string,
+  names = MIGRATIONS,
+  heldUpMsMax = HELD_UP_MS_MAX,
+): Promise<void> => {
   const done = await migrationsDone(connectionString);
   refuseForeign(done);
   // Most starts have nothing to migrate; not loading knex saves 64 ms of CPU.
   if (missingOf(done, names).length === 0) return;
   const { watch, ...config } = connectionConfig(connectionString, 'quita migrate');
-  // A migration may take long, or wait for another process's migration; the session that holds the lock is idle meanwhile.
+  // A migration may take long; the session that holds Quita's lock is idle meanwhile.
   const connection = {
     ...config,
     statement_timeout: 0,
-    options: `${config.options} -c idle_session_timeout=0`,
+    options: `${config.options} -c idle_session_timeout=0 -c lock_timeout=${LOCK_MS}`,
   } as Knex.PgConnectionConfig;
   const { default: knex } = await import('knex');
   const db = knex({
     client: 'pg',
     connection,
+    log: { warn: () => undefined }, // it repeats errors on the console
     pool: {
       min: 0,
       max: 2,
@@ -121,8 +145,13 @@ export const migrate = async (connectionString: string, names = MIGRATIONS): Pro
   try {
     const lock = await db.client.acquireConnection();
     try {
+      await db.raw('SET lock_timeout = 0').connection(lock); // another process's migration may take long
       await db.raw(LOCK).connection(lock);
-      await run(db, names);
+      const deadline = performance.now() + heldUpMsMax;
+      while (!(await run(db, names))) {
+        if (performance.now() > deadline) throw new MigrationHeldUp(HELD_UP);
+        await pause(LET_PASS_MS);
+      }
     } finally {
       await db.raw('SELECT pg_advisory_unlock_all()').connection(lock);
       await db.client.releaseConnection(lock);
@@ -148,7 +177,11 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
     );
 };
 
-const run = async (db: Knex, names: readonly string[]): Promise<void> => {
+const HELD_UP =
+  'the database can’t be migrated while another session, such as a dump or a long query, holds one of its tables: start again when that has ended';
+
+/** Returns false if a migration could not get a table in time. */
+const run = async (db: Knex, names: readonly string[]): Promise<boolean> => {
   const source = sourceOf(names);
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
@@ -156,5 +189,11 @@ const run = async (db: Knex, names: readonly string[]): Promise<void> => {
     // A process killed during a migration leaves knex's own lock behind. This process holds Quita's lock, so no migration is running.
     await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
   }
-  await db.migrate.latest({ tableName: TABLE, migrationSource: source });
+  return db.migrate.latest({ tableName: TABLE, migrationSource: source }).then(
+    () => true,
+    (error: { readonly code?: unknown }) => {
+      if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+      return false;
+    },
+  );
 };

@@ -61,6 +61,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   readonly #waiters = new Set<Waiter>();
   readonly #listeners = new Set<() => void>();
   #head: Position | null = null;
+  #new: readonly Name[] = [];
   /** False while notices are missed: the database may meanwhile be restored to an older state. */
   #hearsMoves = true;
 
@@ -93,6 +94,17 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     });
     const head = await store.head();
     if (head !== null) this.sawHead(head);
+  }
+
+  /** Call it when the stored positions are known for the first time. */
+  begin(): void {
+    const nowhere = this.names.filter((name) => this.#standing.get(name)?.position === null);
+    if (nowhere.length < this.names.length) this.#new = nowhere;
+  }
+
+  /** Whether the consumer had processed nothing when this process started, although others had: it has the whole log before it. */
+  isNew(name: Name): boolean {
+    return this.#new.includes(name);
   }
 
   sawHead(head: Position): void {
@@ -163,9 +175,9 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     return since === null ? 0 : this.#now() - since;
   }
 
-  /** Returns the consumers that have not moved for longer than `forMs` although they are behind. */
-  standingStill(forMs: number): readonly Name[] {
-    return this.names.filter((name) => this.stuckMs(name) > forMs);
+  /** Returns the consumers that have not moved for longer than `forMs`, but at most `upToMs`, although they are behind. */
+  standingStill(forMs: number, upToMs = Number.POSITIVE_INFINITY): readonly Name[] {
+    return this.names.filter((name) => this.stuckMs(name) > forMs && this.stuckMs(name) <= upToMs);
   }
 
   /** Returns the consumers that have not reached the newest known head. */
@@ -257,6 +269,7 @@ export const watchCheckpoints = async (
       progress.heard([checkpoint], checkpoint.position);
   };
   await look();
+  progress.begin();
   let isAsked = false;
   const isDoubtful = () =>
     isAsked || progress.stuckMs() > LOOK_MS || progress.names.some((name) => progress.isOtherVersion(name));

@@ -73,7 +73,7 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
   });
 };
 
-export const timers = (db: Sql): Timers => ({
+export const timers = (db: Sql, { versions }: Pick<TimerKinds, 'versions'>): Timers => ({
   set: (timer) => setTimers(db, [timer]),
   dueAt: async ({ kind, key }) => {
     const { rows } = await db.query<{ due_ms: number }>(
@@ -84,8 +84,9 @@ export const timers = (db: Sql): Timers => ({
   },
   among: async (keys) => {
     const { rows } = await db.query<TimerKey>(
-      'SELECT t.kind, t.key FROM unnest($1::text[], $2::text[]) AS v (kind, key) JOIN operations.timers t USING (kind, key)',
-      [keys.map(({ kind }) => kind), keys.map(({ key }) => key)],
+      `SELECT t.kind, t.key FROM unnest($1::text[], $2::text[]) AS v (kind, key) JOIN operations.timers t USING (kind, key)
+       WHERE t.due_at > now() OR ${isKnown('t', '$3')}`,
+      [keys.map(({ kind }) => kind), keys.map(({ key }) => key), versions],
     );
     return rows;
   },

@@ -132,10 +132,8 @@ export class Leadership {
     const names = consumers.map(({ name }) => name);
     const known = await this.turns.take((session) => readCheckpoints(session, names));
     const others = consumers.flatMap((consumer): readonly OtherVersion[] => {
-      const checkpoint = known.get(consumer.name);
-      // A newer version divided what this one can't divide.
-      const isUndivisible = checkpoint?.partitions !== undefined && consumer.ofPartition === undefined;
-      const condition = isUndivisible ? 'newer' : conditionOf({ version: versionOf(consumer) }, checkpoint);
+      const own = { version: versionOf(consumer), isByAccount: consumer.ofPartition !== undefined };
+      const condition = conditionOf(own, known.get(consumer.name));
       return condition === 'outdated' || condition === 'newer' ? [{ name: consumer.name, condition }] : [];
     });
     this.#versionsReadAtMs = performance.now();

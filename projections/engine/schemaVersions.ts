@@ -37,10 +37,12 @@ export interface OtherVersion {
 }
 
 export const conditionOf = (
-  { version }: Pick<Projection, 'version'>,
-  live: Pick<Checkpoint, 'version'> | undefined,
+  { version, isByAccount }: Pick<Projection, 'version' | 'isByAccount'>,
+  live: Pick<Checkpoint, 'version' | 'partitions'> | undefined,
 ): LiveCondition => {
   if (live === undefined) return 'missing';
+  // A newer version divided what this one can't divide.
+  if (live.partitions !== undefined && !isByAccount) return 'newer';
   if (live.version === version) return 'current';
   return live.version < version ? 'outdated' : 'newer';
 };

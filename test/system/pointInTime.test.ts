@@ -186,9 +186,10 @@ describe('a restore to a moment in the past', () => {
     const { code, bad } = await doctor();
     expect(code).to.equal(1);
     const named = bad.filter((line) => !/^(read models and processes|audit log)/.test(line));
-    expect(named).to.have.length(2);
+    expect(named).to.have.length(3);
     expect(named[0]).to.match(new RegExp(`^webhook secrets: missing for ${endpoint}: its merchant must rotate`));
     expect(named[1]).to.match(/^passwords: missing for usr_\w+: the user must ask for a password link$/);
+    expect(named[2]).to.match(new RegExp(`^lost data keys: missing for ${later}: restore their rows`));
     await start();
     expect([await statusOf(kept), await statusOf(later)]).to.deep.equal(['paid', 'paid']);
     expect(await statusOf(await sell())).to.equal('paid');

@@ -147,9 +147,10 @@ for (const storeName of ['PostgreSQL', 'EventStoreDB'])
       const bad = findings.filter(
         ({ isGood, check }) => !isGood && !['read models and processes', 'audit log'].includes(check),
       );
-      expect(bad.map(({ check }) => check)).to.deep.equal(['webhook secrets', 'passwords']);
+      expect(bad.map(({ check }) => check)).to.deep.equal(['webhook secrets', 'passwords', 'lost data keys']);
       expect(bad[0]?.says).to.match(new RegExp(`^missing for ${lost}: its merchant must rotate the secret`));
       expect(bad[1]?.says).to.match(/^missing for usr_\w+: the user must ask for a password link$/);
+      expect(bad[2]?.says).to.match(new RegExp(`^missing for ${sold.join(', ')}: restore their rows`));
       const good = new Map(findings.map(({ check, says }) => [check, says]));
       expect(good.get('email addresses')).to.equal('all 2 stored');
       expect(good.get('sessions')).to.equal('1 ended: users log in again');

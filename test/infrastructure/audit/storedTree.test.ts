@@ -87,4 +87,14 @@ describe('the stored tree of the audit log', () => {
     expect(await world.tree.cosignatures(3)).to.deep.equal([]);
     expect(await world.tree.cosignatures(4)).to.deep.equal(['a of 4', 'b of 4']);
   });
+
+  it('thins out checkpoints in time after ten years, each with one an hour', async () => {
+    await world.pool.query(`INSERT INTO audit.checkpoints (size, note, signed_at)
+      SELECT h, 'x', date_trunc('hour', now()) - interval '2 days' - (87600 - h) * interval '1 hour' FROM generate_series(1, 87600) h
+      UNION ALL SELECT 100000 + n, 'x', date_trunc('hour', now()) - interval '26 hours' + n * interval '5 s' FROM generate_series(0, 18000) n`);
+    await world.pool.query('ANALYZE audit.checkpoints');
+    await world.tree.thinOut(); // PostgreSQL cancels it after 30 s
+    const text = `SELECT count(*)::int AS kept FROM audit.checkpoints WHERE signed_at < now() - interval '1 day'`;
+    expect((await world.pool.query<{ kept: number }>(text)).rows[0]?.kept).to.be.within(87_601, 88_300);
+  });
 });

@@ -32,4 +32,34 @@ describe('a start that waits until its consumers have caught up', () => {
     await whenCaughtUp(progress, null);
     expect(progress.behind()).to.deep.equal(['moving']);
   });
+
+  it('does not wait for one that has the whole log before it, but does on the first start', async () => {
+    const progress = new LogProgress(() => 0, ['new', 'known']);
+    progress.sawHead('2' as Position);
+    progress.moved(['known'], '1' as Position);
+    progress.begin();
+    progress.moved(['new'], '1' as Position);
+    setImmediate(() => progress.moved(['known'], '2' as Position));
+    await whenCaughtUp(progress, null);
+    expect(progress.behind()).to.deep.equal(['new']);
+
+    const first = new LogProgress(() => 0, ['one', 'other']);
+    first.sawHead('2' as Position);
+    first.begin();
+    setImmediate(() => first.moved(['one', 'other'], '2' as Position));
+    await whenCaughtUp(first, null);
+    expect(first.behind()).to.deep.equal([]);
+  });
+
+  it('does not wait for one that has failed, although the others never reach the newest event', async () => {
+    const progress = new LogProgress(() => 0, ['failed', 'moving']);
+    progress.sawHead('2' as Position);
+    setImmediate(() => {
+      progress.moved(['moving'], '2' as Position);
+      progress.sawHead('3' as Position);
+    });
+    const faults = () => [{ name: 'failed', error: new Error('it failed') }];
+    await whenCaughtUp(progress, { faults });
+    expect(progress.behind()).to.deep.equal(['failed', 'moving']);
+  });
 });

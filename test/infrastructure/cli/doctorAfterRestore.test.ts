@@ -2,6 +2,7 @@
 // good.
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { runWords, runWordsIn, toolEnv } from '../../support/cli.ts';
 import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
@@ -50,6 +51,49 @@ describe('doctor --after-restore on evidence', () => {
     expect(status, text).to.equal(200);
     await desk.untilErased([rawIdOf(desk.chargeId)]);
     expect(await filesIn(dataDir)).to.deep.equal([true, 'all 0 stored']);
+  });
+});
+
+describe('doctor --after-restore on data keys', () => {
+  let database: TestDatabase;
+  let sql: pg.Client;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    sql = new pg.Client({ connectionString: database.connectionString });
+    await sql.connect();
+  });
+  afterEach(async () => {
+    await sql.end();
+    await database.drop();
+  });
+
+  const found = async (check = 'lost data keys') => {
+    const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
+    const finding = json.findings.find((one) => one.check === check);
+    return [finding?.isGood, finding?.says];
+  };
+
+  it('names the payments and payouts of the lost time whose keys are missing, once all programs are stopped', async () => {
+    const gateway = await openReady({ database });
+    const desk = await PersonDesk.open(gateway);
+    await desk.post('/v1/charges', desk.chargeBody(), 201);
+    const backup = await gateway.storage.store.head();
+    await desk.payInFull();
+    await desk.payOut();
+    await desk.close();
+    expect(await found('programs')).to.deep.equal([
+      false,
+      'some run (projector, reactor): stop all of them, then run doctor --after-restore again',
+    ]);
+    await gateway.close();
+    expect(await found('programs')).to.deep.equal([true, 'all stopped']);
+    await sql.query('UPDATE subscriptions.checkpoints SET position = $1, event_id = NULL', [backup]);
+    expect(await found()).to.deep.equal([true, 'none']);
+    expect((await sql.query('DELETE FROM privacy.data_keys')).rowCount).to.equal(3);
+    expect(await found()).to.deep.equal([
+      false,
+      `missing for ${desk.chargeId}, ${desk.payoutId}: restore their rows of privacy.data_keys from a newer copy, if there is one; otherwise their personal data reads as erased`,
+    ]);
   });
 });
 

@@ -9,7 +9,7 @@ import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/
 import { ForeignLog } from '../../../infrastructure/eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
 import { DatabaseUnreachable } from '../../../infrastructure/postgres/database.ts';
-import { ForeignSchema, OlderSchema } from '../../../infrastructure/postgres/migrate.ts';
+import { ForeignSchema, MigrationHeldUp, OlderSchema } from '../../../infrastructure/postgres/migrate.ts';
 import { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 
 const ofDatabase = (code: string) => Object.assign(new Error('no\n  more'), { code, severity: 'ERROR' });
@@ -22,6 +22,7 @@ describe('a fault that stops a program', () => {
     ForeignLog,
     LogNotInUse,
     ForeignSchema,
+    MigrationHeldUp,
     OlderSchema,
     UnknownPosition,
     UsageError,

@@ -74,6 +74,23 @@ describe('jobs of a newer version', () => {
     expect(waits?.most).to.be.below(10);
   });
 
+  it('are put back for longer the longer they have waited, because after a rollback they may wait for days', async () => {
+    const [older, later] = [await test.open(), await test.open(newer)];
+    const least = new Map([
+      ['20 s', 4],
+      ['5 min', 29],
+      ['3 days', 59],
+    ]);
+    await later.enqueue([...least.keys()].map((age) => ({ ...request(age), target: age })));
+    await test.rows('UPDATE jobs.job SET created_on = now() - group_tier::interval');
+    older.work(QUEUE, new Worked(), PLACES);
+    await test.backends.until(async () => older.putBack.get(QUEUE) === least.size);
+    const text = 'SELECT group_tier AS age, extract(epoch FROM start_after - now())::float AS wait FROM jobs.job';
+    const found = await test.rows<{ age: string; wait: number }>(text);
+    for (const { age, wait } of found)
+      expect(wait, age).to.be.within(least.get(age) ?? 0, 2 * (least.get(age) ?? 0) + 2);
+  });
+
   it('are listed as awaiting an upgrade, with their attempts so far', async () => {
     const [older, later] = [await test.open(), await test.open(newer)];
     await later.enqueue([request('a')]);

@@ -284,6 +284,7 @@ describe('progress of consumers', () => {
       expect([progress.standingStill(1_000), progress.standingStill(1_500), progress.standingStill(100)]).to.deep.equal(
         [['b'], [], ['a', 'b']],
       );
+      expect(progress.standingStill(100, 1_000), 'the other one has failed').to.deep.equal(['a']);
       progress.moved(['b'], at(4));
       progress.moved(['a'], at(4));
       now += 9_000;

@@ -71,8 +71,18 @@ describe('timers', () => {
     expect(taken.find(({ key }) => key === 'later')?.payload).to.deep.equal({ paymentId: 'later' });
   });
 
+  it('of a newer version keep the watchdog from their work only until they are due: after a rollback nobody else fires them', async () => {
+    const newer = { payload: { v: 2, paymentId: 'a' } };
+    const [long, soon] = [new Date(Date.now() - 120_000).toISOString(), new Date(Date.now() + 60_000).toISOString()];
+    const set = [timer('due', long as never, newer), timer('later', soon as never, newer), timer('own', long as never)];
+    await setTimers(pool, set);
+    expect(keys(await timers(pool, timerKinds).among(set))).to.deep.equal(['later', 'own']);
+    const versions = JSON.stringify({ expire: 2 });
+    expect(keys(await timers(pool, { versions }).among(set))).to.deep.equal(['due', 'later', 'own']);
+  });
+
   it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
-    const { set, dueAt } = timers(pool);
+    const { set, dueAt } = timers(pool, timerKinds);
     const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeIssuing', onlyLater: true });
     const key = { kind: 'resumeIssuing', key: 'a' };
     expect(await dueAt(key)).to.equal(null);

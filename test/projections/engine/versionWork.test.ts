@@ -210,6 +210,18 @@ describe('read models of another version', () => {
     expect([await count(), await versions(), older.others]).to.deep.equal([5, OLD_VERSIONS, ['payments newer']]);
   });
 
+  it('that a newer version divided are rebuilt in an older one that can not divide them, if the newer one is gone', async () => {
+    const newer = await first();
+    expect(await divideOnce(db, 'payments', 2)).to.equal('divided');
+    await end(newer);
+    const { isByAccount: _, ...undivided } = paymentsProjection;
+    const older = start([undivided, walletProjection]);
+    expect(await older.done).to.deep.equal(['payments']);
+    await scene.appendPayments(1);
+    await older.followed.caughtUp();
+    expect([await count(), await versions(), older.errors]).to.deep.equal([5, OLD_VERSIONS, []]);
+  });
+
   it('are resumed where a killed process left them', async () => {
     await end(await first(400));
     let commits = 0;

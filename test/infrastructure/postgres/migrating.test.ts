@@ -1,0 +1,58 @@
+// A database is migrated while another version of the program runs on it (docs/upgrading.md).
+import { expect } from 'chai';
+import pg from 'pg';
+import { MIGRATIONS, MigrationHeldUp, migrate } from '../../../infrastructure/postgres/migrate.ts';
+import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
+import { type Backends, watchBackends } from './backends.ts';
+
+describe('a migration of a table that another session reads', () => {
+  let database: TestDatabase;
+  let backends: Backends;
+  let clients: pg.Client[];
+  beforeEach(async () => {
+    database = await emptyDatabase();
+    clients = [];
+    // The next migration adds columns to subscriptions.checkpoints.
+    await migrate(database.connectionString, MIGRATIONS.slice(0, MIGRATIONS.indexOf('0034_partitions')));
+    backends = await watchBackends(database.connectionString);
+  });
+  afterEach(async () => {
+    for (const client of clients) await client.end();
+    await backends.close();
+    await database.drop();
+  });
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: database.connectionString, statement_timeout: 10_000 });
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+
+  const done = async (client: pg.Client): Promise<readonly string[]> =>
+    (await client.query('SELECT name FROM schema_migrations ORDER BY name')).rows.map(({ name }) => name);
+
+  it('lets the running version read and write meanwhile, and is done when that session has ended', async () => {
+    const [backup, running] = [await connect(), await connect()];
+    await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
+    const migrated = migrate(database.connectionString);
+    await backends.until(async () => {
+      const text = `SELECT FROM pg_locks WHERE relation = 'subscriptions.checkpoints'::regclass AND NOT granted`;
+      return (await running.query(text)).rowCount === 1;
+    });
+    expect((await running.query('UPDATE subscriptions.checkpoints SET moved_at = now()')).rowCount).to.equal(0);
+    await backup.query('COMMIT');
+    await migrated;
+    expect(await done(running)).to.deep.equal(MIGRATIONS);
+  });
+
+  it('gives up with a clear message if that session does not end, and goes on at the next start', async () => {
+    const backup = await connect();
+    await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
+    const error = await migrate(database.connectionString, MIGRATIONS, 0).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(MigrationHeldUp);
+    await backup.query('COMMIT');
+    await migrate(database.connectionString);
+    expect(await done(backup)).to.deep.equal(MIGRATIONS);
+  });
+});
