@@ -48,6 +48,8 @@ type Parts = ReturnType<typeof partsOf>;
 
 /** A single tenant gets at most a third of the places. */
 const PLACES = { places: 24, perTarget: 24 };
+/** A settlement mostly waits for the institution. A third of these are as many as there are connections to one. */
+const SETTLEMENT_PLACES = { places: 96, perTarget: 96 };
 
 const unhandledNotifications: OwedSource<PaymentsNeeds, NotificationKey> = ({ notifications }, { ageMs, page }) =>
   notifications.unhandled(ageMs, page);
@@ -59,7 +61,7 @@ export const payments = capability({
   jobs: [
     job(settle, {
       handler: (parts: Parts) => each(handleNotification(parts)),
-      places: PLACES,
+      places: SETTLEMENT_PLACES,
       idle: 'awaited',
       owed: owedBy(unhandledNotifications, settlementOf),
     }),

@@ -14,9 +14,9 @@ import type { WatchTimings } from '../postgres/sessionWatch.ts';
 import { PostgresDataKeys } from '../secrets/dataKeys.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 
-// At most 20 connections per process (architecture §9): event store 4, reads 4, operations 4, jobs 3, notices 1, leaders 2, leases 2.
+// At most 24 connections per process (architecture §9): event store 4, reads 4, operations 8, jobs 3, notices 1, leaders 2, leases 2.
 const READS_MAX = 4;
-const OPERATIONS_MAX = 4;
+const OPERATIONS_MAX = 8;
 const JOBS_MAX = 3;
 
 export interface Storage extends EventLog {

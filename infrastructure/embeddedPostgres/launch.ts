@@ -148,7 +148,7 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
 
   // The hot part of a gateway's tables; the file cache holds the rest. Small enough beside Node on a machine with 1 GB.
   shared_buffers: '256MB',
-  // 20 per process for a few processes, plus an operator's sessions.
+  // 24 per process for a few processes, plus an operator's sessions.
   max_connections: '60',
   // No one can log in as superuser (initdb.ts), so a reserved connection would be wasted.
   superuser_reserved_connections: '0',
