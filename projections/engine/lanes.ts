@@ -397,6 +397,9 @@ export class SideSession {
   }
 }
 
+/** After so many full batches in a row, a consumer has a long way to go, and rests after each batch for as long as that took. */
+const LONG_WAY_BATCHES = 20;
+
 /** If more streams than this fail in a row without a processed event, the consumer is at fault, not the events. */
 const PARKED_IN_A_ROW_MAX = 10;
 
@@ -405,7 +408,9 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
   const { store, batchSize, side, rejoin, retryDelayMsMax } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
+      let full = 0;
       for await (const batch of store.subscribe({ after: member.position, categories: null, batchSize, signal })) {
+        const begunAt = performance.now();
         if (batch.kind !== 'caughtUp') {
           const turns = await side.turns();
           await turns.take((session) => take(member, batch, options, session));
@@ -413,6 +418,8 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
           member.fault = null;
         }
         if (rejoin(member)) return;
+        full = batch.kind === 'events' && batch.events.length === batchSize ? full + 1 : 0;
+        if (full > LONG_WAY_BATCHES) await pause(performance.now() - begunAt, signal);
       }
     } catch (error) {
       if (error instanceof LostLeadership || error instanceof UnknownPosition) throw error;

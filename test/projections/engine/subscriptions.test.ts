@@ -65,6 +65,24 @@ describe('subscriptions to the log', () => {
     expect(followed.subscriptions.faults()).to.deep.equal([]);
   });
 
+  it('let a consumer that has a long way to go rest after each batch for as long as that took', async () => {
+    await scene.appendPayments(20);
+    const consumers = [taker('a'), taker('b')];
+    const one = follow({ consumers });
+    await one.caughtUp();
+    await one.stop();
+    const takenAt: number[] = [];
+    const slow = taker('slow', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      takenAt.push(performance.now());
+    });
+    const two = follow({ consumers: [...consumers, slow], batchSize: 1 });
+    await two.caughtUp(60_000);
+    expect(takenAt).to.have.length(60);
+    expect(takenAt[50]! - takenAt[30]!).to.be.greaterThan(20 * 2 * 50);
+    expect(await scene.taken('slow')).to.deep.equal(await scene.positions());
+  });
+
   describe('leave the checkpoint of a consumer without work behind', () => {
     const busy = taker('busy');
     const idle = { ...taker('idle'), categories: ['refund'] };
