@@ -103,11 +103,12 @@ const deliveriesOf = async (
   event: EventToPublish,
 ): Promise<readonly ScheduledDelivery[]> => {
   const { stream: of, endpointIds } = event;
-  const { published, revision, messages, resend, at } = await messagesToSchedule(all, event);
+  const [{ published, revision, messages, resend, at }, ofEndpoints] = await Promise.all([
+    messagesToSchedule(all, event),
+    Promise.all(endpointIds.map(subscriptionOf)),
+  ]);
   const { tenant, paymentId, url } = published;
-  if (messages.length === 0 || (url === null && endpointIds.length === 0)) return [];
-  const subscriptions =
-    url === null ? await Promise.all(endpointIds.map(subscriptionOf)) : [{ endpointId: null, events: ['*'] }];
+  const subscriptions = url === null ? ofEndpoints : [{ endpointId: null, events: ['*'] }];
   return messages.flatMap(({ type: eventType, eventId, at: ownTime }) =>
     subscriptions
       .filter(({ events }) => wants(events, eventType))
