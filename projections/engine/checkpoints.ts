@@ -165,7 +165,7 @@ const NOTICE_MAX = 7_900;
 /** Consumers that reached a position: those whose checkpoints move there, and those that had nothing to do up to it. */
 export interface Progressed {
   readonly moved: readonly Standing[];
-  /** Their checkpoints stay behind for now. */
+  /** Their checkpoints follow later (lanes.ts). */
   readonly idle: readonly Standing[];
 }
 

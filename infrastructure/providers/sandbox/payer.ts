@@ -16,7 +16,7 @@ import { decidedStatus, decideRefund } from './refunds.ts';
 /** Of one instrument. Real banks take one payment for a code. Every payment after the first is returned, with events in its stream. */
 const PAYMENTS_MAX = 100;
 
-/** Undoes the transaction: the payment was booked for another instrument, so nobody is notified. */
+/** Undoes the transaction, with its notification: the payment was booked for another instrument. */
 class BookedBefore extends Error {}
 
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({

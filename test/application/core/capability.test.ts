@@ -101,6 +101,7 @@ describe('the capabilities', () => {
       .filter(({ places: { places, perTarget } }) => places !== 24 || perTarget !== 24)
       .map(({ kind, places: { places, perTarget } }) => [kind.name, places, perTarget]);
     expect(special).to.deep.equal([
+      ['settle', 96, 96],
       ['passwordLink', 4, 4],
       ['mailCase', 4, 4],
       ['deliver', 256, 4],
