@@ -72,8 +72,8 @@ describe('subscriptions to the log', () => {
     await one.caughtUp();
     await one.stop();
     const takenAt: number[] = [];
-    const slow = taker('slow', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    const slow = taker('slow', async (_, tx) => {
+      await tx.query('SELECT pg_sleep(0.05)'); // the work of a turn
       takenAt.push(performance.now());
     });
     const two = follow({ consumers: [...consumers, slow], batchSize: 1 });
