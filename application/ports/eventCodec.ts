@@ -72,6 +72,6 @@ export async function* readDecoded(
 
 /** The field of stored data that holds the sealed personal fields. */
 export const SEALED = 'sealed';
-const SEALED_TEXT = new RegExp(`"${SEALED}":"[^"]`);
+const SEALED_TEXT = /"sealed":"[^"]/;
 /** Returns whether stored data has sealed fields, which need the data key of their owner. */
 export const hasSealed = (data: string): boolean => SEALED_TEXT.test(data);
