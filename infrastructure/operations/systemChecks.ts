@@ -35,7 +35,7 @@ type Check = (checked: Checked, reports: OwnReports) => Promise<Finding>;
 /** The first version with all features that Quita uses. */
 const POSTGRES_MIN = 14;
 /** The most connections that one process opens (architecture §9). */
-const CONNECTIONS_A_PROCESS = 20;
+const CONNECTIONS_A_PROCESS = 24;
 /** Signatures tolerate 300 s and event store deadlines 10 s, so one second is harmless. */
 const CLOCK_SKEW_MS_MAX = 1_000;
 

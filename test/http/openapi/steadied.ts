@@ -58,7 +58,7 @@ export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Rec
     .replaceAll(/"(startedAt|endedAt|since|oldestAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')
     .replaceAll(/"seconds":[\d.]+/g, '"seconds":0.4')
     .replaceAll(/"says":"PostgreSQL [\d.]+/g, '"says":"PostgreSQL 18.4')
-    .replaceAll(/\d+ of \d+ in use, room for \d+ more process(?:es)?/g, '17 of 100 in use, room for 4 more processes')
+    .replaceAll(/\d+ of \d+ in use, room for \d+ more process(?:es)?/g, '17 of 100 in use, room for 3 more processes')
     .replaceAll(/clock differs from this machine's by -?\d+ ms/g, "clock differs from this machine's by 0 ms")
     .replaceAll(/"says":"[\w:-]+, head \w+/g, '"says":"postgres-7f3a, head 0000000000001234')
     .replaceAll(/\(\d+ payments sampled\)/g, '(42 payments sampled)')
