@@ -80,8 +80,8 @@ export class Quiescence {
   }
 
   /**
-   * Returns how many jobs may still schedule messages of the tenant, or 1 if there are none but the read models are behind. If it is 0, the
-   * read models contain all scheduled messages.
+   * Returns how many jobs may still schedule messages of the tenant. Without such a job it returns 1 while the read models are behind. If
+   * it returns 0, the read models contain all scheduled messages.
    */
   async unwritten(tenant: Tenant, timeoutMs: number): Promise<number> {
     const { jobs, projected, reacted } = this.#needs;

@@ -116,20 +116,22 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
 };
 
-/**
- * Returns a function to call before each statement. Statements of one turn of the event loop then leave in one write: each write wakes the
- * server's process, which costs 50 µs.
- */
-const gathering = (client: pg.ClientBase): (() => void) => {
+/** Statements of one turn of the event loop leave in one write: each write wakes the server's process, which costs 50 µs. */
+const gathering = (client: pg.ClientBase): Sql => {
   let isGathering = false;
-  return () => {
-    if (isGathering) return;
+  const gather = (): void => {
     isGathering = true;
     const send = holdBack(client);
     process.nextTick(() => {
       isGathering = false;
       send();
     });
+  };
+  return {
+    query: (statement, values) => {
+      if (!isGathering) gather();
+      return run(client, statement, values);
+    },
   };
 };
 
@@ -140,11 +142,11 @@ const gathering = (client: pg.ClientBase): (() => void) => {
 export class PgSession implements Sql {
   readonly client: pg.Client;
   readonly #beat: Repeating;
-  readonly #gather: () => void;
+  readonly #sql: Sql;
 
   private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
-    this.#gather = gathering(client);
+    this.#sql = gathering(client);
     this.#beat = repeating(beatMs, () => {
       if (!isAsked(client)) client.query('').catch(() => undefined); // the loss is reported by the event 'error'
     });
@@ -168,8 +170,7 @@ export class PgSession implements Sql {
   }
 
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
-    this.#gather();
-    return run<Row>(this.client, statement, values);
+    return this.#sql.query<Row>(statement, values);
   }
 
   /** BEGIN is awaited: if it were cancelled, statements behind it would commit one by one. */
@@ -220,16 +221,9 @@ export class PgPool implements SqlPool {
       broken ??= error; // the first error is the cause
     };
     client.on('error', onBroken);
-    const gather = gathering(client);
-    const tx: Sql = {
-      query: (statement, values) => {
-        gather();
-        return run(client, statement, values);
-      },
-    };
     try {
       await client.query(begin);
-      const result = await work(tx);
+      const result = await work(gathering(client));
       if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
       await commit(client);
       return result;

@@ -172,7 +172,7 @@ export interface Progressed {
 /** Returns the texts that tell the other processes, as few as their length allows. */
 const noticesOf = (role: string, { moved, idle }: Progressed, to: Position): readonly string[] => {
   const begin = `${role} ${to} `;
-  const texts = [...moved.map((one) => nameAndVersion(one)), ...idle.map((one) => `${nameAndVersion(one)}:${IDLE}`)];
+  const texts = [...moved.map(nameAndVersion), ...idle.map((one) => `${nameAndVersion(one)}:${IDLE}`)];
   const notices: string[] = [];
   for (const text of texts) {
     const last = notices.at(-1);
