@@ -2,7 +2,7 @@
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
-import type { Sql } from './sql.ts';
+import type { Sql, SqlTransaction } from './sql.ts';
 
 // --- A consumer of the log: a read model or a process manager (architecture §6, §7) ---
 
@@ -18,9 +18,7 @@ export interface LogConsumer {
    * Other consumers continue. Statements of other consumers run in between, in the same transaction: use only tables of its own and no
    * savepoints, and await every statement.
    */
-  apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
-  /** Called after the batch is committed. */
-  committed?(): void;
+  apply(events: readonly LoggedEvent[], tx: SqlTransaction): Promise<void>;
   /** Whether decisions read its checkpoint. Otherwise it may stay behind for a moment while there is nothing to apply. Default: no. */
   readonly isDecidedOn?: boolean;
   /**

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Sql } from './sql.ts';
+import type { SqlTransaction } from './sql.ts';
 
 /** The payload of a job: ids, as JSON that matches the schema of its kind. */
 export type JobPayload = { readonly [key: string]: Json };
@@ -79,10 +79,8 @@ export interface Places {
 }
 
 export interface JobQueue {
-  /** Adds jobs. They are stored durably when it resolves. With `tx`, adds them in this transaction; call `wake` after the commit. */
-  enqueue(jobs: readonly JobRequest[], tx?: Sql): Promise<void>;
-  /** Tells this process's workers that there is work at these places. */
-  wake(places: Iterable<JobPlace>): void;
+  /** Adds jobs. They are stored durably when it resolves; with `tx`, when this transaction is committed. */
+  enqueue(jobs: readonly JobRequest[], tx?: SqlTransaction): Promise<void>;
   /** Starts workers of a queue in this process. */
   work(queue: string, handler: JobHandler, places: Places): void;
   /** Returns the number of payloads that wait or run, of all tenants or of one; at most 10,000. */

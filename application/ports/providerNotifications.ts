@@ -2,7 +2,7 @@
 // claim is not stored: the provider is asked.
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload, JobRequest } from './jobs.ts';
-import type { Sql } from './sql.ts';
+import type { SqlTransaction } from './sql.ts';
 
 export interface NotificationKey {
   readonly tenant: Tenant;
@@ -25,18 +25,16 @@ export interface NotifiedWork {
 
 export interface ProviderNotifications {
   /**
-   * Stores a notification and enqueues its job, durably when it resolves. With `tx`, does both in this transaction; call `wake` after the
-   * commit. Returns false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is
+   * Stores a notification and enqueues its job, durably when it resolves. With `tx`, does both in this transaction.
+   * Returns false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is
    * handled again, because it may arrive before the provider's API shows the payment.
    */
-  store(notification: ProviderNotification, tx?: Sql): Promise<boolean>;
+  store(notification: ProviderNotification, tx?: SqlTransaction): Promise<boolean>;
   /**
    * Enqueues the job of a kind, without storing a notification: the job asks the provider about the payload's refund, return or payout.
-   * With `tx`, runs in it; call `wake` after the commit.
+   * With `tx`, runs in it.
    */
-  startJob(tenant: Tenant, kind: string, payload: JobPayload, tx?: Sql): Promise<void>;
-  /** Tells this process's workers that there is such work. */
-  wake(tenant: Tenant, kind: string): void;
+  startJob(tenant: Tenant, kind: string, payload: JobPayload, tx?: SqlTransaction): Promise<void>;
   /** Returns for each key whether it has no stored notification, or one that the provider did not confirm. */
   unreported(keys: readonly NotificationKey[]): Promise<readonly boolean[]>;
   /** Returns the stored notification, or null if it is not stored. */

@@ -5,7 +5,7 @@
  * (architecture §6).
  */
 export interface LeaderSession extends Sql {
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /** Takes the lock if it is free, and returns whether it did. The lock is held until the session ends for any reason. */
   tryLead(role: string): Promise<boolean>;
   /** Takes part in a role. Returns null while another process leads the role alone. */
@@ -78,12 +78,17 @@ export interface Sql {
     values?: readonly unknown[],
   ): Promise<SqlResult<Row>>;
 }
+/** The session of a transaction that is open. */
+export interface SqlTransaction extends Sql {
+  /** Calls the listener once, when the server has committed the transaction, or when it was rolled back or its end is unknown. */
+  onEnd(listener: (isCommitted: boolean) => void): void;
+}
 export interface SqlPool extends Sql {
   /**
    * Runs `work` in one transaction on one connection. Commits if it resolves, rolls back if it rejects. `begin`: the first statement, to
    * use another isolation level than the database's default.
    */
-  transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin?: string): Promise<T>;
 }
 
 /** Returns SQL that formats an instant column as a timestamp. */

@@ -46,7 +46,7 @@ const operatorsAdapters = ({ operations }: Operations, parameters?: HashParamete
 
 interface World {
   readonly storage: Operations;
-  readonly jobs: Pick<JobQueue, 'enqueue' | 'wake'>;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
   readonly keyring: SecretsKeyring;
   readonly publicUrl: string;
   readonly clock: Clock;

@@ -21,18 +21,16 @@ const hashOf = (token: string): string => hash('sha256', token, 'hex');
 /** `jobs` is null for a tool: it enqueues no jobs, and the running program polls for requests every few seconds. */
 export const linkRequests = (
   db: SqlPool,
-  jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null,
+  jobs: Pick<JobQueue, 'enqueue'> | null,
 ): Pick<PasswordLinks, 'request' | 'findRequest' | 'endRequest' | 'openRequests'> => ({
   request: async ({ requestId, purpose, email }, job) => {
-    const isNew = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const { rowCount } = await tx.query(
         `INSERT INTO operations.password_link_requests (id, purpose, email) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
         [requestId, purpose, email.toLowerCase()],
       );
       if (rowCount > 0) await jobs?.enqueue([job], tx);
-      return rowCount > 0;
     });
-    if (isNew) jobs?.wake([job]);
   },
   findRequest: async (requestId) => {
     const { rows } = await db.query<RequestRow>(
@@ -57,11 +55,7 @@ export const linkRequests = (
     ),
 });
 
-export const passwordLinks = (
-  db: SqlPool,
-  jobs: Pick<JobQueue, 'enqueue' | 'wake'>,
-  keyring: SecretsKeyring,
-): PasswordLinks => {
+export const passwordLinks = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue'>, keyring: SecretsKeyring): PasswordLinks => {
   const key = keyring.keyFor('password links', keyring.sealingId) as Buffer;
   return {
     ...linkRequests(db, jobs),

@@ -42,7 +42,7 @@ interface StalledRow {
   readonly mode: Mode;
 }
 
-export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null): Redrives => ({
+export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue'> | null): Redrives => ({
   begin: async ({ id, tenant, filter, askedAt, actor, requestId, queued }, job) => {
     const { endpointId, eventType, createdFrom, createdTo } = filter;
     await db.transaction(async (tx) => {
@@ -57,7 +57,6 @@ export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> |
       );
       if (job !== null) await jobs?.enqueue([job], tx);
     });
-    if (job !== null) jobs?.wake([job]);
   },
 
   find: async (id) => {

@@ -106,18 +106,18 @@ export const scheduledDeliveries = (
   /** Deliveries that this process wrote and has not begun, so that it need not read them. */
   const remembered = boundedCache<DeliveryId, ScheduledDelivery>(REMEMBERED_MAX);
   return {
-    schedule: async (deliveries) => {
-      const added = await db.transaction(async (tx) => {
+    schedule: (deliveries) =>
+      db.transaction(async (tx) => {
         const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
         const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({ ...INSERT, values });
         const written = new Set(rows.map(({ id }) => id));
         const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
+        // Before the jobs are enqueued: they may begin as soon as the transaction is committed.
+        tx.onEnd((isCommitted) => {
+          if (isCommitted) for (const { scheduled } of isNew) remembered.set(scheduled.deliveryId, scheduled);
+        });
         await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
-        return isNew;
-      });
-      for (const { scheduled } of added) remembered.set(scheduled.deliveryId, scheduled);
-      jobs.wake(added.map(({ job }) => job));
-    },
+      }),
 
     find: async (ids) => {
       const known = ids.flatMap((id) => remembered.get(id) ?? []);

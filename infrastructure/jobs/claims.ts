@@ -38,7 +38,11 @@ interface Needs {
   readonly onPutBack: (queue: string, error: NewerPayload) => void;
 }
 
-export const claimsOf = ({ pool, onError, onPutBack, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
+export const claimsOf = (
+  { pool, onError, onPutBack, mayClaim = () => true }: Needs,
+  known: KnownQueue,
+  lane: Mode,
+): Claims => {
   const { name: queue, isOwedByRow } = known;
   const [first] = laneBounds(lane);
   /** The next claim visits the tenants after this one. */
@@ -49,8 +53,9 @@ export const claimsOf = ({ pool, onError, onPutBack, mayClaim }: Needs, known: K
   };
   const ended = (claims: readonly Claim[]) => [queue, claims.map(({ id }) => id), claims.map(({ attempt }) => attempt)];
   return {
+    mayClaim,
     claim: async (room, claims) => {
-      if (mayClaim?.() === false) {
+      if (!mayClaim()) {
         if (claims.length > 0) await done(claims);
         return { jobs: [], isWhole: true };
       }

@@ -4,7 +4,7 @@ import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PayloadFailure } from './claims.ts';
 import { hasTables } from './installation.ts';
-import { JOBS_CHANNEL, noticeOf, tenantOf } from './lanes.ts';
+import { JOBS_CHANNEL, lanesOf, noticeOf, tenantOf } from './lanes.ts';
 import { LIST_FAILED, QUEUE_STATES, REOPEN } from './statements.ts';
 
 export interface FailedJob extends ListedJob {
@@ -49,7 +49,7 @@ export const redriveJobs = async (
   if (!(await hasTables(db))) return [];
   const { rows } = await db.query<Row>(REOPEN, [which.id === null ? null : [which.id], which.queue]);
   const places = rows.map(({ queue, tenant }) => ({ queue, tenant: tenantOf(tenant) }));
-  if (rows.length > 0) await db.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, noticeOf(places, 'cli')]);
+  if (rows.length > 0) await db.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, noticeOf(lanesOf(places), 'cli')]);
   return rows.map(({ id, queue, payloads }) => ({ id, queue, payloads }));
 };
 

@@ -28,6 +28,8 @@ export interface Room {
   readonly targets: readonly { readonly tenant: string; readonly target: string; readonly room: number }[];
 }
 export interface Claims {
+  /** Whether this process may take work now. */
+  mayClaim(): boolean;
   /**
    * Ends the claims in `done` and claims other jobs. `isWhole`: only jobs that the limits keep back are left.
    */
@@ -62,16 +64,21 @@ interface Ended {
 export const roomOf = (held: number, free: number): number =>
   Math.max(Math.floor((free - 2 * held) / 3), held === 0 ? 1 : 0);
 
+const roomOfTenant = ({ tenants, perTenant }: Room, tenant: string): number =>
+  tenants.find((known) => known.tenant === tenant)?.room ?? perTenant;
+const roomOfTarget = ({ targets, perTarget }: Room, tenant: string, target: string): number =>
+  targets.find((known) => known.tenant === tenant && known.target === target)?.room ?? perTarget;
+
 /** Whether a claim took all due jobs: no limit (total, tenant or target) was reached, so none can have held a job back. */
-export const isAll = (jobs: readonly ClaimedJob[], { free, perTenant, perTarget, tenants, targets }: Room): boolean => {
+export const isAll = (jobs: readonly ClaimedJob[], limits: Room): boolean => {
   const isFull = ({ room }: { readonly room: number }): boolean => room === 0;
-  if (jobs.length >= free || tenants.some(isFull) || targets.some(isFull)) return false;
+  if (jobs.length >= limits.free || limits.tenants.some(isFull) || limits.targets.some(isFull)) return false;
   return [...Map.groupBy(jobs, ({ tenant }) => tenant)].every(([tenant, own]) => {
-    const room = tenants.find((known) => known.tenant === tenant)?.room ?? perTenant;
-    const roomAt = (target: string): number =>
-      targets.find((known) => known.tenant === tenant && known.target === target)?.room ?? perTarget;
     const byTarget = [...Map.groupBy(own, ({ target }) => target)];
-    return own.length < room && byTarget.every(([target, { length }]) => length < roomAt(target));
+    return (
+      own.length < roomOfTenant(limits, tenant) &&
+      byTarget.every(([target, { length }]) => length < roomOfTarget(limits, tenant, target))
+    );
   });
 };
 
@@ -81,6 +88,8 @@ export class JobLoop {
   readonly #limits: Places;
   readonly #listeners: Listeners;
   readonly #runs = new Set<Run>();
+  /** Jobs that have a place and are being written. */
+  readonly #taken = new Set<ClaimedJob>();
   readonly #ending = new Set<Promise<void>>();
   /** Done claims that are not recorded in the database yet. */
   #ended: Ended[] = [];
@@ -91,6 +100,7 @@ export class JobLoop {
   /** Number of places freed so far. */
   #freed = 0;
   #isTurning = false;
+  #isClaiming = false;
   #turns: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -108,6 +118,35 @@ export class JobLoop {
 
   wake(): void {
     this.#mayWait = true;
+    this.#turn();
+  }
+
+  /**
+   * Takes a place for a job that is about to be written, so that it needs no claim. Returns false if a claim must decide, because others
+   * may come first or a limit is reached. Half of the places are never taken: other processes share what is left. End it by `begin` or
+   * `giveBack`.
+   */
+  take(job: ClaimedJob): boolean {
+    if (this.#stopped || this.#isClaiming || this.#mayWait || this.#isSomeLeft || !this.#claims.mayClaim())
+      return false;
+    const room = this.#room();
+    if (room.free <= this.#limits.places / 2) return false;
+    if (roomOfTenant(room, job.tenant) < 1 || roomOfTarget(room, job.tenant, job.target) < 1) return false;
+    this.#taken.add(job);
+    return true;
+  }
+
+  /** Runs a taken job that was written as claimed. */
+  begin(job: ClaimedJob): void {
+    this.#taken.delete(job);
+    if (this.#stopped) this.#untilEnded(this.#claims.release([job]).catch(this.#listeners.onError));
+    else this.#begin(job);
+  }
+
+  /** Frees the place of a taken job that was not written. */
+  giveBack(job: ClaimedJob): void {
+    this.#taken.delete(job);
+    this.#onFreed();
     this.#turn();
   }
 
@@ -140,7 +179,7 @@ export class JobLoop {
   /** Runs one statement at a time. The next statement records the jobs that ended meanwhile, and claims others if some may be waiting. */
   async #takeTurns(): Promise<void> {
     this.#isTurning = true;
-    const mayClaim = (): boolean => this.#mayWait && !this.#stopped && this.#runs.size < this.#limits.places;
+    const mayClaim = (): boolean => this.#mayWait && !this.#stopped && this.#free > 0;
     while (this.#ended.length > 0 || mayClaim()) {
       const ended = this.#ended.splice(0);
       const done = ended.map(({ claim }) => claim);
@@ -160,7 +199,10 @@ export class JobLoop {
     const room = this.#room();
     const freedBefore = this.#freed;
     this.#mayWait = false;
-    const claimed = await this.#claims.claim(room, done);
+    this.#isClaiming = true;
+    const claimed = await this.#claims.claim(room, done).finally(() => {
+      this.#isClaiming = false;
+    });
     if (this.#stopped) {
       if (claimed.jobs.length > 0) await this.#claims.release(claimed.jobs);
       return;
@@ -171,11 +213,14 @@ export class JobLoop {
     if (!claimed.isWhole || (this.#isSomeLeft && freedBefore < this.#freed)) this.#mayWait = true;
   }
 
+  get #free(): number {
+    return this.#limits.places - this.#runs.size - this.#taken.size;
+  }
+
   #room(): Room {
-    const free = this.#limits.places - this.#runs.size;
+    const free = this.#free;
     const tenants = new Map<string, { held: number; latest: string; readonly targets: Map<string, number> }>();
-    for (const { job } of this.#runs) {
-      const { tenant, target } = job;
+    for (const { tenant, target } of [...[...this.#runs].map(({ job }) => job), ...this.#taken]) {
       const holder = tenants.get(tenant) ?? { held: 0, latest: '', targets: new Map() };
       holder.held++;
       holder.latest = target;
@@ -198,7 +243,12 @@ export class JobLoop {
     const { promise: hung, reject: giveUp } = Promise.withResolvers<never>();
     const run: Run = { job, sinceMs: performance.now(), giveUp };
     this.#runs.add(run);
-    const ended = this.#run(run, hung).finally(() => {
+    this.#untilEnded(this.#run(run, hung));
+  }
+
+  /** `stop` waits for the work. */
+  #untilEnded(work: Promise<void>): void {
+    const ended = work.finally(() => {
       this.#ending.delete(ended);
     });
     this.#ending.add(ended);
@@ -209,18 +259,22 @@ export class JobLoop {
     try {
       const target = job.target === '' ? null : job.target;
       await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0), hung]);
-      this.#free(run);
+      this.#end(run);
       await this.#recordDone(job);
     } catch (error) {
       await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
-      this.#free(run);
+      this.#end(run);
       this.#turn();
     }
     this.#listeners.onSettled();
   }
 
-  #free(run: Run): void {
+  #end(run: Run): void {
     this.#runs.delete(run);
+    this.#onFreed();
+  }
+
+  #onFreed(): void {
     this.#freed++;
     if (this.#isSomeLeft) this.#mayWait = true;
   }

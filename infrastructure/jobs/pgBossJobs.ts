@@ -16,7 +16,7 @@ import type {
 import { pagesOf } from '../../application/ports/pagesOf.ts';
 import { versionOf } from '../../application/ports/payloadVersions.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
-import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import { type SqlPool, type SqlTransaction, TextArray } from '../../application/ports/sql.ts';
 import { withRests } from '../../application/ports/withRests.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
@@ -25,8 +25,18 @@ import { ClaimKeeper } from './claimKeeper.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
 import { DuePoll } from './duePoll.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
-import { JobLoop } from './jobLoop.ts';
-import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
+import { type ClaimedJob, JobLoop } from './jobLoop.ts';
+import {
+  JOBS_CHANNEL,
+  LANES,
+  type Lane,
+  laneOf,
+  lanePartsOf,
+  lanesOf,
+  noticeOf,
+  tenantKey,
+  tenantOf,
+} from './lanes.ts';
 import { type KnownQueue, knownQueues, type NewerPayload, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
@@ -164,22 +174,42 @@ export class PgBossJobs implements JobQueue {
     await this.#options.pool.query(statements.RELEASE_ALL, [[...this.#queues.keys()]]);
   }
 
-  async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
+  /** Jobs that this process can run at once are written as claimed. No process is notified of these. */
+  async enqueue(requests: readonly JobRequest[], tx?: SqlTransaction): Promise<void> {
     if (requests.length === 0) return;
-    const rows = rowsOf(requests, (queue) => this.#known(queue));
-    await (tx ?? this.#options.pool).query({
+    const jobs = jobsOf(requests, (queue) => this.#known(queue));
+    const taken = new Set(jobs.filter((job) => this.#loops.get(job.lane)?.take(job)));
+    const left = jobs.filter((job) => !taken.has(job)).map(({ lane }) => lane);
+    const onEnd = (isCommitted: boolean): void => {
+      for (const job of taken) {
+        const loop = this.#loops.get(job.lane);
+        if (isCommitted) loop?.begin(job);
+        else loop?.giveBack(job);
+      }
+      if (isCommitted) for (const lane of new Set(left)) this.#loops.get(lane)?.wake();
+    };
+    const statement = {
       ...statements.INSERT,
       values: [
-        new TextArray(rows.map(({ queue }) => queue)),
-        new TextArray(rows.map(({ tenant }) => tenantKey(tenant))),
-        new TextArray(rows.map(({ target }) => target)),
-        new TextArray(rows.map(({ payloads }) => `[${payloads.join(',')}]`)),
+        new TextArray(jobs.map(({ lane }) => lanePartsOf(lane).queue)),
+        new TextArray(jobs.map(({ tenant }) => tenant)),
+        new TextArray(jobs.map(({ target }) => target)),
+        new TextArray(jobs.map(({ payloads }) => JSON.stringify(payloads))),
         JOBS_CHANNEL,
-        this.#notice(requests),
+        left.length > 0 ? noticeOf(left, this.#self) : null,
         this.#owedByRow,
+        new TextArray(jobs.map(({ id }) => id)),
+        new TextArray(jobs.map((job) => (taken.has(job) ? 'active' : 'created'))),
       ],
-    });
-    if (!tx) this.wake(requests);
+    };
+    tx?.onEnd(onEnd);
+    let isWritten = false;
+    try {
+      await (tx ?? this.#options.pool).query(statement);
+      isWritten = true;
+    } finally {
+      if (tx === undefined) onEnd(isWritten);
+    }
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
@@ -246,7 +276,7 @@ export class PgBossJobs implements JobQueue {
   }
 
   #notice(places: Iterable<JobPlace>): string {
-    return noticeOf(places, this.#self);
+    return noticeOf(lanesOf(places), this.#self);
   }
 
   #onError(queue: string): (error: Error) => void {
@@ -353,19 +383,15 @@ class OpenSubjects {
   }
 }
 
-interface Row {
-  readonly queue: string;
-  readonly tenant: Tenant;
-  readonly target: string;
-  /** As JSON. */
-  readonly payloads: readonly string[];
+interface NewJob extends ClaimedJob {
+  readonly lane: Lane;
 }
 
 /** Returns jobs with one queue, tenant, target and version each. */
-const rowsOf = (
+const jobsOf = (
   requests: readonly JobRequest[],
   knownOf: (queue: string) => Pick<KnownQueue, 'payloadsPerJob' | 'stored'>,
-): readonly Row[] => {
+): readonly NewJob[] => {
   const storedOf = ({ queue, payload }: JobRequest): JobPayload => knownOf(queue).stored(payload);
   const groups = Map.groupBy(
     requests,
@@ -373,9 +399,16 @@ const rowsOf = (
       `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''} ${versionOf(storedOf(request))}`,
   );
   return [...groups.values()].flatMap((members) => {
-    const { queue, tenant, target = '' } = members[0] as JobRequest;
-    const payloads = [...new Set(members.map((request) => JSON.stringify(storedOf(request))))];
-    return chunks(payloads, knownOf(queue).payloadsPerJob).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
+    const first = members[0] as JobRequest;
+    const distinct = new Map(members.map(storedOf).map((payload) => [JSON.stringify(payload), payload]));
+    return chunks([...distinct.values()], knownOf(first.queue).payloadsPerJob).map((payloads) => ({
+      id: randomUUID(),
+      attempt: 0,
+      payloads,
+      tenant: tenantKey(first.tenant),
+      target: first.target ?? '',
+      lane: laneOf(first),
+    }));
   });
 };
 

@@ -30,25 +30,28 @@ export const CREATE_INDEXES = `
   DROP INDEX IF EXISTS ${JOBS_SCHEMA}.quita_lines`;
 
 /**
- * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice, $7 queues whose owed work is recorded only in
- * operations.owed, until it is done.
+ * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice or null, $7 queues whose owed work is only recorded
+ * in operations.owed, until it is done. $8 ids, $9 states: `active` for a job that this process claims with it.
  */
 export const INSERT = {
   name: 'jobs_insert',
   text: `WITH given AS MATERIALIZED (
-      SELECT g.queue, g.tenant, g.target, g.payloads::jsonb AS payloads
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS g (queue, tenant, target, payloads)),
+      SELECT g.queue, g.tenant, g.target, g.payloads::jsonb AS payloads, g.id::uuid AS id, g.state::${JOBS_SCHEMA}.job_state AS state,
+        CASE g.state WHEN 'active' THEN clock_timestamp() END AS claimed_on
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $8::text[], $9::text[]) AS g (queue, tenant, target, payloads, id, state)
+    ),
     inserted AS (
-      INSERT INTO ${JOB} (name, data, group_id, group_tier, policy, expire_seconds, deletion_seconds, keep_until,
-        retry_limit, retry_delay, retry_backoff, retry_delay_max)
-      SELECT q.name, jsonb_build_object('payloads', g.payloads), g.tenant, g.target, q.policy, q.expire_seconds, q.deletion_seconds,
-        now() + q.retention_seconds * interval '1 s', q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max
+      INSERT INTO ${JOB} (id, name, data, group_id, group_tier, state, started_on, heartbeat_on, policy, expire_seconds, deletion_seconds,
+        keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max)
+      SELECT g.id, q.name, jsonb_build_object('payloads', g.payloads), g.tenant, g.target, g.state, g.claimed_on, g.claimed_on, q.policy,
+        q.expire_seconds, q.deletion_seconds, now() + q.retention_seconds * interval '1 s', q.retry_limit, q.retry_delay, q.retry_backoff,
+        q.retry_delay_max
       FROM given g JOIN ${JOBS_SCHEMA}.queue q ON q.name = g.queue),
     owed AS (
       INSERT INTO operations.owed (queue, payload, tenant)
       SELECT g.queue, i.payload::text, g.tenant FROM given g CROSS JOIN LATERAL jsonb_array_elements(g.payloads) AS i (payload)
       WHERE g.queue = ANY ($7::text[]) ON CONFLICT DO NOTHING)
-    SELECT pg_notify($5, $6)`,
+    SELECT pg_notify($5, $6::text) WHERE $6::text IS NOT NULL`,
 };
 
 const claimed = (ids: string, attempts: string): string =>

@@ -55,10 +55,9 @@ const payoutAdapters = (world: World) => {
     payoutFunds: payoutFunds(db),
     payoutAlerts: payoutAlerts(log),
     keyIssuers: keyIssuers(storage),
-    payoutBank: sandboxPayoutBank(db, {
-      moved: (tenant, payoutId, tx) => jobs.enqueue([{ queue, tenant, payload: { payoutId } }], tx),
-      wake: (tenant) => jobs.wake([{ queue, tenant }]),
-    }),
+    payoutBank: sandboxPayoutBank(db, (tenant, payoutId, tx) =>
+      jobs.enqueue([{ queue, tenant, payload: { payoutId } }], tx),
+    ),
   };
 };
 

@@ -1,7 +1,7 @@
 // The sandbox bank for payouts: accepts an order at once, and pays it at the first status query or when a sandbox route decides (Y6).
 import type { Known } from '../../application/ports/paymentProvider.ts';
 import type { PayoutOrder, PayoutRail, SandboxPayoutBank } from '../../application/ports/payoutRail.ts';
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { Sql, SqlPool, SqlTransaction } from '../../application/ports/sql.ts';
 import type { AccountId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PIX_OUT_FEE } from '../../domain/payment/refund.ts';
@@ -84,20 +84,16 @@ const decide = async (
   return rowCount === 1;
 };
 
-/** Notifies the gateway of a changed payout: `moved` within the transaction, `wake` after its commit. */
-interface PayoutNotices {
-  readonly moved: (tenant: Tenant, payoutId: PayoutId, tx: Sql) => Promise<void>;
-  readonly wake: (tenant: Tenant) => void;
-}
+/** Notifies the gateway of a changed payout, within the transaction. */
+type OnMoved = (tenant: Tenant, payoutId: PayoutId, tx: SqlTransaction) => Promise<void>;
 
-export const sandboxPayoutBank = (db: SqlPool, notices: PayoutNotices): SandboxPayoutBank => ({
+export const sandboxPayoutBank = (db: SqlPool, onMoved: OnMoved): SandboxPayoutBank => ({
   decide: async (tenant, payoutId, failure, at, late) => {
     const { accountId } = tenant;
     const outcome = await db.transaction(async (tx) => {
-      if (await decide(tx, accountId, payoutId, failure, at, late)) await notices.moved(tenant, payoutId, tx);
+      if (await decide(tx, accountId, payoutId, failure, at, late)) await onMoved(tenant, payoutId, tx);
       return read(tx, { accountId, payoutId });
     });
-    notices.wake(tenant);
     return outcome === null || outcome.kind === 'processing' ? null : outcome.kind;
   },
 });

@@ -5,9 +5,9 @@ import type {
   LeaderSession,
   OpenLeaderSession,
   Share,
-  Sql,
   SqlResult,
   SqlStatement,
+  SqlTransaction,
 } from '../../application/ports/sql.ts';
 import {
   endStaleLeader,
@@ -43,7 +43,7 @@ class PgLeaderSession implements LeaderSession {
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
     return this.#session.query<Row>(statement, values);
   }
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
     return this.#session.transaction(work);
   }
   async tryLead(role: string): Promise<boolean> {

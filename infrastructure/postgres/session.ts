@@ -7,6 +7,7 @@ import {
   type SqlPool,
   type SqlResult,
   type SqlStatement,
+  type SqlTransaction,
   TextArray,
 } from '../../application/ports/sql.ts';
 import { whenLate } from '../waiting.ts';
@@ -110,10 +111,33 @@ const run = async <Row>(
     : { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 };
 
-/** Commits. If a statement had failed, the server rolls back without an error; this function throws. */
-const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
-  const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
+/**
+ * Runs `work` in a transaction on the client. BEGIN is awaited: if it were cancelled, statements behind it would commit one
+ * by one. If a statement of `work` failed although it resolved, the server rolls back without an error; this function throws.
+ * `onBroken` is called if it can't be rolled back.
+ */
+const inTransaction = async <T>(
+  client: Pick<pg.ClientBase, 'query'>,
+  begin: string,
+  { query }: Sql,
+  work: (tx: SqlTransaction) => Promise<T>,
+  onBroken: (error: Error) => void = () => undefined,
+): Promise<T> => {
+  const listeners: ((isCommitted: boolean) => void)[] = [];
+  let isCommitted = false;
+  try {
+    await client.query(begin);
+    const result = await work({ query, onEnd: (listener) => listeners.push(listener) });
+    const { command } = await client.query('COMMIT');
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
+    isCommitted = true;
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(onBroken);
+    throw error;
+  } finally {
+    for (const listener of listeners) listener(isCommitted);
+  }
 };
 
 /** Statements of one turn of the event loop leave in one write: each write wakes the server's process, which costs 50 µs. */
@@ -173,17 +197,8 @@ export class PgSession implements Sql {
     return this.#sql.query<Row>(statement, values);
   }
 
-  /** BEGIN is awaited: if it were cancelled, statements behind it would commit one by one. */
-  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-    await this.client.query(begin);
-    try {
-      const result = await work(this);
-      await commit(this.client);
-      return result;
-    } catch (error) {
-      await this.client.query('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+    return inTransaction(this.client, begin, this.#sql, work);
   }
 
   /** Closes the connection within a second, even if the server is silent. */
@@ -213,7 +228,7 @@ export class PgPool implements SqlPool {
     return run<Row>(this.#pool as unknown as pg.ClientBase, statement, values);
   }
 
-  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  async transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     // The pool handles errors of idle connections only, and an unhandled error event ends the process. The statements reject anyway.
@@ -222,14 +237,12 @@ export class PgPool implements SqlPool {
     };
     client.on('error', onBroken);
     try {
-      await client.query(begin);
-      const result = await work(gathering(client));
-      if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
-      await commit(client);
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(onBroken);
-      throw error;
+      const unlessBroken = async (tx: SqlTransaction): Promise<T> => {
+        const result = await work(tx);
+        if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
+        return result;
+      };
+      return await inTransaction(client, begin, gathering(client), unlessBroken, onBroken);
     } finally {
       client.release(broken); // the pool handles errors again from here on
       client.off('error', onBroken);

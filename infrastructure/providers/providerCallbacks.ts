@@ -26,20 +26,17 @@ const millis = (column: string): string => `(extract(epoch FROM ${column}) * 100
 
 export const providerCallbacks = (db: SqlPool, jobs: JobQueue, keyring: SecretsKeyring): ProviderCallbacks => ({
   store: async (connectionId, raw, handling) => {
-    const work = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const hash = createHash('sha256').update(raw).digest();
       const body = sealBody(keyring, { connection_id: connectionId, body_hash: hash }, raw);
       const sealed = [body.raw, body.key_id, body.sealed];
       const values = [connectionId, hash, ...sealed];
       const { rows } = await tx.query<{ id: number; times: number; isAgain: boolean | null }>(STORE, values);
       const row = rows[0];
-      if (row === undefined || (row.times > 1 && !row.isAgain)) return null;
+      if (row === undefined || (row.times > 1 && !row.isAgain)) return;
       if (row.isAgain) await tx.query(REOPEN, [row.id, ...sealed]); // its key may have been destroyed
-      const request = handling(String(row.id));
-      await jobs.enqueue([request], tx);
-      return request;
+      await jobs.enqueue([handling(String(row.id))], tx);
     });
-    if (work !== null) jobs.wake([work]);
   },
   unhandled: async (id) => {
     const { rows } = await db.query<

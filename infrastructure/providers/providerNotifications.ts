@@ -8,16 +8,16 @@ import type {
   ProviderNotification,
   ProviderNotifications,
 } from '../../application/ports/providerNotifications.ts';
-import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import { type Sql, type SqlPool, type SqlTransaction, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 
 const KEY = 'account_id = $1 AND mode = $2 AND reference = $3';
 const valuesOf = ({ tenant: { accountId, mode }, reference }: NotificationKey) => [accountId, mode, reference] as const;
 
 export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: NotifiedWork): ProviderNotifications => ({
-  store: async (notification, outer) => {
+  store: (notification, outer) => {
     const { tenant, kind, reference, paymentId } = notification;
-    const write = async (tx: Sql) => {
+    const write = async (tx: SqlTransaction) => {
       const { rowCount } = await tx.query({
         name: 'store_notification',
         text: `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id)
@@ -30,10 +30,7 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
       if (rowCount === 1) await jobs.enqueue([work.handling(notification)], tx);
       return rowCount === 1;
     };
-    if (outer) return write(outer);
-    const isNew = await db.transaction(write);
-    jobs.wake([work.handling(notification)]);
-    return isNew;
+    return outer === undefined ? db.transaction(write) : write(outer);
   },
   unreported: async (keys) => {
     if (keys.length === 0) return [];
@@ -50,12 +47,7 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     });
     return rows.map(({ unreported }) => unreported);
   },
-  startJob: async (tenant, kind, payload, tx) => {
-    const request = { queue: work.queueOf(kind), tenant, payload };
-    await jobs.enqueue([request], tx);
-    if (tx === undefined) jobs.wake([request]);
-  },
-  wake: (tenant, kind) => jobs.wake([{ queue: work.queueOf(kind), tenant }]),
+  startJob: (tenant, kind, payload, tx) => jobs.enqueue([{ queue: work.queueOf(kind), tenant, payload }], tx),
   find: async (key) => {
     const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>({
       name: 'find_notification',

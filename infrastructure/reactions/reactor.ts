@@ -10,7 +10,7 @@ import {
   type ProcessMemory,
   type Reaction,
 } from '../../application/ports/processManager.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { Sql, SqlTransaction } from '../../application/ports/sql.ts';
 import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 
@@ -98,7 +98,6 @@ export class Reactor implements LogConsumer {
   readonly #needs: ReactorNeeds;
   /** null if the process decides on the event alone. */
   readonly #memory: ProcessMemory | null;
-  #after: (() => void)[] = [];
 
   constructor(process: ProcessManager, needs: ReactorNeeds) {
     this.name = consumerName(process);
@@ -111,11 +110,10 @@ export class Reactor implements LogConsumer {
   }
 
   async reset(db: Sql): Promise<void> {
-    this.#after = [];
     await this.#memory?.load(db);
   }
 
-  async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
+  async apply(events: readonly LoggedEvent[], tx: SqlTransaction): Promise<void> {
     const effects = new Effects();
     for (const event of events) {
       const taken = this.#memory?.take(event, tx) ?? null;
@@ -125,12 +123,7 @@ export class Reactor implements LogConsumer {
     await this.#write(effects, tx);
   }
 
-  committed(): void {
-    for (const done of this.#after) done();
-    this.#after = [];
-  }
-
-  async #write(effects: Effects, tx: Sql): Promise<void> {
+  async #write(effects: Effects, tx: SqlTransaction): Promise<void> {
     const { jobs, onTimers, effects: declared } = this.#needs;
     const timers = effects.set();
     // Before any timer, because holding back a first attempt also locks the target's row before its timers.
@@ -142,11 +135,8 @@ export class Reactor implements LogConsumer {
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
     for (const { kind, group } of effects.fired) await fireTimersNow(tx, kind, group);
-    if (effects.jobs.length > 0) {
-      await jobs.enqueue(effects.jobs, tx);
-      this.#after.push(() => jobs.wake(effects.jobs));
-    }
+    if (effects.jobs.length > 0) await jobs.enqueue(effects.jobs, tx);
     const earliest = effects.fired.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
-    if (earliest !== undefined) this.#after.push(() => onTimers(earliest));
+    if (earliest !== undefined) tx.onEnd((isCommitted) => isCommitted && onTimers(earliest));
   }
 }

@@ -59,14 +59,11 @@ export class TimerScan {
     if (dueMs !== null) this.#scanning?.within(dueMs - this.#clock.now());
   }
 
-  async #dispatch(): Promise<number> {
-    const due = await this.#db.transaction(async (tx) => {
-      const timers = await takeDueTimers(tx, this.#clock.now(), BATCH, this.#kinds);
-      const jobs = timers.map(this.#kinds.jobOf);
-      if (jobs.length > 0) await this.#jobs.enqueue(jobs, tx);
-      return jobs;
+  #dispatch(): Promise<number> {
+    return this.#db.transaction(async (tx) => {
+      const due = await takeDueTimers(tx, this.#clock.now(), BATCH, this.#kinds);
+      if (due.length > 0) await this.#jobs.enqueue(due.map(this.#kinds.jobOf), tx);
+      return due.length;
     });
-    this.#jobs.wake(due);
-    return due.length;
   }
 }

@@ -217,12 +217,10 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
   },
   done: async (timers) => void (await takeTimers(db, timers)),
   send: async (timers) => {
-    const sent = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const requests = (await takeTimers(tx, timers)).map(jobOf);
       if (requests.length > 0) await jobs.enqueue(requests, tx);
-      return requests;
     });
-    jobs.wake(sent);
   },
   drained: async (account, until) => {
     const { rowCount } = await db.query(

@@ -9,7 +9,7 @@ import {
   UnknownPosition,
 } from '../../application/ports/eventStore.ts';
 import { repeating } from '../../application/ports/repeating.ts';
-import type { LeaderSession, OpenLeaderSession, Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, OpenLeaderSession, Sql, SqlTransaction } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import {
   LostLeadership,
@@ -101,7 +101,7 @@ const eventsFor = async (
   return members.map(({ leftOut }, n) => readableOf(decoded[n] as readonly Decoded[], leftOut));
 };
 
-const applyTo = async ({ consumer }: Member, { events }: Readable, tx: Sql): Promise<void> => {
+const applyTo = async ({ consumer }: Member, { events }: Readable, tx: SqlTransaction): Promise<void> => {
   if (events.length > 0) await consumer.apply(events, tx);
 };
 
@@ -167,7 +167,6 @@ const announceTaken = (
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
     member.position = to.position;
     member.eventId = to.eventId;
-    member.consumer.committed?.();
   }
   haveStored(
     moved.map(({ member }) => member),
@@ -283,7 +282,7 @@ export class SharedLane {
           return { member: members[i] as Member, poisoned, hasTaken: events.length > 0 };
         });
         const outcome = { moved: took.filter((one) => !mayStay(one)), idle: took.filter(mayStay) };
-        const takeAll = async (tx: Sql): Promise<Concluded> => {
+        const takeAll = async (tx: SqlTransaction): Promise<Concluded> => {
           current = undefined;
           const failure = await failureOf(
             members.map((member, i) => () => applyTo(member, readable[i] as Readable, tx)),
@@ -295,7 +294,9 @@ export class SharedLane {
           return conclude(this.#options, outcome, to, tx);
         };
         // A batch without relevant events only notifies, which takes one statement.
-        const concluded = await (outcome.moved.length === 0 ? takeAll(session) : session.transaction(takeAll));
+        const concluded = await (outcome.moved.length === 0
+          ? conclude(this.#options, outcome, to, session)
+          : session.transaction(takeAll));
         announceTaken(this.#options, outcome, to, concluded);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);

@@ -12,7 +12,7 @@ import {
 } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { Sql, SqlTransaction } from '../../application/ports/sql.ts';
 import { isDeletable } from '../../domain/aggregates.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { LOG_CONSUMER } from '../../domain/logConsumer/logConsumer.ts';
@@ -174,7 +174,7 @@ const POISONED_MAX = 200;
 export const applyCarefully = async (
   consumer: Applying,
   events: readonly LoggedEvent[],
-  tx: Sql,
+  tx: SqlTransaction,
 ): Promise<readonly Poison[]> => {
   if (events.length === 0) return [];
   const error = await attempt(consumer, events, tx, KEEP);
@@ -194,17 +194,23 @@ const UNDO = 'ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt';
 const attempt = async (
   consumer: Applying,
   events: readonly LoggedEvent[],
-  tx: Sql,
+  tx: SqlTransaction,
   end: typeof KEEP | typeof UNDO,
 ): Promise<unknown> => {
   await tx.query('SAVEPOINT attempt');
   let failure: unknown = null;
+  let isKept = false;
+  const attempted: SqlTransaction = {
+    query: (statement, values) => tx.query(statement, values),
+    onEnd: (listener) => tx.onEnd((isCommitted) => listener(isCommitted && isKept)),
+  };
   try {
-    await consumer.apply(events, tx);
+    await consumer.apply(events, attempted);
   } catch (error) {
     failure = error ?? new Error('no reason given');
   }
   await tx.query(failure === null ? end : UNDO); // rejects if the connection is lost
+  isKept = failure === null && end === KEEP;
   if (failure !== null || end === UNDO) await consumer.reset(tx);
   if (failure !== null && isTransient(failure)) throw failure;
   if (failure !== null && !mayBeOfEvent(failure)) throw new ConsumerFailed(faultText(failure), { cause: failure });
@@ -214,10 +220,10 @@ const attempt = async (
 class Search {
   readonly #consumer: Applying;
   readonly #events: readonly LoggedEvent[];
-  readonly #tx: Sql;
+  readonly #tx: SqlTransaction;
   readonly #found: Poison[] = [];
 
-  constructor(consumer: Applying, events: readonly LoggedEvent[], tx: Sql) {
+  constructor(consumer: Applying, events: readonly LoggedEvent[], tx: SqlTransaction) {
     this.#consumer = consumer;
     this.#events = events;
     this.#tx = tx;

@@ -4,7 +4,7 @@
 
 import type { Decoded, EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, Sql } from '../../application/ports/sql.ts';
+import type { LeaderSession, Sql, SqlTransaction } from '../../application/ports/sql.ts';
 import {
   applyCarefully,
   categoriesOf,
@@ -168,7 +168,7 @@ const applyTogether = async (copies: readonly Copy[], readable: readonly Readabl
 const applyInTurn = async (
   copies: readonly Copy[],
   readable: readonly Readable[],
-  tx: Sql,
+  tx: SqlTransaction,
   store: EventStore,
 ): Promise<readonly (readonly Poison[])[]> => {
   const poisoned: (readonly Poison[])[] = [];

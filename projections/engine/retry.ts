@@ -47,7 +47,6 @@ export const retryParked = async (
   }
   if (again === null) member.leftOut.unpark(row.stream);
   else member.leftOut.park(row.stream, again.revision);
-  consumer.committed?.();
   if (again === null) hooks.onTaken?.(consumer.name, row.stream);
   else hooks.onParked?.([again]);
   if (member.position !== null) hooks.onMoved([member.name], member.position);

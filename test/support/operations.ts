@@ -2,7 +2,7 @@
 
 import { CAPABILITIES } from '../../application/capabilities.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
-import type { JobPlace, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Timer } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
@@ -36,15 +36,11 @@ export const logged = (type: string, data: object = {}, more: Partial<LoggedEven
 
 export class RecordingJobs implements JobQueue {
   readonly enqueued: JobRequest[] = [];
-  readonly woken: string[] = [];
   #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
   async enqueue(jobs: readonly JobRequest[]): Promise<void> {
     this.enqueued.push(...jobs);
     for (const { resolve } of this.#waiting.filter(({ count }) => this.enqueued.length >= count)) resolve();
-  }
-  wake(places: Iterable<JobPlace>): void {
-    this.woken.push(...new Set([...places].map(({ queue }) => queue)));
   }
   count(count: number): Promise<void> {
     return this.enqueued.length >= count

@@ -4,7 +4,7 @@
 import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
-import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import type { Sql, SqlPool, SqlTransaction } from '../../../application/ports/sql.ts';
 import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled, paymentsOf } from './books.ts';
@@ -24,7 +24,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     const { accountId } = tenant;
     // Statements that don't wait for one another are sent together, because many payers share few connections. Each sees what was
     // committed when it began, so the two reads see what the lock waited for.
-    const work = async (tx: Sql): Promise<PayResult> => {
+    const work = async (tx: SqlTransaction): Promise<PayResult> => {
       const [, isClosed, booked] = await Promise.all([
         lockForPaying(tx, { accountId, txid }),
         isCancelled(tx, accountId, txid, incoming.method),
@@ -41,54 +41,40 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       if (!isNew) throw new BookedBefore();
       return isTold ? 'booked' : 'duplicate';
     };
-    const result = await db.transaction(work).catch((error: unknown): PayResult => {
+    return db.transaction(work).catch((error: unknown): PayResult => {
       if (error instanceof BookedBefore) return 'duplicate';
       throw error;
     });
-    notifications.wake(tenant, 'payment');
-    return result;
   },
-  report: async (tenant, paymentId, txid, fact) => {
-    const isNew = await db.transaction(async (tx) => {
+  report: (tenant, paymentId, txid, fact) =>
+    db.transaction(async (tx) => {
       const number = await note(tx, tenant, txid, fact);
       if (number === null) return false;
       const reference = `${txid}:${number}`;
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, tx);
-    });
-    notifications.wake(tenant, 'fact');
-    return isNew;
-  },
+    }),
   findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
-  openCase: async (tenant, paymentId, txid, opened, ordinal) => {
-    const result = await db.transaction(async (tx) => {
+  openCase: (tenant, paymentId, txid, opened, ordinal) =>
+    db.transaction(async (tx) => {
       const booked = await bookCase(tx, tenant, paymentId, txid, ordinal, opened);
       if (booked !== 'booked') return booked;
       const reference = caseReference(opened.providerCaseId, 1);
       return (await notifications.store({ tenant, kind: 'case', reference, paymentId }, tx)) ? booked : 'known';
-    });
-    notifications.wake(tenant, 'case');
-    return result;
-  },
-  rule: async (tenant, paymentId, providerCaseId, ruling, expected) => {
-    const report = await db.transaction(async (tx) => {
+    }),
+  rule: (tenant, paymentId, providerCaseId, ruling, expected) =>
+    db.transaction(async (tx) => {
       const number = await bookRuling(tx, tenant, providerCaseId, ruling, expected);
       if (number === null || number === 'full') return number;
       const reference = caseReference(providerCaseId, number);
       await notifications.store({ tenant, kind: 'case', reference, paymentId }, tx);
       return number;
-    });
-    notifications.wake(tenant, 'case');
-    return report;
-  },
-  decideRefund: async (tenant, { paymentId, refundId }, failure, at, late) => {
-    const status = await db.transaction(async (tx) => {
+    }),
+  decideRefund: (tenant, { paymentId, refundId }, failure, at, late) =>
+    db.transaction(async (tx) => {
       if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at, late))
         await notifications.startJob(tenant, 'refund', { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
-    });
-    notifications.wake(tenant, 'refund');
-    return status;
-  },
+    }),
 });
 
 const book = async (tx: Sql, { accountId }: Tenant, txid: string, incoming: IncomingPayment): Promise<boolean> => {

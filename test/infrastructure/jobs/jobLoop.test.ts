@@ -31,9 +31,13 @@ class Queue implements Claims {
   waiting: ClaimedJob[] = [];
   beforeClaim: () => Promise<void> | void = () => undefined;
   failDone = false;
+  isClosed = false;
   /** So many claims lose all they chose to another worker. */
   losing = 0;
 
+  mayClaim() {
+    return !this.isClosed;
+  }
   async claim(room: Room, done: readonly Claim[]) {
     if (done.length > 0) await this.done(done);
     this.rooms.push(room);
@@ -234,6 +238,109 @@ describe('the job loop', () => {
     await ended(4);
     await loop.stop(1_000);
     expect(errors).to.deep.equal(['no database', 'no claim']);
+  });
+});
+
+describe('a job that takes its place before it is written', () => {
+  const PLACES = { places: 8, perTarget: 2 };
+  const begin = async (queue: Queue, limits = PLACES) => {
+    const gate = new Gate();
+    const ran: string[] = [];
+    const run = async ([one]: readonly JobPayload[]) => {
+      ran.push(one?.['id'] as string);
+      await gate.pass();
+    };
+    const loop = new JobLoop(queue, { run }, limits, { onSettled: () => undefined, onError: () => undefined });
+    loop.wake();
+    await until(() => queue.rooms.length === 1);
+    await new Promise(setImmediate);
+    return { loop, gate, ran };
+  };
+
+  it('runs once it is written, without a claim, and its claim is kept alive and ended', async () => {
+    const queue = new Queue();
+    const { loop, gate, ran } = await begin(queue);
+    expect(loop.take(job('a'))).to.equal(true);
+    await new Promise(setImmediate);
+    expect([ran, loop.claims]).to.deep.equal([[], []]);
+    const a = job('b');
+    expect(loop.take(a)).to.equal(true);
+    loop.begin(a);
+    expect([ran, idsOf(loop.claims)]).to.deep.equal([['b'], ['b']]);
+    gate.open();
+    await loop.stop(1_000);
+    expect([queue.calls, queue.rooms.length]).to.deep.equal([['done b'], 1]);
+  });
+
+  it('takes no place beyond half of them, its tenant’s share, and its target’s limit', async () => {
+    const { loop } = await begin(new Queue());
+    const took = (...jobs: readonly ClaimedJob[]) => jobs.map((one) => loop.take(one));
+    // Of eight free places a tenant may take two; with two of eight held it may take no third.
+    expect(took(job('1', 'live/a'), job('2', 'live/a'), job('3', 'live/a'))).to.deep.equal([true, true, false]);
+    expect(took(job('4', 'live/b'), job('5', 'live/c'), job('6', 'live/d'))).to.deep.equal([true, true, false]);
+    const other = await begin(new Queue(), { places: 100, perTarget: 2 });
+    const at = (target: string) => other.loop.take(job('x', 'live/a', target));
+    expect([at('x'), at('x'), at('x'), at('y')]).to.deep.equal([true, true, false, true]);
+  });
+
+  it('counts as a place that is held, for takes and claims, until it is given back', async () => {
+    const queue = new Queue();
+    const { loop } = await begin(queue, { places: 2, perTarget: 2 });
+    const [a, b] = [job('a', 'live/a', 'x'), job('b', 'live/b')];
+    expect([loop.take(a), loop.take(b)]).to.deep.equal([true, false]);
+    loop.wake();
+    await until(() => queue.rooms.length === 2);
+    expect(queue.rooms[1]).to.deep.equal({
+      free: 1,
+      perTenant: 1,
+      perTarget: 2,
+      tenants: [{ tenant: 'live/a', held: 1, latest: 'x', room: 0 }],
+      targets: [{ tenant: 'live/a', target: 'x', room: 1 }],
+    });
+    loop.giveBack(a);
+    await until(() => queue.rooms.length === 3);
+    await new Promise(setImmediate);
+    expect([loop.take(b), loop.take(a)]).to.deep.equal([true, false]);
+  });
+
+  it('never comes before jobs that may be waiting', async () => {
+    const queue = new Queue();
+    const claiming = new Gate();
+    const { loop, gate } = await begin(queue);
+    queue.beforeClaim = () => claiming.pass();
+    queue.waiting = [job('1', 'live/a'), job('2', 'live/a'), job('3', 'live/a')];
+    loop.wake();
+    expect(loop.take(job('4', 'live/b'))).to.equal(false); // a claim is on its way
+    await claiming.reached;
+    claiming.open();
+    await until(() => loop.claims.length === 3);
+    expect(loop.take(job('5', 'live/b'))).to.equal(false); // the claim reached the tenant's limit, so others may wait
+    gate.open();
+    await until(() => loop.take(job('6', 'live/b')));
+    expect(idsOf(loop.claims)).to.deep.equal([]);
+    expect(queue.calls.filter((call) => call.startsWith('claimed'))).to.deep.equal(['claimed 1,2,3']);
+  });
+
+  it('is not taken while this process may take no work', async () => {
+    const queue = new Queue();
+    const { loop } = await begin(queue);
+    queue.isClosed = true;
+    expect(loop.take(job('a'))).to.equal(false);
+    queue.isClosed = false;
+    expect(loop.take(job('a'))).to.equal(true);
+    await loop.stop(1_000);
+    expect(loop.take(job('b'))).to.equal(false);
+  });
+
+  it('is released if it is written after the loop stopped', async () => {
+    const queue = new Queue();
+    const { loop, ran } = await begin(queue);
+    const a = job('a');
+    expect(loop.take(a)).to.equal(true);
+    const stopped = loop.stop(1_000);
+    loop.begin(a);
+    await stopped;
+    expect([queue.calls, ran]).to.deep.equal([['released a'], []]);
   });
 });
 

@@ -1,6 +1,7 @@
 // The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
+import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { AccountId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
@@ -24,7 +25,7 @@ describe('the job queue on pg-boss', () => {
   let opened: { jobs: PgBossJobs; notices: NotificationListener }[];
   let errors: string[];
 
-  const open = async (often: { heartbeatMs?: number; hangsMs?: number } = {}): Promise<PgBossJobs> => {
+  const open = async (often: { heartbeatMs?: number; hangsMs?: number; pool?: SqlPool } = {}): Promise<PgBossJobs> => {
     const notices = new NotificationListener(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
@@ -36,6 +37,18 @@ describe('the job queue on pg-boss', () => {
     });
     opened.push({ jobs, notices });
     return jobs;
+  };
+  /** A process, and the names of the statements that its queue sends. */
+  const watched = async (): Promise<readonly [PgBossJobs, readonly string[]]> => {
+    const statements: string[] = [];
+    const noting: SqlPool = {
+      query: (statement, values) => {
+        statements.push(typeof statement === 'string' ? statement : (statement.name ?? statement.text));
+        return pool.query(statement, values);
+      },
+      transaction: (work) => pool.transaction(work),
+    };
+    return [await open({ pool: noting }), statements];
   };
   beforeEach(async () => {
     database = await migratedDatabase();
@@ -118,16 +131,21 @@ describe('the job queue on pg-boss', () => {
     await backends.until(async () => (await underWay(a)) === 1);
   });
 
-  it('leaves nothing of a transaction that rolls back, and wakes nobody', async () => {
-    const jobs = await open();
+  it('leaves nothing of a transaction that rolls back, and keeps no place for it', async () => {
+    const [jobs, statements] = await watched();
     const worked = new Worked();
-    jobs.work(QUEUE, worked, LIMITS);
-    const rolledBack = pool.transaction(async (tx) => {
-      await jobs.enqueue(requests(3), tx);
-      throw new Error('no');
-    });
-    expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
-    expect(await jobs.open(QUEUE)).to.equal(0);
+    jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
+    await backends.until(async () => statements.includes('jobs_claim'));
+    for (const reason of ['no', 'never']) {
+      const rolledBack = pool.transaction(async (tx) => {
+        await jobs.enqueue(requests(3), tx);
+        throw new Error(reason);
+      });
+      expect(await rolledBack.catch((error: Error) => error.message)).to.equal(reason);
+      expect(await jobs.open(QUEUE)).to.equal(0);
+    }
+    const impossible = { ...HERE, payload: { id: 'a\u0000' } };
+    expect(await jobs.enqueue([impossible]).catch((error: Error) => error.message)).to.match(/Unicode/);
     await jobs.enqueue([{ ...HERE, payload: { id: 'after' } }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['after']);
@@ -143,8 +161,32 @@ describe('the job queue on pg-boss', () => {
       expect(await jobs.open(QUEUE)).to.equal(0);
       expect(worked.items).to.deep.equal([]);
     });
-    jobs.wake([HERE]);
     await worked.count(1);
+  });
+
+  it('runs new jobs without a claim while half of its places are free, and notifies other processes of the others only', async () => {
+    const [jobs, statements] = await watched();
+    const gate = new Gate();
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, { places: 4, perTarget: 4 });
+    const claims = () => statements.filter((name) => name.startsWith('jobs_claim')).length;
+    await backends.until(async () => claims() === 2); // of the lanes live and test
+    const told: string[] = [];
+    const notices = new NotificationListener(connectionConfig(database.connectionString, 'other'));
+    await notices.open();
+    await notices.on('quita_jobs', (payload) => told.push(payload.split(' ')[1] as string));
+    await jobs.enqueue([{ ...HERE, payload: { id: 'a' } }]);
+    await jobs.enqueue([{ ...HERE, tenant: tenant('b'), payload: { id: 'b' } }]);
+    await worked.count(2);
+    expect([claims(), await jobs.open(QUEUE)]).to.deep.equal([2, 2]);
+    await jobs.enqueue([{ ...HERE, tenant: tenant('c'), payload: { id: 'c' } }]);
+    await backends.until(async () => told.length > 0);
+    await notices.close();
+    await worked.count(3);
+    expect([told, claims()]).to.deep.equal([['settle/live'], 3]);
+    gate.open();
+    await rest(jobs);
+    expect(worked.items).to.deep.equal(['a', 'b', 'c']);
   });
 
   it('counts open items, waiting and running, of all tenants or one', async () => {

@@ -1,6 +1,7 @@
 // Transactions of held and pooled connections, and what happens when the connection is cut in the middle.
 import { Socket } from 'node:net';
 import { expect } from 'chai';
+import type { Sql } from '../../../application/ports/sql.ts';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
@@ -89,6 +90,24 @@ describe('connections to Postgres', () => {
         });
         expect(await messageOf(work)).to.match(/rolled back/);
         expect(await kept()).to.deep.equal([]);
+      });
+
+      it('tells how it ended, once, as soon as everybody can see it', async () => {
+        const ends: unknown[] = [];
+        const run = (work: (tx: Sql) => Promise<unknown>) =>
+          db.transaction(async (tx) => {
+            tx.onEnd((isCommitted) => ends.push(isCommitted));
+            tx.onEnd((isCommitted) => ends.push(isCommitted ? kept() : []));
+            await work(tx);
+          });
+        await run((tx) => tx.query(insert(1)));
+        for (const work of [
+          () => Promise.reject(new Error('no')),
+          (tx: Sql) => tx.query('SELECT 1/0').catch(() => undefined),
+          (tx: Sql) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+        ])
+          expect(await messageOf(run(work))).not.to.equal('');
+        expect(await Promise.all(ends)).to.deep.equal([true, [1], false, [], false, [], false, []]);
       });
 
       it('reads bigint as a number, times as they are asked for, and counts rows', async () => {
@@ -186,8 +205,10 @@ describe('connections to Postgres', () => {
       it(`${when}, and the work rejects either way`, async () => {
         const pool = new PgPool(config(proxy.connectionString), 1, () => undefined);
         const committing = proxy.sees('COMMIT');
+        const ends: boolean[] = [];
         const work = messageOf(
           pool.transaction(async (tx) => {
+            tx.onEnd((isCommitted) => ends.push(isCommitted));
             await tx.query(insert(1));
             swallow();
           }),
@@ -196,6 +217,7 @@ describe('connections to Postgres', () => {
         if (written.length > 0) await backends.until(async () => (await kept()).length > 0);
         proxy.heal();
         expect(await work).to.match(/terminated|ECONNRESET|ended/i);
+        expect(ends).to.deep.equal([false]);
         await backends.until(async () => (await backends.of(NAME)).length === 0);
         expect(await kept()).to.deep.equal(written);
         await pool.transaction((tx) => tx.query(insert(2)));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction } from '../../../application/ports/processManager.ts';
-import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+import type { SqlPool, SqlTransaction } from '../../../application/ports/sql.ts';
 import type { Subscriptions } from '../../../application/ports/subscriptions.ts';
 import { advanceClocks, clockAdvance } from '../../../application/sandbox/testClock.ts';
 import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
@@ -66,17 +66,18 @@ describe('reactions', () => {
       { jobs, onTimers: (earliest) => nudges.push(earliest), effects: EFFECTS, memories: processMemories },
     );
   };
-  const watched: Sql = {
-    query: (statement, values) => {
-      statements.push(typeof statement === 'string' ? statement : statement.text);
-      return session.query(statement, values);
-    },
-  };
-  const apply = async (...reactions: Reaction[]) => {
-    const one = reactor(...reactions);
-    await one.apply([logged('E')], watched);
-    one.committed();
-  };
+  const take = (one: Reactor, events: readonly LoggedEvent[]) => session.transaction((tx) => one.apply(events, tx));
+  const apply = (...reactions: Reaction[]) =>
+    session.transaction((tx) => {
+      const watched: SqlTransaction = {
+        ...tx,
+        query: (statement, values) => {
+          statements.push(typeof statement === 'string' ? statement : statement.text);
+          return tx.query(statement, values);
+        },
+      };
+      return reactor(...reactions).apply([logged('E')], watched);
+    });
   const timers = async () => {
     const { rows } = await session.query<{ key: string; due: number }>(
       'SELECT key, (extract(epoch FROM due_at) * 1000)::bigint AS due FROM operations.timers ORDER BY key',
@@ -160,19 +161,24 @@ describe('reactions', () => {
     ]);
   });
 
-  it('wake workers and the timer scan after the commit only, and not at all after a rollback', async () => {
+  it('wake the timer scan after the commit only, and not at all after a rollback', async () => {
     const job = { kind: 'job', job: { queue: 'expire', payload: { paymentId: 'p' } } } as const;
     const one = reactor(job, job, set(LATE));
-    await one.apply([logged('E')], session);
+    const rolledBack = session.transaction(async (tx) => {
+      await one.apply([logged('E')], tx);
+      throw new Error('no');
+    });
+    expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
     const enqueued = { ...job.job, tenant: { accountId: account('acct'), mode: 'test' } };
-    expect([jobs.enqueued, jobs.woken, nudges]).to.deep.equal([[enqueued, enqueued], [], []]);
+    expect([jobs.enqueued, nudges]).to.deep.equal([[enqueued, enqueued], []]);
     await one.reset(session);
-    one.committed();
-    expect([jobs.woken, nudges]).to.deep.equal([[], []]);
-    await one.apply([logged('E')], session);
-    one.committed();
-    one.committed();
-    expect([jobs.woken, nudges]).to.deep.equal([['expire'], [LATE]]);
+    await session.transaction(async (tx) => {
+      await one.apply([logged('E')], tx);
+      expect(nudges).to.deep.equal([]);
+    });
+    expect(nudges).to.deep.equal([LATE]);
+    await take(one, []);
+    expect(nudges).to.deep.equal([LATE]);
   });
 
   describe('that decide on endpoints', () => {
@@ -223,11 +229,11 @@ describe('reactions', () => {
         endpoint('b', 'WebhookEndpointRegistered'),
         endpoint('a', 'WebhookEndpointDeleted'),
       ];
-      await one.apply([logged('E'), a, logged('E'), b, a, logged('E'), gone, gone, logged('E')], session);
+      await take(one, [logged('E'), a, logged('E'), b, a, logged('E'), gone, gone, logged('E')]);
       expect([seen[0], seen[2], seen[5]?.toSorted(), seen[8]]).to.deep.equal([[], ['a'], ['a', 'b'], ['b']]);
       const next = keeper();
       await next.reset(session);
-      await next.apply([logged('E')], session);
+      await take(next, [logged('E')]);
       expect(seen.at(-1)).to.deep.equal(['b']);
     });
 
@@ -246,13 +252,13 @@ describe('reactions', () => {
         on,
         change({ url: 'https://b.example' }),
       ];
-      await one.apply(batch as LoggedEvent[], session);
+      await take(one, batch as LoggedEvent[]);
       const [all, two] = [['*'], ['charge.paid', 'charge.expired']];
       expect(seenEvents.splice(0)).to.deep.equal([[all], [], [], [], [two], [two], [two]]);
-      await one.apply([off as LoggedEvent], session);
+      await take(one, [off as LoggedEvent]);
       const next = watcher();
       await next.reset(session);
-      await next.apply([logged('E'), on as LoggedEvent], session);
+      await take(next, [logged('E'), on as LoggedEvent]);
       expect(seenEvents).to.deep.equal([[], [], [two]]);
     });
     it('leave the change of an endpoint alone that they do not know', async () => {
@@ -261,7 +267,7 @@ describe('reactions', () => {
       await one.reset(session);
       const gone = endpoint('a', 'WebhookEndpointDeleted');
       const batch = [endpoint('a', 'WebhookEndpointRegistered'), gone, change({ status: 'active' }), rotated];
-      await one.apply(batch as LoggedEvent[], session);
+      await take(one, batch as LoggedEvent[]);
       expect(seenEvents).to.deep.equal([[['*']], [], [], []]);
     });
 
@@ -284,11 +290,11 @@ describe('reactions', () => {
       const [plain, withUrl] = [null, 'https://shop.example/hook'].map((url) =>
         logged('ChargeCreated', { webhookUrl: url }),
       );
-      await one.apply([plain!, withUrl!, withUrl!, logged('E')], session);
+      await take(one, [plain!, withUrl!, withUrl!, logged('E')]);
       expect(told.splice(0)).to.deep.equal([false, false, true, false, true, false, true, false]);
       const next = watcher();
       await next.reset(session);
-      await next.apply([plain!], session);
+      await take(next, [plain!]);
       expect(told).to.deep.equal([true, false]);
     });
 
@@ -302,7 +308,7 @@ describe('reactions', () => {
       expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
       expect(seen.at(-1)).to.deep.equal(['a']);
       await one.reset(session);
-      await one.apply([logged('E')], session);
+      await take(one, [logged('E')]);
       expect(seen.at(-1)).to.deep.equal([]);
     });
   });

@@ -23,7 +23,7 @@ export const plansOf = async (to: Sql, work: (db: SqlPool) => Promise<unknown>):
       nodes.push(...nodesOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Plan));
       return to.query(text, own ?? []);
     },
-    transaction: (read) => read(db),
+    transaction: (read) => read({ ...db, onEnd: () => undefined }),
   };
   await work(db);
   return nodes;

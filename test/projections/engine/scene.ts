@@ -275,7 +275,7 @@ export const notingMoves =
     return {
       ...bound(session),
       ...noting(session),
-      transaction: (work) => session.transaction((tx) => work(noting(tx))),
+      transaction: (work) => session.transaction((tx) => work({ ...tx, ...noting(tx) })),
     };
   };
 

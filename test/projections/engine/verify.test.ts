@@ -62,7 +62,7 @@ describe('verify', function suite() {
         };
       return {
         query: reacting(session),
-        transaction: (work) => session.transaction((tx) => work({ query: reacting(tx) })),
+        transaction: (work) => session.transaction((tx) => work({ ...tx, query: reacting(tx) })),
         tryLead: (name) => session.tryLead(name),
         tryShare: (name) => session.tryShare(name),
         lost: session.lost,
