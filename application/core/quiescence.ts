@@ -23,7 +23,7 @@ export const pollUntil = async <T>(
 ): Promise<T | null> => {
   const deadline = stopwatch.elapsedMs() + timeoutMs;
   let moved = new AbortController();
-  const undo = onMove(() => moved.abort());
+  const undo = onMove(() => moved.abort('moved')); // without a reason, each call makes an error with a stack trace
   try {
     for (;;) {
       moved = new AbortController(); // before looking, so that no move is missed

@@ -1,5 +1,5 @@
-// Waits until the read model shows an effect on a payment. Whenever a read model moves, one query finds the payments that changed, however
-// many callers wait. Only those are read.
+// Waits until the read model shows an effect on a payment. Whenever it has applied something, one query finds the payments that changed,
+// however many callers wait. Only those are read.
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type Moving, pollUntil } from '../core/quiescence.ts';
@@ -13,6 +13,7 @@ interface Waiting {
 }
 
 export class PaymentChanges {
+  /** Tells of moves of the read model of payments. */
   readonly #moving: Moving;
   readonly #payments: Pick<PaymentViews, 'find' | 'versions'>;
   readonly #waiting = new Set<Waiting>();

@@ -91,6 +91,9 @@ export interface SqlPool extends Sql {
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin?: string): Promise<T>;
 }
 
+/** Whether the statement was refused a lock within `lock_timeout`, or at once with NOWAIT. */
+export const isLockUnavailable = (error: unknown): boolean => (error as { code?: unknown }).code === '55P03';
+
 /** Returns SQL that formats an instant column as a timestamp. */
 export const asTimestamp = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

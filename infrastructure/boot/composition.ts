@@ -16,6 +16,7 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { PaymentChanges } from '../../application/payments/paymentChanges.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
@@ -143,9 +144,12 @@ const contextOf = (
   { views, accounts, projected, stopwatch }: Needs,
   parked: ParkedSet,
 ): Omit<GatewayContext, 'platform'> => {
-  const moving = { stopwatch, onMove: (listener: () => void) => projected.onMove(listener) };
-  const untilSeen: GatewayContext['untilSeen'] = (timeoutMs, look) => pollUntil(moving, timeoutMs, look);
-  const changes = new PaymentChanges(moving, views.payments);
+  const moves = (of?: ReadModelName) => ({
+    stopwatch,
+    onMove: (listener: () => void) => projected.onMove(listener, of),
+  });
+  const untilSeen: GatewayContext['untilSeen'] = (timeoutMs, look) => pollUntil(moves(), timeoutMs, look);
+  const changes = new PaymentChanges(moves('payments'), views.payments);
   const untilPaymentSeen = changes.until.bind(changes);
   return { baseUrl, views, accounts, progress: projected, parked, untilSeen, untilPaymentSeen };
 };

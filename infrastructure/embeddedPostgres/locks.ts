@@ -8,8 +8,9 @@ import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { isLockUnavailable } from '../../application/ports/sql.ts';
 import { giveToOwner, type Layout } from './dataDir.ts';
-import { codeOf, dataDirInUse, dataDirUnreachable } from './error.ts';
+import { dataDirInUse, dataDirUnreachable } from './error.ts';
 
 const SQLITE_BUSY = 5;
 /** A program that was just killed holds its locks until the system has ended it. */
@@ -55,7 +56,6 @@ const KEY = [0x51554954, 0x41] as const;
 /** The session of a program that was just killed may linger until its backend sees the closed socket. */
 const LINGERING_MS_MAX = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface InstanceLock {
   /** Releases the lock. A second call returns the same promise. */
@@ -96,7 +96,7 @@ export async function acquireInstanceLock(
     await client.query('SELECT pg_advisory_lock($1, $2)', [...KEY]);
   } catch (error) {
     await client.end().catch(() => undefined);
-    if (codeOf(error) === LOCK_NOT_AVAILABLE) return null;
+    if (isLockUnavailable(error)) return null;
     throw error;
   }
   held = true;

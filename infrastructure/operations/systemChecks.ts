@@ -7,7 +7,7 @@ import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
-import { LEASE_TIMINGS } from '../postgres/leases.ts';
+import { CONNECTED_LEASES, LEASE_TIMINGS } from '../postgres/leases.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { countSealed } from '../secrets/resealing.ts';
 import { opensWhatIsSealed } from '../secrets/secretsKey.ts';
@@ -223,8 +223,7 @@ const CHECKS: readonly Check[] = [
 /** The leaders' sessions that are still connected. Several processes may share a role. */
 const LEADERS = `SELECT coalesce(l.shares, l.role) AS role, ${asTimestamp('l.started_at')} AS since, host(a.client_addr) AS address,
     l.renewed_at > clock_timestamp() - $1 * interval '1 ms' AS "isAlive"
-  FROM subscriptions.leaderships l JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
-  ORDER BY 1, 2`;
+  FROM ${CONNECTED_LEASES} ORDER BY 1, 2`;
 
 export const systemChecks = (checked: Checked): SystemChecks => ({
   version: VERSION,

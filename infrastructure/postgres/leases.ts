@@ -19,6 +19,9 @@ export interface LeaseTimings {
 /** A standby takes over within 7 s of the leader's last renewal; architecture §6 requires 10 s. */
 export const LEASE_TIMINGS: LeaseTimings = { renewMs: 1_000, leaseMs: 5_000, lookMs: 500 };
 
+/** The leases `l` whose sessions `a` are connected. */
+export const CONNECTED_LEASES = `subscriptions.leaderships l JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at`;
+
 /** Takes the lock and the lease in one statement, so that no process can freeze between them. */
 const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at, renewed_at)
   SELECT $2::text, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
@@ -39,8 +42,7 @@ const JOIN = `INSERT INTO subscriptions.leaderships AS l (role, shares, pid, sta
   RETURNING role, pid, started_at::text AS "startedAt"`;
 
 /** Terminates only the session that holds the lock now and whose row was not renewed: both may just have changed. */
-const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaderships l
-  JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
+const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM ${CONNECTED_LEASES}
   JOIN pg_locks k ON k.pid = l.pid AND k.database = a.datid AND k.locktype = 'advisory' AND k.granted
   WHERE l.role = $2::text AND l.renewed_at < clock_timestamp() - $3 * interval '1 ms'
     AND k.classid = $1 AND k.objid = (hashtext($2::text)::bigint & 4294967295)::oid AND k.objsubid = 2`;
@@ -58,8 +60,7 @@ const RENEW = `WITH renewed AS (
   ${SHARERS}`;
 
 /** Looks once more whether they are late: this process may have been frozen since it looked. */
-const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM subscriptions.leaderships l
-  JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
+const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM ${CONNECTED_LEASES}
   WHERE l.role = ANY($1::text[]) AND l.renewed_at < clock_timestamp() - $2 * interval '1 ms'`;
 const FORGET = `DELETE FROM subscriptions.leaderships l USING unnest($1::text[], $2::timestamptz[]) AS v(role, started_at)
   WHERE l.role = v.role AND l.started_at = v.started_at`;

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
+import { isLockUnavailable } from '../../application/ports/sql.ts';
 import { connectionConfig, PgSession } from './session.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -105,8 +106,6 @@ const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string
 const LOCK_MS = 1_500;
 const LET_PASS_MS = 1_000;
 const HELD_UP_MS_MAX = 60_000;
-/** PostgreSQL error code: lock not available. */
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. Throws ForeignSchema.
@@ -191,8 +190,8 @@ const run = async (db: Knex, names: readonly string[]): Promise<boolean> => {
   }
   return db.migrate.latest({ tableName: TABLE, migrationSource: source }).then(
     () => true,
-    (error: { readonly code?: unknown }) => {
-      if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+    (error: unknown) => {
+      if (!isLockUnavailable(error)) throw error;
       return false;
     },
   );

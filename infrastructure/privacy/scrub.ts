@@ -1,7 +1,7 @@
 // Removes erased data from the database's files (rule L5). PostgreSQL keeps old versions of rows until they are overwritten, in tables, in
 // statistics and in the write-ahead log. A destroyed key in such an old version could still open the events that it sealed.
 import { COPIES_TABLE } from '../../application/ports/readModelWork.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
+import { isLockUnavailable, type LeaderSession, type OpenLeaderSession } from '../../application/ports/sql.ts';
 import { systemStopwatch } from '../system/system.ts';
 
 /** Tables whose rows are blanked or deleted by erasures, apart from the read models, which are rebuilt. */
@@ -117,13 +117,12 @@ const rewrite = async (session: LeaderSession, table: string): Promise<number> =
       await session.query(`VACUUM (FULL, ANALYZE) ${table}`);
       return Math.round(performance.now() - begun);
     } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!isLockUnavailable(error)) throw error;
       if (waited >= PATIENCE_MS) throw new ScrubRefused(`${table} is locked by another transaction. Repeat the scrub.`);
       await systemStopwatch.pause(LOOK_EVERY_MS);
     }
   }
 };
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Bytes of one message in the write-ahead log. */
 const MESSAGE_BYTES = 1 << 20;

@@ -59,7 +59,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   readonly #standing: ReadonlyMap<string, Standing>;
   readonly #versions: ReadonlyMap<string, number>;
   readonly #waiters = new Set<Waiter>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<{ readonly call: () => void; readonly of: Name | undefined }>();
   #head: Position | null = null;
   #new: readonly Name[] = [];
   /** False while notices are missed: the database may meanwhile be restored to an older state. */
@@ -149,10 +149,11 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   moved(names: readonly string[], position: Position, idle: readonly string[] = []): void {
     if (!this.#hearsMoves) return;
     let hasMoved = false;
-    for (const [n, name] of [...names, ...idle].entries()) {
+    const all = [...names.map((name) => ({ name, isIdle: false })), ...idle.map((name) => ({ name, isIdle: true }))];
+    for (const { name, isIdle } of all) {
       const { consumer, part } = readName(name);
       const standing = this.#standing.get(consumer);
-      if (standing === undefined || (standing.isOther && n >= names.length)) continue;
+      if (standing === undefined || (standing.isOther && isIdle)) continue;
       const front = advanced(standing.front, part, position);
       if (isAtMost(front, standing.front)) continue;
       hasMoved = true;
@@ -165,7 +166,8 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     }
     if (!hasMoved) return;
     for (const waiter of this.#waiters) if (this.#havePassed(waiter)) this.#settle(waiter, true);
-    for (const listener of this.#listeners) listener();
+    const took = new Set<string>(names.map((name) => readName(name).consumer));
+    for (const { call, of } of this.#listeners) if (of === undefined || took.has(of)) call();
   }
 
   /** Returns for how many milliseconds a consumer has not moved while behind; 0 if it has caught up. Without a name, the maximum. */
@@ -214,7 +216,8 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     });
   }
 
-  onMove(listener: () => void): () => void {
+  onMove(call: () => void, of?: Name): () => void {
+    const listener = { call, of };
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }

@@ -1,6 +1,6 @@
 // Divides a consumer into another number of partitions, in one transaction and at any time (ADR 0021). Processes that lead its former
 // partitions commit nothing more: their checkpoints are gone, or have another number of swaps.
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { isLockUnavailable, type Sql, type SqlPool } from '../../application/ports/sql.ts';
 import { type Checkpoint, DIVIDED_VERSION, readCheckpoints, readPositions } from './checkpoints.ts';
 import { dividedInto, frontOf, furthestOf, markName, partitionName, partsOf, readName } from './partitions.ts';
 
@@ -67,8 +67,8 @@ export const divide = async (tx: Sql, consumer: string, count: number): Promise<
 /** A swap or a running turn may hold a checkpoint. A waiter would delay the consumers behind it, so it gives way soon. */
 const LOCK_MS = 200;
 
-/** PostgreSQL error codes: lock not available, deadlock. */
-const isHeld = (error: unknown): boolean => ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
+const DEADLOCK = '40P01';
+const isHeld = (error: unknown): boolean => isLockUnavailable(error) || (error as { code?: string }).code === DEADLOCK;
 
 /**
  * Divides the consumer in a transaction of its own. Returns `held` if another transaction holds its checkpoints: the caller asks again.

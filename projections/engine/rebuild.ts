@@ -3,7 +3,7 @@
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
+import { isLockUnavailable, type LeaderSession, type OpenLeaderSession } from '../../application/ports/sql.ts';
 import { type Checkpoint, moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
@@ -26,8 +26,6 @@ export class RebuildRunning extends AlreadyRunning {
   override name = 'RebuildRunning';
 }
 
-/** PostgreSQL error code: a long transaction reads the live copy. */
-const LOCK_NOT_AVAILABLE = '55P03';
 /** Pause that lets readers queued behind the swap proceed. */
 const LET_PASS_MS = 300;
 
@@ -132,8 +130,8 @@ const goLive = (
 ): Promise<SwapResult> =>
   session
     .transaction(async (tx): Promise<SwapResult> => ((await swap(tx, projection, store, reached)) ? 'live' : 'behind'))
-    .catch(async (error: { code?: string }): Promise<SwapResult> => {
-      if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+    .catch(async (error: unknown): Promise<SwapResult> => {
+      if (!isLockUnavailable(error)) throw error; // otherwise a long transaction reads the live copy
       await endLongReads(session, projection);
       return 'locked';
     });

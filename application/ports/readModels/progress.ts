@@ -23,8 +23,11 @@ export interface Progress<Name extends string = ReadModelName> {
    * Returns whether they have. `account`: waits only for the partition of this account, where one is divided. Holds no database connection.
    */
   caughtUp(timeoutMs: number, names?: readonly Name[], account?: AccountId): Promise<boolean>;
-  /** Calls the listener whenever one of them advances. Returns a function that removes the listener. */
-  onMove(listener: () => void): () => void;
+  /**
+   * Calls the listener whenever one of them advances. `of`: only when this one has applied something. Returns a function that removes the
+   * listener.
+   */
+  onMove(listener: () => void, of?: Name): () => void;
 }
 
 /** Streams that read models stopped processing because of an event that they could not apply (architecture §7). */

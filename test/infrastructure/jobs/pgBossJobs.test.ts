@@ -38,13 +38,14 @@ describe('the job queue on pg-boss', () => {
     opened.push({ jobs, notices });
     return jobs;
   };
-  /** A process, and the names of the statements that its queue sends. */
+  /** A process, and the names of the statements of its queue that were answered. */
   const watched = async (): Promise<readonly [PgBossJobs, readonly string[]]> => {
     const statements: string[] = [];
     const noting: SqlPool = {
-      query: (statement, values) => {
+      query: async <Row>(...[statement, values]: Parameters<SqlPool['query']>) => {
+        const result = await pool.query<Row>(statement, values);
         statements.push(typeof statement === 'string' ? statement : (statement.name ?? statement.text));
-        return pool.query(statement, values);
+        return result;
       },
       transaction: (work) => pool.transaction(work),
     };

@@ -122,6 +122,20 @@ describe('progress of consumers', () => {
     expect(await progress.caughtUp(LONG_MS, ['a'])).to.equal(false);
   });
 
+  it('tells of the moves of one consumer that it has applied something, in a partition too, until it is undone', () => {
+    const told: string[] = [];
+    const undo = progress.onMove(() => told.push('a'), 'a');
+    progress.onMove(() => told.push('any'));
+    progress.moved(['b'], at(1), ['a']);
+    expect(told.splice(0)).to.deep.equal(['any']);
+    progress.heard([{ name: 'a', version: 1 }], at(2));
+    progress.moved(['a#0/2', 'b'], at(3));
+    expect(told.splice(0)).to.deep.equal(['a', 'any', 'a', 'any']);
+    undo();
+    progress.moved(['a'], at(5));
+    expect(told).to.deep.equal(['any']);
+  });
+
   it('of a divided consumer is where its slowest partition is, also when their number changes', async () => {
     progress = new LogProgress(() => now, ['a']);
     const heard: (Position | null)[] = [];
