@@ -127,10 +127,9 @@ export class JobLoop {
    * `giveBack`.
    */
   take(job: ClaimedJob): boolean {
-    if (this.#stopped || this.#isClaiming || this.#mayWait || this.#isSomeLeft || !this.#claims.mayClaim())
-      return false;
+    if (this.#stopped || !this.#claims.mayClaim() || this.#free <= this.#limits.places / 2) return false;
+    if (this.#isClaiming || this.#mayWait || this.#isSomeLeft) return false;
     const room = this.#room();
-    if (room.free <= this.#limits.places / 2) return false;
     if (roomOfTenant(room, job.tenant) < 1 || roomOfTarget(room, job.tenant, job.target) < 1) return false;
     this.#taken.add(job);
     return true;

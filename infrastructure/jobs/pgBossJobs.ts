@@ -177,18 +177,19 @@ export class PgBossJobs implements JobQueue {
   /** Jobs that this process can run at once are written as claimed. No process is notified of these. */
   async enqueue(requests: readonly JobRequest[], tx?: SqlTransaction): Promise<void> {
     if (requests.length === 0) return;
+    if (tx === undefined) return this.#options.pool.transaction((own) => this.enqueue(requests, own));
     const jobs = jobsOf(requests, (queue) => this.#known(queue));
     const taken = new Set(jobs.filter((job) => this.#loops.get(job.lane)?.take(job)));
     const left = jobs.filter((job) => !taken.has(job)).map(({ lane }) => lane);
-    const onEnd = (isCommitted: boolean): void => {
+    tx.onEnd((isCommitted) => {
       for (const job of taken) {
         const loop = this.#loops.get(job.lane);
         if (isCommitted) loop?.begin(job);
         else loop?.giveBack(job);
       }
       if (isCommitted) for (const lane of new Set(left)) this.#loops.get(lane)?.wake();
-    };
-    const statement = {
+    });
+    await tx.query({
       ...statements.INSERT,
       values: [
         new TextArray(jobs.map(({ lane }) => lanePartsOf(lane).queue)),
@@ -201,15 +202,7 @@ export class PgBossJobs implements JobQueue {
         new TextArray(jobs.map(({ id }) => id)),
         new TextArray(jobs.map((job) => (taken.has(job) ? 'active' : 'created'))),
       ],
-    };
-    tx?.onEnd(onEnd);
-    let isWritten = false;
-    try {
-      await (tx ?? this.#options.pool).query(statement);
-      isWritten = true;
-    } finally {
-      if (tx === undefined) onEnd(isWritten);
-    }
+    });
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
