@@ -1,5 +1,6 @@
 // Creates charges (POST /v1/charges and POST /v1/pix/charges, one operation: K1) and payments (POST /v1/payments). Both store the intent
-// before any external call (K7). Order of the checks: provider, concurrent request with the same key, fraud guard, idempotency.
+// before any external call (K7). Order of the checks: concurrent request with the same key, provider, fraud guard, idempotency. A repeat
+// needs no provider: the first request chose it, and a key never expires (K3).
 
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
@@ -59,7 +60,7 @@ const commonTerms = (
   operation: Operation,
   { amount, currency, metadata }: Asked,
   nowMs: number,
-  { connectionId }: Pick<PaymentProvider, 'connectionId'>,
+  provider: PaymentProvider | undefined,
 ) => ({
   ...paymentIds(account, mode, operation, idempotencyKey),
   accountId: account.accountId,
@@ -68,23 +69,26 @@ const commonTerms = (
   currency,
   metadata,
   baseUrl,
-  connectionId,
+  connectionId: provider?.connectionId ?? null,
   createdAt: accountTime(account, mode, nowMs),
 });
+
+/** Returns whether an earlier request with the same key stored the payment. */
+const isStored = async ({ commands }: CreationNeeds, { paymentId }: ChargeTerms): Promise<boolean> =>
+  exists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
 
 /**
  * The fraud guard of live charges (rule E6). Returns null and counts the charge if it is allowed. Replays and creations interrupted by a
  * crash always pass. The customer's limit is checked before the account's. A refusal writes nothing, so the key can be used again.
  */
 const velocityRefusal = async (
-  { commands, velocity }: CreationNeeds,
+  needs: CreationNeeds,
   { settings }: Pick<OpenAccount, 'settings'>,
-  { paymentId, accountId, mode, customer, createdAt }: ChargeTerms,
+  terms: ChargeTerms,
 ): Promise<Rejection | null> => {
-  if (mode !== 'live') return null;
-  const before = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
-  if (exists(before.state)) return null;
-  const outcome = await velocity.reserve({
+  const { paymentId, accountId, mode, customer, createdAt } = terms;
+  if (mode !== 'live' || (await isStored(needs, terms))) return null;
+  const outcome = await needs.velocity.reserve({
     paymentId,
     accountId,
     customer: documentKeyOf(customer.document ?? ''),
@@ -134,23 +138,22 @@ export class CreateChargeHandler {
   /** Creates the charge and issues its instrument. Throws ProviderUnavailable if the provider gives no definite answer. */
   async handle(command: CreateChargeCommand): Promise<Created | Rejection> {
     const route = await this.#needs.providers.route(tenantOf(command), METHODS);
-    const [provider] = route;
-    // V3: nothing is written.
-    if (provider === undefined)
-      return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
-    const terms = chargeTerms(command, this.#needs.clock.now(), provider);
-    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider, route));
+    const terms = chargeTerms(command, this.#needs.clock.now(), route[0]);
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, route));
   }
 
   async #create(
     command: CreateChargeCommand,
     terms: ChargeTerms,
-    provider: PaymentProvider,
     route: readonly PaymentProvider[],
   ): Promise<Created | Rejection> {
+    const [provider] = route;
+    // V3: nothing is written.
+    if (provider === undefined && !(await isStored(this.#needs, terms)))
+      return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
     const refusal = await velocityRefusal(this.#needs, command.account, terms);
     if (refusal !== null) return refusal;
-    const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
+    const local = provider?.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const outcome = await record(this.#needs, command, {
       terms,
       fingerprintUnder: (version) => fingerprintOf(command.account, version, chargeFingerprintFields(command.request)),
@@ -199,7 +202,7 @@ const METHODS: readonly PaymentMethod[] = ['PIX'];
 const chargeTerms = (
   command: CreateChargeCommand,
   nowMs: number,
-  provider: Pick<PaymentProvider, 'connectionId'>,
+  provider: PaymentProvider | undefined,
 ): ChargeTerms => {
   const { request, account } = command;
   return {
@@ -231,13 +234,13 @@ export class CreatePaymentHandler {
 
   async handle(command: CreatePaymentCommand): Promise<Created | Rejection> {
     const [provider] = await this.#needs.providers.route(tenantOf(command), command.request.methods);
-    if (provider === undefined)
-      return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
     const terms = paymentTerms(command, this.#needs.clock.now(), provider);
-    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms));
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider !== undefined));
   }
 
-  async #create(command: CreatePaymentCommand, terms: ChargeTerms): Promise<Created | Rejection> {
+  async #create(command: CreatePaymentCommand, terms: ChargeTerms, isRouted: boolean): Promise<Created | Rejection> {
+    if (!isRouted && !(await isStored(this.#needs, terms)))
+      return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
     const refusal = await velocityRefusal(this.#needs, command.account, terms);
     if (refusal !== null) return refusal;
     const outcome = await record(this.#needs, command, {
@@ -259,7 +262,7 @@ export class CreatePaymentHandler {
 const paymentTerms = (
   command: CreatePaymentCommand,
   nowMs: number,
-  provider: Pick<PaymentProvider, 'connectionId'>,
+  provider: PaymentProvider | undefined,
 ): ChargeTerms => {
   const { request, account } = command;
   return {

@@ -1,9 +1,9 @@
 // Two connections: the next one is tried only when the first certainly created nothing, so that a charge never has two payable codes (V7).
 import { expect } from 'chai';
-import { CreateChargeHandler } from '../../../application/payments/create.ts';
+import { CreateChargeHandler, CreatePaymentHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { type PaymentProviders, ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
-import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.ts';
+import { type ChargeBody, chargeRequest, paymentRequest } from '../../../domain/charge/request.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, MINUTE_MS, SECOND_MS, toMillis } from '../../../domain/kernel/time.ts';
@@ -141,6 +141,33 @@ describe('two connections of a charge', () => {
     expect([first.calls.length, second.calls.length]).to.deep.equal([calls, 0]);
     isDisabled = false;
     expect((await ask(key)).charge.status).to.equal('open');
+  });
+
+  it('no connection takes new charges any more: a repeat is still the first response, and resumes (K3, K7)', async () => {
+    const [done, cutOff] = [newKey(), newKey()];
+    const payment = await ask(done);
+    first.next('issue', 'unknown');
+    expect(await outcomeOf(ask(cutOff))).to.be.instanceOf(ProviderUnavailable);
+    order = [];
+    expect(await ask(done)).to.deep.equal(payment);
+    expect((await ask(cutOff)).charge.status).to.equal('open');
+    expect((await outcomeOf(ask(newKey())))?.message).to.match(/^No payment provider/);
+  });
+
+  it('nor new payments: a repeat is the first response (K3)', async () => {
+    const { commands, clock } = core;
+    const handler = new CreatePaymentHandler({ commands, clock, stopwatch, providers, velocity });
+    const pay = async (idempotencyKey: string) => {
+      const request = paymentRequest({ amount: 1_234, paymentMethods: ['PIX'], idempotencyKey });
+      const who = { account: core.account, mode: 'live', actor: 'key:test', requestId: 'req_1' } as const;
+      const answer = await handler.handle({ ...who, idempotencyKey, request, baseUrl: 'https://pay.example.com' });
+      return isRejection(answer) ? answer.code : answer;
+    };
+    const key = newKey();
+    const made = await pay(key);
+    order = [];
+    expect(await pay(key)).to.deep.equal({ ...(made as object), replayed: true });
+    expect(await pay(newKey())).to.equal('unprocessable_entity');
   });
 
   it('the expiry is the provider’s, and only a resumed instrument that lives 90 s less is prolonged (V8)', async () => {
