@@ -7,6 +7,9 @@ export type Obj = { readonly [key: string]: unknown };
 export const isObject = (value: unknown): value is Obj =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Returns whether a value is absent. Some institutions send null instead of leaving a field out. */
+export const isMissing = (value: unknown): value is null | undefined => value === undefined || value === null;
+
 /** Returns the value at a path of object keys, or undefined. */
 export const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined), value);
@@ -44,7 +47,7 @@ export const countOf = (value: unknown): number | null => {
 
 /** Returns a list as it is, one object as a list of it, null for an absent value, and undefined for anything else. */
 export const listOf = (value: unknown): readonly unknown[] | null | undefined => {
-  if (value === undefined || value === null) return null;
+  if (isMissing(value)) return null;
   if (Array.isArray(value)) return value;
   return isObject(value) ? [value] : undefined;
 };

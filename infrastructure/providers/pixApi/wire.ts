@@ -5,7 +5,7 @@ import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { Payer } from '../../../domain/transaction/incomingPayment.ts';
 import type { ReturnNature } from '../../../domain/transaction/returnedOutside.ts';
 import type { Preset } from './presets/preset.ts';
-import { amountOf, at, countOf, isObject, listOf, textAt, timeOf } from './reading.ts';
+import { amountOf, at, countOf, isMissing, isObject, listOf, textAt, timeOf } from './reading.ts';
 
 const CHARGE_STATUSES = ['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP'] as const;
 export type ChargeStatus = (typeof CHARGE_STATUSES)[number];
@@ -102,11 +102,13 @@ const payerOf = (body: unknown, { payerAt }: Preset): Payer => {
   return { name: textAt(payer, 'nome'), document: textAt(payer, 'cpf') ?? textAt(payer, 'cnpj') };
 };
 
-/** Some institutions list components of zero. Anything else but the price makes the amount more than the price. */
+/** Some institutions list components of zero or null. Anything else but the price makes the amount more than the price. */
 const isPlain = (components: unknown): boolean =>
-  components === undefined ||
+  isMissing(components) ||
   (isObject(components) &&
-    Object.entries(components).every(([name, part]) => name === 'original' || amountOf(at(part, 'valor')) === 0));
+    Object.entries(components).every(
+      ([name, part]) => name === 'original' || isMissing(part) || amountOf(at(part, 'valor')) === 0,
+    ));
 
 const END_TO_END_ID = /^[A-Za-z0-9]{32}$/;
 const CALLBACK_TXID = /^[a-zA-Z0-9]{1,35}$/;

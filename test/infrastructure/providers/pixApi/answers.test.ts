@@ -282,6 +282,8 @@ describe('calls of the API Pix adapter', () => {
       'isPlain',
       true,
     );
+    for (const componentesValor of [null, { original, saque: null, troco: null }])
+      expect(await received({ componentesValor })).to.have.property('isPlain', true);
     expect(await received({ componentesValor: { original, saque: { valor: '7.00' } } })).to.have.property(
       'isPlain',
       false,
