@@ -1,6 +1,6 @@
 // Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and postings of the
 // clearing account (rule V4). A look goes through a span of time in periods, page by page, and continues where it stopped.
-import type { AccountId, RefundId } from '../../domain/kernel/ids.ts';
+import { type AccountId, PLATFORM_ACCOUNT, type RefundId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
@@ -11,6 +11,7 @@ import type { TakeReturns } from '../disputes/takeReturns.ts';
 import { type Known, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type {
   Discrepancy,
+  Finding,
   FindingAlerts,
   FindingKind,
   ListedItem,
@@ -119,9 +120,25 @@ const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): P
     if (charge === undefined) continue;
     const { providerPaymentId: reference } = one.incoming;
     if (unrecorded.has(reference)) await notifications.store({ ...charge, kind: 'payment', reference });
-    else if (one.returns.length > 0) for (const take of work.takeReturns) await take(charge, one);
+    else if (one.returns.length > 0) await takeReturnsOf(work, charge, one);
   }
   return received.flatMap((one) => itemsOf(one, one.txid === null ? undefined : charges.get(one.txid)));
+};
+
+/**
+ * A payment may not take a return now, such as while a refund is under way. That must not keep all others of the connection from being
+ * compared: the return becomes a finding, and each later comparison tries again (`takeAgain`).
+ */
+const takeReturnsOf = async (
+  { takeReturns }: Work,
+  charge: ConnectionPayment,
+  received: ReceivedPayment,
+): Promise<void> => {
+  try {
+    for (const take of takeReturns) await take(charge, received);
+  } catch (error) {
+    if (!(error instanceof UnknownAtProvider)) throw error;
+  }
 };
 
 const itemsOf = (
@@ -181,7 +198,10 @@ const ask = async (work: Work, look: Look): Promise<Look | null> => {
   return looks.advance(look, asksSent ? movedOn(look, 'ask', 'paid_out ') : movedOn(look, 'compare'), []);
 };
 
-const askReturn = async (work: Work, { endToEndId, accountId }: Unlisted): Promise<readonly ListedItem[]> => {
+const askReturn = async (
+  work: Work,
+  { endToEndId, accountId }: Pick<Unlisted, 'endToEndId' | 'accountId'>,
+): Promise<readonly ListedItem[]> => {
   if (endToEndId === null) return [];
   const found = await work.connection.provider.findPayment(ownerOf(work.connection, accountId), endToEndId);
   const received = known(found, `returns of ${endToEndId}`);
@@ -235,11 +255,25 @@ const compare = async (work: Work, look: Look): Promise<Look | null> => {
   );
   await compareAll(
     work,
-    (after) => findings.open(connectionId, after, OPEN_PAGE),
+    async (after) => {
+      const open = await findings.open(connectionId, after, OPEN_PAGE);
+      for (const finding of open) await takeAgain(work, finding);
+      return open;
+    },
     ({ id }) => id,
   );
   const until = periodOf(look).to;
   return looks.advance(look, { until, step: until >= look.target ? 'done' : 'received', cursor: null }, []);
+};
+
+/** Reads a received Pix again if a return of it is not recorded yet. Without an answer, the next comparison asks. */
+const takeAgain = async (work: Work, { kind, expected, endToEndId }: Finding): Promise<void> => {
+  if (kind !== 'foreign_return' || expected !== null) return;
+  try {
+    await askReturn(work, { endToEndId, accountId: PLATFORM_ACCOUNT });
+  } catch (error) {
+    if (!(error instanceof UnknownAtProvider)) throw error;
+  }
 };
 
 /** Compares movements wherever they are in time, page by page. */

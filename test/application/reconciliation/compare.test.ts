@@ -1,5 +1,7 @@
 // The comparison of a connection, step by step: dropped callbacks, late lists, interruptions, and two processes at once (rule V4).
 import { expect } from 'chai';
+import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { takeStep } from '../../../application/reconciliation/compareConnection.ts';
 import { reconcileConnection } from '../../../application/reconciliation/reconcileConnections.ts';
 import type { AccountId, ConnectionId } from '../../../domain/kernel/ids.ts';
@@ -225,6 +227,35 @@ describe('the comparison of a provider connection', () => {
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [foreign]));
     await desk.compare(DAY, T(3_600));
     expect(await desk.findings()).to.deep.equal(['foreign_return E0/app']);
+  });
+
+  it('goes on although a payment can’t take a return now, and tries again until it can (V10)', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    await desk.project(desk.created('payment1', txidOf(1)));
+    const med = returnOf('med', 500, T(50), { nature: 'medFraud' });
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [med]));
+    desk.institution.received.push(receivedPix('E1', txidOf(1), 500, T(60)));
+    let isRefunding = true;
+    const taken: string[] = [];
+    const take: TakeReturns = async ({ paymentId }, { returns }) => {
+      if (isRefunding) throw new UnknownAtProvider('payment0 for its return');
+      taken.push(...returns.map(({ id }) => `${paymentId} ${id}`));
+    };
+    const compareFrom = async (from: Timestamp) => {
+      for (let look = await desk.look(from, addMillis(from, HOUR_MS)); look.step !== 'done'; )
+        look = (await takeStep({ ...work(), takeReturns: [take] }, look)) as typeof look;
+    };
+    await compareFrom(DAY);
+    expect([desk.notified, await desk.findings()]).to.deep.equal([
+      ['E1'],
+      ['foreign_return E0/med', 'missing_here E1'],
+    ]);
+    isRefunding = false;
+    await compareFrom(addMillis(DAY, DAY_MS));
+    expect(taken).to.deep.equal(['payment0 med']);
+    desk.institution.before = (call) => (call === 'find E0' ? 'unknown' : undefined);
+    await compareFrom(addMillis(DAY, 2 * DAY_MS));
+    expect(taken).to.deep.equal(['payment0 med']);
   });
 
   it('asks for each payout if the institution lists none', async () => {
