@@ -32,8 +32,8 @@ interface Batch {
   readonly retried: Row<'payment_id' | 'end_to_end_id' | 'reference' | 'ordinal'>[];
   /** Postings of ordered movements. */
   readonly posted: Row<'kind' | 'reference' | 'end_to_end_id' | 'at' | 'day'>[];
-  /** Postings of the latest ordered return of a received Pix. */
-  readonly sentBack: Row<'payment_id' | 'end_to_end_id' | 'at' | 'day'>[];
+  /** Postings of the latest ordered return of a received Pix, of which a part may have been returned outside Quita since the order. */
+  readonly sentBack: Row<'payment_id' | 'end_to_end_id' | 'amount' | 'at' | 'day'>[];
   /** Their connection is that of the payout. */
   readonly payoutFees: Row<'reference' | 'amount' | 'at' | 'day' | 'ordinal'>[];
 }
@@ -77,7 +77,7 @@ const TABLES = (schema: string) => `
 
 export const providerMovementsProjection: Projection<'providerMovements'> = {
   name: 'providerMovements',
-  version: 2,
+  version: 3,
   categories: ['payment', 'payout'],
   skips: ({ type }) => IDLE.has(type),
   tables: [
@@ -152,8 +152,8 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionPaymentReturned': {
-      const { providerPaymentId, at } = event.data;
-      sentBack.push({ payment_id: subject, end_to_end_id: providerPaymentId, ...dated(at) });
+      const { providerPaymentId, amount, at } = event.data;
+      sentBack.push({ payment_id: subject, end_to_end_id: providerPaymentId, amount, ...dated(at) });
       return;
     }
     case 'TransactionReturnedOutside': {
@@ -240,10 +240,10 @@ const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => 
       return;
     }
     case 'TransactionReturnConfirmedLate': {
-      const { id, providerPaymentId, fee, at } = event.data;
+      const { id, providerPaymentId, amount, fee, at } = event.data;
       // The late confirmation of a return has the id of the received Pix, that of a Pix-out its own.
       if (id === providerPaymentId)
-        batch.sentBack.push({ payment_id: logged.subject, end_to_end_id: id, ...dated(at) });
+        batch.sentBack.push({ payment_id: logged.subject, end_to_end_id: id, amount, ...dated(at) });
       else posted.push({ kind: 'paid_out', reference: id, end_to_end_id: null, ...dated(at) });
       pushFee(batch, logged, id, fee, at);
       return;
@@ -360,8 +360,8 @@ const write = async (schema: string, batch: Batch, tx: Sql): Promise<void> => {
         end_to_end_id = CASE m.kind WHEN 'paid_out' THEN v.end_to_end_id ELSE m.end_to_end_id END
       FROM ${rows} v WHERE m.reference = v.reference AND m.kind = v.kind AND m.at IS NULL`),
   );
-  await run(batch.sentBack, ['payment_id', 'end_to_end_id', 'at', 'day'], (rows) =>
-    counted(`UPDATE ${schema}.movements m SET at = v.at, day = v.day
+  await run(batch.sentBack, ['payment_id', 'end_to_end_id', 'amount', 'at', 'day'], (rows) =>
+    counted(`UPDATE ${schema}.movements m SET at = v.at, day = v.day, amount = v.amount
       FROM ${rows} v CROSS JOIN LATERAL (SELECT l.reference, l.connection_id FROM ${schema}.movements l WHERE l.payment_id = v.payment_id
         AND l.kind = 'returned' AND l.end_to_end_id = v.end_to_end_id AND l.at IS NULL ORDER BY l.ordinal DESC LIMIT 1) l
       WHERE m.reference = l.reference AND m.kind = 'returned' AND m.connection_id = l.connection_id`),

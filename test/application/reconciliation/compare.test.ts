@@ -229,6 +229,33 @@ describe('the comparison of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['foreign_return E0/app']);
   });
 
+  it('counts what went back of a Pix of which a part was returned outside before (V10)', async () => {
+    const pix = receivedPix('E0', txidOf(0), 1_000, T(0));
+    const about = { providerPaymentId: 'E0', currency: 'BRL', at: T(60) };
+    const rejected = { ...about, incoming: pix.incoming, reason: 'wrong_amount', returnId: 'own' };
+    const outside = {
+      ...about,
+      id: 'app',
+      returnId: null,
+      nature: 'ordinary',
+      owner: 'payer',
+      fromHold: 0,
+      amount: 400,
+    };
+    await desk.project(
+      desk.created('payment0', txidOf(0)),
+      ['payment0', { type: 'TransactionPaymentRejected', data: rejected } as unknown as PaymentEvent],
+      ['payment0', { type: 'TransactionReturnedOutside', data: outside } as unknown as PaymentEvent],
+      ['payment0', { type: 'TransactionPaymentReturned', data: { ...about, amount: 600 } } as unknown as PaymentEvent],
+    );
+    const returns = [returnOf('app', 400, T(60)), returnOf('own', 600, T(60))];
+    desk.institution.received.push({ ...pix, returns });
+    await compare();
+    const { difference, closing } = await desk.report('2026-11-20');
+    // The return outside waits for an operator, whatever its amount.
+    expect([difference, closing, await desk.findings()]).to.deep.equal([0, 0, ['foreign_return E0/app']]);
+  });
+
   it('goes on although a payment can’t take a return now, and tries again until it can (V10)', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(desk.created('payment1', txidOf(1)));
