@@ -5,6 +5,7 @@ import type { UseCaseNeeds } from '../core/useCase.ts';
 import { owedOf } from '../payments/overdue.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { ProviderConnections } from '../ports/providerConnections.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { RefundViews } from '../ports/readModels/views.ts';
 import type { RefundGuard } from '../ports/refundGuard.ts';
@@ -14,6 +15,7 @@ import { quoteRefund, requestRefund } from './requestRefund.ts';
 
 interface RefundsNeeds extends UseCaseNeeds {
   readonly providers: PaymentProviders;
+  readonly providerConnections: Pick<ProviderConnections, 'statusOf'>;
   readonly timers: Timers;
   readonly payments: Pick<PaymentReads, 'overdue'>;
   readonly alerts: OperatorAlerts;

@@ -5,7 +5,7 @@ import { allowedDestinations } from '../../domain/account/cashoutDestinations.ts
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
+import { type Reserved, type ReserveRefund, reserveRefund } from '../../domain/payment/refund.ts';
 import {
   REFUND_FINGERPRINT_VERSION,
   type RefundBody,
@@ -17,7 +17,8 @@ import { fingerprintOf, refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { Connected, PaymentProviders } from '../ports/paymentProvider.ts';
+import type { ProviderConnections } from '../ports/providerConnections.ts';
 import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 
 interface RequestRefundCommand {
@@ -31,16 +32,28 @@ interface RequestRefundCommand {
 
 interface Needs extends UseCaseNeeds {
   readonly providers: Pick<PaymentProviders, 'of'>;
+  readonly providerConnections: Pick<ProviderConnections, 'statusOf'>;
   readonly refundGuard: RefundGuard;
 }
 
 type Wanted = Pick<RequestRefundCommand, 'account' | 'mode' | 'paymentId' | 'body'>;
 
+/**
+ * Returns whether the payment's provider sends Pix payments, null while its connection is disabled, or `removed`: a refund would then wait
+ * for ever.
+ */
+const paysOut = async (
+  { providers, providerConnections }: Pick<Needs, 'providers' | 'providerConnections'>,
+  payment: Connected,
+): Promise<ReserveRefund['paysOut']> => {
+  const provider = await providers.of(payment);
+  if (provider !== null || payment.connectionId === null) return provider?.paysOut ?? null;
+  return (await providerConnections.statusOf(payment.connectionId)) === 'removed' ? 'removed' : null;
+};
+
 /** Judges a refund by the payment as it is now. Records nothing. */
-const judge = async (
-  { commands, accounts, providers }: Omit<Needs, 'refundGuard'>,
-  { account, mode, paymentId, body }: Wanted,
-) => {
+const judge = async (needs: Omit<Needs, 'refundGuard'>, { account, mode, paymentId, body }: Wanted) => {
+  const { commands, accounts } = needs;
   const { accountId } = account;
   const { state } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
   if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
@@ -51,7 +64,7 @@ const judge = async (
     fingerprintUnder: (version: number) => fingerprintOf(account, version, refundFingerprintFields(body)),
     fingerprintVersion: REFUND_FINGERPRINT_VERSION,
     allowedDestinations: allowedDestinations(settings, mode),
-    paysOut: (await providers.of(state.charge.terms))?.paysOut ?? null,
+    paysOut: await paysOut(needs, state.charge.terms),
   };
   const at = await accounts.now(accountId, mode);
   const decide = reserveRefund(wish, at);

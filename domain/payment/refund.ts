@@ -34,7 +34,7 @@ export interface ReserveRefund extends Fingerprinted {
   /** A Pix key; null for the payer's document. */
   readonly destinationKey: string | null;
   /** Whether the payment's provider sends Pix payments; null while its connection is disabled. */
-  readonly paysOut: boolean | null;
+  readonly paysOut: boolean | null | 'removed';
   /** Pix keys that the account allows besides the payer's own document; null allows any (M7a). */
   readonly allowedDestinations: readonly string[] | null;
 }
@@ -118,6 +118,8 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
     feePaidBy: 'platform',
   });
   if (method !== 'PIX') return onlyForPix(wish) ?? free('reversal');
+  if (wish.paysOut === 'removed')
+    return unsupported('The provider connection of this payment was removed, so the payment can’t be refunded.');
   const isCashout = wish.strategy === 'cashout' || wish.destinationKey !== null;
   if (wish.paysOut === null && wish.strategy !== 'devolution')
     return reject('service_unavailable', 'The provider connection of this payment is disabled. Try again later.');

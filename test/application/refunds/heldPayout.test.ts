@@ -177,7 +177,10 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
       plain(incoming({ providerPaymentId: `E-${++pixes}` })),
     );
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
-    const guard = { refundGuard: { reserve: async () => 'reserved' as const } };
+    const guard = {
+      refundGuard: { reserve: async () => 'reserved' as const },
+      providerConnections: { statusOf: async () => null },
+    };
     const asked = { ...by, paymentId: id, body: { idempotencyKey: 'refund-1' } };
     const done = await requestRefund({ commands, accounts, providers, ...guard })(asked);
     if (isRejection(done)) throw new Error(done.code);

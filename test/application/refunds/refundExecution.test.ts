@@ -62,7 +62,9 @@ describe('the refund process, on Postgres', () => {
     const { account } = core;
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
     const asked = { ...by, paymentId, body: { idempotencyKey: KEY, ...body } };
-    const done = await requestRefund({ commands, accounts, providers: core.provider, refundGuard })(asked);
+    const providerConnections = { statusOf: async () => null };
+    const needs = { commands, accounts, providers: core.provider, providerConnections, refundGuard };
+    const done = await requestRefund(needs)(asked);
     if (isRejection(done)) throw new Error(done.code);
     return done;
   };

@@ -215,6 +215,8 @@ describe('reserveRefund by a provider without Pix-outs (M6a)', () => {
     ['a destination asks for a cashout', { destinationKey: LOCKED_TO }, 'REFUND_NOT_SUPPORTED'],
     ['while the connection is disabled, nobody knows', { paysOut: null }, 'service_unavailable'],
     ['and a devolution waits for it', { paysOut: null, strategy: 'devolution' }, devolution],
+    ['once it is removed, nothing is refunded', { paysOut: 'removed' }, 'REFUND_NOT_SUPPORTED'],
+    ['and a devolution neither', { paysOut: 'removed', strategy: 'devolution' }, 'REFUND_NOT_SUPPORTED'],
     [
       'an amount too high comes first',
       { strategy: 'cashout', amount: toMinor(99_999) },

@@ -220,6 +220,25 @@ describe('provider connections before operators', () => {
     expect(rows).to.have.length(0);
   });
 
+  it('once it is removed, a refund of its payments is refused instead of waiting for ever', async () => {
+    const { id, callbackUrl } = await desk.add(bank);
+    const chargeId = await created();
+    const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
+    const txid = charges[0]?.txid as string;
+    const pix = [{ endToEndId: bank.pay(txid), txid }];
+    expect((await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) })).status).to.equal(200);
+    await desk.untilFinal(id);
+    const { tenant } = desk.gateway;
+    const refund = (strategy?: string) => {
+      const body = { idempotencyKey: `refund ${strategy}`, amount: 100, ...(strategy && { strategy }) };
+      return desk.gateway.post(`/v1/payments/${chargeId}/refund`, body, { key: tenant.liveKey });
+    };
+    expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+    await desk.untilRouted(0);
+    for (const strategy of [undefined, 'devolution', 'cashout'])
+      expectError(await refund(strategy), 422, 'REFUND_NOT_SUPPORTED');
+  });
+
   it('a new client secret is used for the next token', async () => {
     const { id } = await desk.add(bank, { clientSecret: 'errado' });
     await desk.untilRouted(1);
