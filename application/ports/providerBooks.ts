@@ -183,4 +183,9 @@ export interface FindingReads {
 export interface FindingAlerts {
   /** Called once for each finding, at least. */
   found(finding: Finding): void;
+  /** The comparison of a connection fails again and again, so that nothing is found any more. `comparedAt`: its last success. */
+  stalled(
+    connectionId: ConnectionId,
+    stall: Pick<RunState, 'failures' | 'comparedAt'> & { readonly reason: string },
+  ): void;
 }

@@ -19,6 +19,8 @@ const PORTION_MS = HOUR_MS;
 const SLICE_MS = 5 * SECOND_MS;
 const RETRY_MS = MINUTE_MS;
 const RETRY_MAX_MS = 10 * MINUTE_MS;
+/** From so many failures in a row on, operators get an alert of each. */
+const STALLED_FAILURES = 3;
 
 /** In the order in which they are taken. */
 const AGAIN: readonly { readonly name: LookName; readonly ageMs: number }[] = [
@@ -65,6 +67,10 @@ export const reconcileConnection = async (
     if (!(error instanceof UnknownAtProvider) && !(error instanceof ReadModelsBehind)) throw error;
     const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(state.failures, 10), RETRY_MAX_MS);
     await runs.failed(connectionId, addMillis(now, pauseMs));
+    const failures = state.failures + 1;
+    const { comparedAt } = state;
+    if (failures >= STALLED_FAILURES)
+      needs.findingAlerts.stalled(connectionId, { failures, comparedAt, reason: error.message });
   }
 };
 

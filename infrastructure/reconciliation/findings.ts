@@ -181,4 +181,6 @@ export const findingAlerts = (log: Log): FindingAlerts => ({
       { finding: id, connection, kind, reference, endToEndId, txid, payment, expected, found },
       'provider reconciliation found a difference: see `reconcile list`',
     ),
+  stalled: (connection, { failures, comparedAt, reason }) =>
+    log.warn({ connection, failures, comparedAt, reason }, 'provider connection could not be compared'),
 });

@@ -118,6 +118,8 @@ export class ReconciliationDesk {
   readonly notified: string[] = [];
   /** Findings that operators were told about. */
   readonly alerts: Finding[] = [];
+  /** Failures in a row that operators were told about. */
+  readonly stalled: string[] = [];
   readonly #revisions = new Map<string, number>();
 
   constructor(pool: PgPool, connectionId: ConnectionId) {
@@ -183,7 +185,10 @@ export class ReconciliationDesk {
       commands: null as never,
       looks: reconciliationLooks(pool),
       findings: reconciliationFindings(pool),
-      findingAlerts: { found: (finding) => void this.alerts.push(finding) },
+      findingAlerts: {
+        found: (finding) => void this.alerts.push(finding),
+        stalled: (_, { failures, reason }) => void this.stalled.push(`${failures} ${reason}`),
+      },
       providerMovements: providerMovements(pool, pool, caughtUp),
       connectionPayments: {
         byTxid: async (_, txids) => new Map([...this.charges].filter(([txid]) => txids.includes(txid))),

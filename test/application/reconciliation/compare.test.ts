@@ -338,6 +338,25 @@ describe('the comparison of a provider connection', () => {
     expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
   });
 
+  it('tells operators that it fails, from the third time in a row on, until a comparison succeeds', async () => {
+    const { runs } = desk.needs;
+    const run = async () => {
+      await runs.request(desk.connectionId);
+      await reconcileConnection(desk.needs, desk.connection, []);
+    };
+    desk.institution.before = () => 'unknown';
+    for (let n = 0; n < 4; n++) await run();
+    expect(desk.stalled.map((one) => one.replace(/from .*/, 'from …'))).to.deep.equal([
+      '3 payments received from …',
+      '4 payments received from …',
+    ]);
+    desk.institution.before = () => undefined;
+    await run();
+    desk.institution.before = () => 'unknown';
+    for (let n = 0; n < 2; n++) await run();
+    expect(desk.stalled).to.have.length(2);
+  });
+
   it('looks back an hour for payments that were listed late, and a day after a clock that was wrong', async () => {
     const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
     const run = () => reconcileConnection(desk.needs, desk.connection, []);
