@@ -66,7 +66,7 @@ const CAUGHT_UP_MS = 10_000;
 const SHOWN_MS = 2_000;
 const LOOK_MS = 20;
 /** The read models that know which payments and payouts are final. */
-const COUNTED_IN = ['providers', 'payments', 'payouts'];
+const COUNTED_IN = ['providers', 'payments', 'disputes', 'payouts'];
 
 const refused = ({ param, message }: SettingProblem): Rejection =>
   reject('invalid_connection', `${param} ${message}.`, { param });

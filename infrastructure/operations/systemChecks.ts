@@ -174,7 +174,7 @@ const dataKeys: Check = async ({ storage: { reads, store } }) => {
 };
 
 /** The read models that know connections and what waits for them. */
-const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_payouts.requested'];
+const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_disputes.cases', 'rm_payouts.requested'];
 
 const providerConnections: Check = async ({ storage: { reads } }, { connectionProblems }) => {
   const { rows } = await reads.query<{ missing: number }>(

@@ -11,6 +11,8 @@ const OPEN_WORK = `
   FROM (
     SELECT 'payment' AS kind, id FROM rm_payments.payments WHERE awaits_at IS NOT NULL
     UNION SELECT 'payment', id FROM rm_payments.payments WHERE held_since IS NOT NULL
+    UNION SELECT 'payment', payment_id FROM rm_disputes.cases WHERE status IN ('open', 'appealed')
+    UNION SELECT 'payment', payment_id FROM rm_disputes.cases WHERE waits_since IS NOT NULL AND waits_because LIKE '%amount_mismatch%'
     UNION ALL SELECT 'payout', id FROM rm_payouts.requested WHERE open_since IS NOT NULL
     UNION ALL SELECT 'payout', id FROM rm_payouts.requested WHERE awaits_since IS NOT NULL
   ) open

@@ -30,7 +30,7 @@ export const connectionParam = {
 } as const;
 
 /** The read models from which a connection is shown, with its payments and payouts that are not final. */
-export const COUNTED_IN = ['providers', 'payments', 'payouts'] as const;
+export const COUNTED_IN = ['providers', 'payments', 'disputes', 'payouts'] as const;
 
 type Body<Schema extends Parameters<typeof jsonBody>[0]['schema']> = Frozen<Static<Schema>>;
 

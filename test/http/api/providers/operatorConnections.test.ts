@@ -1,7 +1,9 @@
 // Provider connections by requests of operators, with simulated institutions (rules V1, V5, V7).
 import { expect } from 'chai';
 import type { CallbackSecrets } from '../../../../application/ports/providerCallbacks.ts';
-import type { PaymentId } from '../../../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../../domain/kernel/money.ts';
+import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { assertExists } from '../../../../domain/payment/payment.ts';
 import { openLog } from '../../../../infrastructure/log/log.ts';
@@ -220,7 +222,8 @@ describe('provider connections before operators', () => {
     expect(rows).to.have.length(0);
   });
 
-  it('once it is removed, a refund of its payments is refused instead of waiting for ever', async () => {
+  /** Adds a connection and settles a charge of it. */
+  const settled = async () => {
     const { id, callbackUrl } = await desk.add(bank);
     const chargeId = await created();
     const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
@@ -228,6 +231,26 @@ describe('provider connections before operators', () => {
     const pix = [{ endToEndId: bank.pay(txid), txid }];
     expect((await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) })).status).to.equal(200);
     await desk.untilFinal(id);
+    return { id, chargeId };
+  };
+
+  it('is not removed while a payment of it is disputed, or its mismatch awaits an operator (V5)', async () => {
+    const { id, chargeId } = await settled();
+    const { platform } = desk.gateway.gateway.services;
+    const by = { actor: 'operator:test', requestId: null };
+    const paymentId = rawIdOf(chargeId) as PaymentId;
+    const opened = await platform.openCase(paymentId, { amount: toMinor(7), reason: 'Reported by phone.' }, by);
+    if (isRejection(opened)) throw new Error(opened.message);
+    const caseId = rawIdOf(opened.caseId) as MedCaseId;
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    await platform.ruleCase(caseId, { result: 'disagreed', returnedToPayer: null }, by);
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    await platform.settleCase(caseId, { verdict: 'nothing', amount: toMinor(0) }, 'Withdrawn.', by);
+    expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+  });
+
+  it('once it is removed, a refund of its payments is refused instead of waiting for ever', async () => {
+    const { id, chargeId } = await settled();
     const { tenant } = desk.gateway;
     const refund = (strategy?: string) => {
       const body = { idempotencyKey: `refund ${strategy}`, amount: 100, ...(strategy && { strategy }) };
