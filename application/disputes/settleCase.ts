@@ -12,7 +12,7 @@ import { settleDispute } from '../../domain/payment/dispute.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
-import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
+import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { takeOwedReports } from './owedReports.ts';
@@ -64,8 +64,15 @@ export const followSettlingOf =
   };
 
 const take = (logged: { readonly subject: string }) => [enqueue(takeOwedReports, { paymentId: paymentOf(logged) })];
+/** A case's events name their payment as correlation id. */
+const takeWaiting = ({ correlationId }: { readonly correlationId: string }) => [
+  enqueue(takeOwedReports, { paymentId: correlationId as PaymentId }),
+];
 
-/** Records a payment's settlement in its case, and processes owed reports when the payment can be disputed again. */
+/**
+ * Records a payment's settlement in its case, and processes owed reports when the payment can be disputed again, and those that had to wait
+ * for the end of a review.
+ */
 export const caseSettling = processManager({
   name: 'caseSettling',
   movesMoney: true,
@@ -80,6 +87,14 @@ export const caseSettling = processManager({
         TransactionHeldReleased: take,
       },
       ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case', 'erasure'],
+    }),
+    medCase: reacting(MED_CASE.groups, {
+      reads: {
+        MedCaseReviewRequested: nothing,
+        MedCaseReviewApproved: takeWaiting,
+        MedCaseReviewRefused: takeWaiting,
+      },
+      ignores: ['course', 'deadline', 'evidence', 'end', 'erasure', 'reports'],
     }),
   },
 });

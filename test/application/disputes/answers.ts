@@ -5,6 +5,7 @@ import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
 const CASE = { caseId: CASE_ID };
 const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
 const told = [job('tellPayment', CASE)];
+const taken = [job('takeOwedReports', { paymentId: PAYMENT_ID })];
 const answered = [clear('remindOfDeadline', CASE_ID)];
 
 /** By process and name in the log. What is not named here is answered with nothing. */
@@ -23,8 +24,11 @@ export const ANSWERS: Answers = {
   },
   caseSettling: {
     'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],
-    'dispute resolved': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
-    'held let pass': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
+    'dispute resolved': taken,
+    'held let pass': taken,
+    // What the bank reported during the review had to wait, and the operator may be at a terminal, which reaches no bank.
+    'case ReviewApproved': taken,
+    'case ReviewRefused': taken,
   },
   caseDeadlines: {
     'case opened': [timer('remindOfDeadline', CASE_ID, DAY_BEFORE)],
