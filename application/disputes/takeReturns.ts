@@ -43,14 +43,23 @@ export const takeReturns =
     { paymentId }: { readonly paymentId: PaymentId },
     { incoming: { providerPaymentId }, returns }: Pick<ReceivedPayment, 'incoming' | 'returns'>,
   ): Promise<void> => {
+    let waiting: UnknownAtProvider | null = null;
     for (const made of returns) {
       if (made.status !== 'done') continue;
       const { state } = await needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
       const seen = state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
       if (!exists(state) || seen === undefined) return;
-      await takeReturn(needs, await intakeOf(needs, state, seen, made));
+      const intake = await intakeOf(needs, state, seen, made);
+      // A return that has to wait, such as for a refund under way, must not hide others: their money is gone, too.
+      waiting = (await takeReturn(needs, intake).catch(unlessUnknown)) ?? waiting;
     }
+    if (waiting !== null) throw waiting;
   };
+
+const unlessUnknown = (error: unknown): UnknownAtProvider => {
+  if (!(error instanceof UnknownAtProvider)) throw error;
+  return error;
+};
 
 /** One return, with the payment to which it belongs. */
 interface Intake {

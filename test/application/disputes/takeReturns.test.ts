@@ -267,6 +267,14 @@ describe('returns that Quita did not request, on Postgres', () => {
       await take(med('a', 12_345));
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
     });
+    it('that waits does not keep another return from being recorded', async () => {
+      const { take, decide, balances } = await desk();
+      await decide(reserve(10_000));
+      const both = [med('a', 12_345), back('b', 345)];
+      expect(await take(...both).catch((thrown: unknown) => thrown)).to.be.instanceOf(UnknownAtProvider);
+      const reserved = { refunds_in_transit: 10_000, merchant_available: NET - 10_345 };
+      expect(await balances()).to.deep.equal({ ...FEES, ...reserved, provider_clearing: -12_000 });
+    });
     it('of a refunded payment: listed, nothing moves', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(null));
