@@ -1,5 +1,13 @@
 // When to ask a bank again about money in transit: after a second at first, then with pauses that double.
-import { addMillis, DAY_MS, fromMillis, SECOND_MS, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
+import {
+  addMillis,
+  DAY_MS,
+  fromMillis,
+  MINUTE_MS,
+  SECOND_MS,
+  type Timestamp,
+  toMillis,
+} from '../../domain/kernel/time.ts';
 
 /** Counted from the bank's acceptance of the order. */
 export const FIRST_LOOK_SECONDS = 1;
@@ -9,3 +17,17 @@ export const nextLook = (requestedAt: Timestamp, at: Timestamp): Timestamp => {
   const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
   return pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
 };
+
+/** An institution may list an order this much later than it takes it. */
+const LISTED_MS = 10 * MINUTE_MS;
+
+/**
+ * Returns the outcome of an order that was sent again because the institution did not list it. A refusal is uncertain at first: the order
+ * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9).
+ */
+export const outcomeOfRepeat = <Outcome extends { readonly kind: string }>(
+  outcome: Outcome,
+  sentAt: Timestamp,
+  at: Timestamp,
+): Outcome | { readonly kind: 'unknown' } =>
+  outcome.kind === 'refused' && at < addMillis(sentAt, LISTED_MS) ? { kind: 'unknown' } : outcome;

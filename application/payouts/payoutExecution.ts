@@ -15,7 +15,7 @@ import {
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
-import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
+import { FIRST_LOOK_SECONDS, nextLook, outcomeOfRepeat } from '../core/nextLook.ts';
 import {
   clearTimer,
   effect,
@@ -144,7 +144,8 @@ export class PayoutExecutor {
     const found = await rail.find(order);
     if (found.kind === 'unknown') await this.#record(payout, found, at);
     else if (found.value !== null) await this.#record(payout, found.value, at);
-    else if (!(await this.#waitsIfSuspended(payout, at))) await this.#record(payout, await rail.pay(order), at);
+    else if (!(await this.#waitsIfSuspended(payout, at)))
+      await this.#record(payout, outcomeOfRepeat(await rail.pay(order), payout.submittedAt, at), at);
   }
 
   async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {

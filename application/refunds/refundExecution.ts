@@ -21,7 +21,7 @@ import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
-import { FIRST_LOOK_SECONDS, nextLook } from '../core/nextLook.ts';
+import { FIRST_LOOK_SECONDS, nextLook, outcomeOfRepeat } from '../core/nextLook.ts';
 import {
   clearTimer,
   effect,
@@ -206,7 +206,10 @@ export class RefundExecutor {
       // If the account was reopened before the timer was set, the reopening did not fire the timer.
       if (await this.#isHeldBack(order)) return;
     }
-    outcome ??= await provider.refund(order);
+    if (outcome === null) {
+      const sent = await provider.refund(order);
+      outcome = refund.status === 'requested' ? sent : outcomeOfRepeat(sent, refund.requestedAt, at);
+    }
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#setNextLook(order, refund, at);
   }

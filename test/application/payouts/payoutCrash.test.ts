@@ -16,7 +16,7 @@ import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { toMillis } from '../../../domain/kernel/time.ts';
+import { MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
@@ -38,6 +38,7 @@ describe('payouts of a process that dies', () => {
   let rows: Map<PayoutId, Reservation>;
   let rail: FakeRail;
   let account: OpenAccount;
+  let nowMs: number;
   let newProcess: () => { readonly commands: CommandHandler; readonly accounts: Accounts };
 
   const step = async (what: string): Promise<void> => {
@@ -57,7 +58,7 @@ describe('payouts of a process that dies', () => {
   };
 
   beforeEach(async () => {
-    [deadly, pausing, rows, rail] = [null, null, new Map(), new FakeRail()];
+    [deadly, pausing, rows, rail, nowMs] = [null, null, new Map(), new FakeRail(), toMillis(CREATED_AT)];
     rail.answer = { kind: 'confirmed', endToEndId: 'E1' };
     rail.beforePay = () => step('pay');
     const memory = memoryEventStore(step);
@@ -72,7 +73,7 @@ describe('payouts of a process that dies', () => {
     newProcess = () => {
       const codec = testCodec();
       const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
-      return { commands, accounts: new Accounts(commands, { now: () => toMillis(CREATED_AT) }, DECLARED_SETTINGS) };
+      return { commands, accounts: new Accounts(commands, { now: () => nowMs }, DECLARED_SETTINGS) };
     };
     const { commands, accounts } = newProcess();
     const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'c2VlZA==', at: CREATED_AT };
@@ -142,6 +143,22 @@ describe('payouts of a process that dies', () => {
     await dies(/append PayoutAbandoned/, free);
     await free();
     expect(rows.size).to.equal(0);
+  });
+  it('after its order was lost: a refusal of the next one is believed after 10 minutes (V7)', async () => {
+    const id = await granted();
+    rail.losesOrders = true;
+    await run(id);
+    rail.pay = async () => ({ kind: 'refused', reason: 'The balance is insufficient.' });
+    const unknown = ['PayoutRequested', 'PayoutSubmitted', 'PayoutOutcomeUnknown'];
+    for (const [ms, types] of [
+      [1_000, unknown],
+      [10 * MINUTE_MS - 1, unknown],
+      [10 * MINUTE_MS, [...unknown, 'PayoutFailed']],
+    ] as const) {
+      nowMs = toMillis(CREATED_AT) + ms;
+      await run(id);
+      expect(await typesOf(id)).to.deep.equal(types);
+    }
   });
   it('one that was frozen before it recorded the request can’t record it any more', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

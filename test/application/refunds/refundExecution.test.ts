@@ -19,7 +19,7 @@ import {
 import type { Fact } from '../../../domain/kernel/decider.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { addSeconds, fromMillis, toMillis } from '../../../domain/kernel/time.ts';
+import { addSeconds, fromMillis, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
@@ -253,6 +253,28 @@ describe('the refund process, on Postgres', () => {
       `refund ${refundId}`,
     ]);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
+  });
+
+  it('a refusal of what was sent again is believed after 10 minutes: the first order may be its cause (V7)', async () => {
+    const { paymentId, refundId, which } = await reserved();
+    const refused = { kind: 'refused', reason: 'The amount exceeds what is left of the Pix.' } as const;
+    core.provider.next('refund', { kind: 'unknown' });
+    await refunds.run(which);
+    const sentAt = core.clock.nowMs;
+    for (const [ms, types] of [
+      [1_000, ['RefundRequested', 'RefundOutcomeUnknown']],
+      [10 * MINUTE_MS - 1, ['RefundRequested', 'RefundOutcomeUnknown']],
+      [10 * MINUTE_MS, ['RefundRequested', 'RefundOutcomeUnknown', 'RefundFailed']],
+    ] as const) {
+      core.clock.nowMs = sentAt + ms;
+      core.provider.next('refund', refused);
+      timers = [];
+      await refunds.run(which);
+      expect(await typesOf(refundId)).to.deep.equal(types);
+      expect(timers).to.have.length(types.length === 2 ? 1 : 0);
+    }
+    await refunds.run(which);
+    expect((await ofPayment(paymentId)).at(-1)?.data).to.include({ reason: refused.reason });
   });
 
   it('a refusal gives the amount back, once, and it can be refunded again', async () => {
