@@ -289,7 +289,7 @@ export class InstrumentIssuer {
     return this.#needs.accounts.now(accountId, mode);
   }
 
-  /** Records the known outcomes, with lifetimes counted from `at` (null: now). Returns whether all outcomes were known. */
+  /** Records the known outcomes, with lifetimes counted from `at` (null: now). Returns whether the payment has all outcomes now. */
   async #recordKnown(
     provider: PaymentProvider | null,
     terms: ChargeTerms,
@@ -308,9 +308,11 @@ export class InstrumentIssuer {
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
     const { paymentId, txid } = terms;
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
-    if (known.length > 0)
-      await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), recordIssuances(known, knownAt), metadata);
-    return known.length === asked.length;
+    if (known.length === 0) return asked.length === 0;
+    const by = provider === null ? terms.connectionId : provider.connectionId;
+    const decide = recordIssuances(known, knownAt, by);
+    const { state } = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
+    return known.length === asked.length && asked.every(({ request: { method } }) => isKnown(state, method));
   }
 
   /**

@@ -65,14 +65,20 @@ export type Issuance =
 
 /**
  * Records instruments that the provider confirmed or refused. The refusal of the last method fails the charge.
- * Ignores methods that are already recorded, and all methods once the charge has ended.
+ * Ignores methods that are already recorded, and all methods once the charge has ended. Ignores the answers of a connection `by` that the
+ * charge has left meanwhile: a payment of its code would match no charge.
  */
 export const recordIssuances =
-  (issuances: readonly Issuance[], at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
+  (
+    issuances: readonly Issuance[],
+    at: Timestamp,
+    by?: ConnectionId | null,
+  ): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
   (state): Decided<PaymentEvent, 'recorded' | 'nothing'> => {
     const payment = assertExists(state);
     const { charge } = payment;
     if (charge.status !== 'requested' && charge.status !== 'open') return { events: [], reply: 'nothing' };
+    if (by !== undefined && by !== charge.terms.connectionId) return { events: [], reply: 'nothing' };
     const pending = pendingMethods(charge);
     const newIssuances = issuances.filter(({ method }) => pending.includes(method));
     const events = newIssuances.map((issuance) => eventOf(issuance, at));

@@ -19,6 +19,7 @@ const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix' };
 const REFUSED = { kind: 'refused', reason: 'Invalid key.', providerErrorCode: '422' } as const;
 const UNAVAILABLE = { kind: 'unavailable' } as const;
 const velocity = { reserve: async () => 'reserved' as const };
+type Gate = PromiseWithResolvers<void>;
 let keys = 0;
 
 describe('two connections of a charge', () => {
@@ -92,6 +93,35 @@ describe('two connections of a charge', () => {
       expect(await ask(key)).to.deep.equal(payment);
       expect([issuedBy(first), issuedBy(second)]).to.deep.equal([0, 1]);
     });
+
+  it('moves to the second while a repeat in another process still asks the first: only the second’s code counts', async () => {
+    const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const [failing, repeating, moving] = gates as [Gate, Gate, Gate];
+    const [called, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [issueFirst, issueSecond] = [first.issue.bind(first), second.issue.bind(second)];
+    let calls = 0;
+    first.issue = async (request) => {
+      called.resolve();
+      if (++calls === 1) return failing.promise.then(() => UNAVAILABLE);
+      failing.resolve();
+      return repeating.promise.then(() => issueFirst(request));
+    };
+    second.issue = async (request) => {
+      moved.resolve();
+      return moving.promise.then(() => issueSecond(request));
+    };
+    const key = newKey();
+    const creating = ask(key);
+    await called.promise;
+    const repeat = outcomeOf(ask(key));
+    await moved.promise;
+    repeating.resolve();
+    expect(await repeat).to.be.instanceOf(ProviderUnavailable);
+    moving.resolve();
+    const payment = await creating;
+    expect([payment.charge.status, payment.charge.terms.connectionId]).to.deep.equal(['open', second.connectionId]);
+    expect(await ask(key)).to.deep.equal(payment);
+  });
 
   it('both refuse: the charge failed', async () => {
     first.next('issue', REFUSED);
