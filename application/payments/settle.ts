@@ -133,6 +133,15 @@ export const takeFact =
     return true;
   };
 
+/** Returns the payment's terms. A charge without a code may have moved to another connection since it was cached (V7). */
+const termsOf = async (commands: CommandHandler, paymentId: PaymentId): Promise<ExistingPayment['charge']['terms']> => {
+  const stream = PAYMENT.stream(paymentId);
+  const { charge } = assertExists((await commands.loadRecent(PAYMENT, stream)).state);
+  return charge.status === 'requested'
+    ? assertExists((await commands.load(PAYMENT, stream)).state).charge.terms
+    : charge.terms;
+};
+
 /**
  * Settles the payment that a notification reports. Returns false if the provider does not know it, or received it for another charge: only
  * the provider's own record says what was paid. Throws UnknownAtProvider.
@@ -149,7 +158,7 @@ export const takePayment =
   }: Omit<HandlingNeeds, 'notifications'>) =>
   async (notification: ProviderNotification): Promise<boolean> => {
     const { tenant, reference, paymentId } = notification;
-    const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
+    const terms = await termsOf(commands, paymentId);
     const received = await (await providers.of(terms))?.findPayment(tenant, reference);
     if (received?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
     if (received.value?.txid !== terms.txid) return false;

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { CreateChargeHandler, CreatePaymentHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
+import { Settler, takePayment } from '../../../application/payments/settle.ts';
 import { type PaymentProviders, ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
 import { type ChargeBody, chargeRequest, paymentRequest } from '../../../domain/charge/request.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
@@ -11,7 +12,7 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists } from '../../../domain/payment/payment.ts';
 import { systemStopwatch as stopwatch } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
-import { CREATED_AT } from '../../support/samples.ts';
+import { CREATED_AT, incoming } from '../../support/samples.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
@@ -121,6 +122,30 @@ describe('two connections of a charge', () => {
     const payment = await creating;
     expect([payment.charge.status, payment.charge.terms.connectionId]).to.deep.equal(['open', second.connectionId]);
     expect(await ask(key)).to.deep.equal(payment);
+  });
+
+  it('moves to the second, and a process that remembers the first settles its payment', async () => {
+    const worker = core.anotherProcess();
+    first.issue = async ({ paymentId }) => {
+      await worker.load(PAYMENT, PAYMENT.stream(paymentId));
+      return UNAVAILABLE;
+    };
+    const { terms } = (await ask(newKey())).charge;
+    const { paymentId, accountId, mode, txid, amount } = terms;
+    const pix = incoming({ providerPaymentId: `E${txid}`, amount });
+    second.incomingPayments.set(txid, [pix]);
+    const needs = { commands: worker, accounts: core.accounts, providers };
+    const take = takePayment({
+      ...needs,
+      settler: new Settler(needs),
+      issuer: new InstrumentIssuer({ ...needs, timers }),
+      takeFacts: async () => undefined,
+      takeReturns: async () => undefined,
+      notificationWork: { handle: async () => true, afterMoney: async () => undefined },
+    });
+    const reference = pix.providerPaymentId;
+    expect(await take({ tenant: { accountId, mode }, kind: 'payment', reference, paymentId })).to.equal(true);
+    expect((await core.eventsOf(PAYMENT.stream(paymentId))).at(-1)?.type).to.equal('TransactionSettled');
   });
 
   it('both refuse: the charge failed', async () => {
