@@ -334,7 +334,8 @@ export const connectionLimit = (windows: MinuteWindows, limits: Partial<Connecti
   const inFlight = new KeyedCount();
   return async (connectionId, res) => {
     if (inFlight.of(connectionId) >= inFlightMax) return OVERLOADED;
-    res.once('close', inFlight.add(connectionId));
+    // If the provider left while it was authenticated, `close` will not be told again.
+    if (!res.destroyed) res.once('close', inFlight.add(connectionId));
     const judged = await windows.count(`connection ${connectionId}`, limitOf(perMinute, CREDIT_OF_KEY));
     if (judged.isIn) return null;
     res.setHeader('Retry-After', String(judged.secondsLeft));

@@ -4,8 +4,9 @@ import type { Request, Response } from 'express';
 import type { SecurityEvent } from '../../../application/ports/securityEvents.ts';
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import { type Admission, admit, type Passage, UNCOUNTED } from '../../../http/kernel/admission.ts';
+import { type Admission, admit, connectionLimit, type Passage, UNCOUNTED } from '../../../http/kernel/admission.ts';
 import type { Principal } from '../../../http/kernel/callers.ts';
+import type { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 import type { LimitClass, Route } from '../../../http/kernel/route.ts';
 import type { AppServices } from '../../../http/kernel/serverContext.ts';
 
@@ -144,4 +145,12 @@ describe('admission', () => {
       expect(await ask(route, by, { limited: 'first' })).to.deep.equal({ ...refused, told: [event] });
       expect(await ask(route, by, { limited: 'again' })).to.deep.equal({ ...refused, told: [] });
     });
+
+  it('counts no callback whose connection went before it was authenticated, because its end was told already', async () => {
+    const windows = { count: async () => ({ isIn: true, left: 1 }) } as unknown as MinuteWindows;
+    const limit = connectionLimit(windows, { inFlightMax: 1 });
+    const gone = { destroyed: true, once: () => undefined } as unknown as Response;
+    const outcomes = [await limit('c', gone), await limit('c', gone)];
+    expect(outcomes).to.deep.equal([null, null]);
+  });
 });

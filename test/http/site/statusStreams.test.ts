@@ -37,12 +37,13 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
     return new Map(answer ? ids.map((id) => [id, answer]) : []);
   };
   const streams = new StatusStreams(progress, find, bounds);
-  const open = (id: PaymentId = ID, ip = '203.0.113.1', status = pending(DUE), method = 'GET') => {
+  const open = (id: PaymentId = ID, ip = '203.0.113.1', status = pending(DUE), method = 'GET', destroyed = false) => {
     const told: LiveStatus[] = [];
     let heard = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const res = Object.assign(new EventEmitter(), {
       statusCode: 0,
+      destroyed,
       headers: {} as Record<string, string>,
       text: '',
       status: (code: number) => Object.assign(res, { statusCode: code }),
@@ -85,6 +86,14 @@ describe('status streams', () => {
       expect(page.told.at(-1)).to.deep.equal(pending(expiresAt));
     }
     expect(page.told.map(({ expires_at }) => expires_at)).to.deep.equal([null, DUE, '2026-11-21T14:00:00.000Z']);
+    streams.close();
+  });
+
+  it('are not opened for a page that left before, whose end is never told', () => {
+    const { streams, open } = openPages({ ofKey: 1 });
+    const gone = open(ID, '203.0.113.1', pending(DUE), 'GET', true);
+    const next = open();
+    expect([gone.told.length, next.res.statusCode, next.told.length]).to.deep.equal([0, 200, 1]);
     streams.close();
   });
 
