@@ -17,7 +17,11 @@ export type BodyReader = (
 ) => Promise<{ readonly body: unknown } | Rejection>;
 
 export const bodyReader = (rule: BodyRule): BodyReader => {
-  if (rule.kind === 'none') return async () => ({ body: undefined });
+  if (rule.kind === 'none')
+    return async (req) => {
+      if (hasBody(req)) req.resume(); // an unread body counts as one that doesn't arrive in time
+      return { body: undefined };
+    };
   if (rule.kind === 'form') return (req, res, place) => place.waiting(readForm(req, res));
   if (rule.kind === 'files')
     return async (req, _res, place) => {

@@ -185,12 +185,17 @@ const boundBody = (
   onSlow: (error: Error, socket: Duplex) => void,
 ): void => {
   if (!hasBody(req)) return;
+  const { socket } = req;
   const { requestMs, uploadGraceMs, uploadBytesPerSecond } = bounds;
+  /** If an answer was begun, the rest of the body is not awaited. */
+  const end = (code: string): void => {
+    if (res.headersSent) socket.destroy();
+    else onSlow(tooSlow(code), socket);
+  };
   if (!isUpload(req)) {
-    const timer = setTimeout(() => onSlow(tooSlow('ERR_HTTP_REQUEST_TIMEOUT'), req.socket), requestMs);
+    const timer = setTimeout(() => end('ERR_HTTP_REQUEST_TIMEOUT'), requestMs);
     return void req.once('close', () => clearTimeout(timer));
   }
-  const { socket } = req;
   /** Byte counts of the last `uploadGraceMs`, the oldest first. */
   const read = [socket.bytesRead];
   const bytesMin = (uploadBytesPerSecond * uploadGraceMs) / 1_000;
@@ -199,9 +204,7 @@ const boundBody = (
     if (read.length <= LOOKS_AT_RATE) return;
     if (socket.bytesRead - (read.shift() as number) >= bytesMin) return;
     void looking.stop();
-    // The answer was already sent, so the rest of a rejected upload is not awaited.
-    if (res.headersSent) socket.destroy();
-    else onSlow(tooSlow(SLOW_UPLOAD), socket);
+    end(SLOW_UPLOAD);
   });
   req.once('close', looking.stop);
 };

@@ -135,6 +135,16 @@ describe('the listening socket', () => {
     expect(text).to.match(/^HTTP\/1\.1 408 /);
     expect(afterMs).to.be.within(SMALL.requestMs - 50, 15 * SMALL.requestMs);
   });
+  it('ends one whose body does not come after its answer has begun, without a second answer in the first', async () => {
+    await serving(SMALL);
+    const app = express();
+    app.post('/', (_req, res) => void res.write('begun'));
+    server?.serve(app);
+    const { text } = await untilClosed(open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'));
+    expect(text)
+      .to.match(/^HTTP\/1\.1 200 .*begun/s)
+      .and.not.include('408');
+  });
   it('gives an upload of evidence the time that its URL lives', async () => {
     await serving(SMALL);
     const { text, afterMs } = await untilClosed(
