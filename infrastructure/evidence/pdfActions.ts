@@ -20,13 +20,16 @@ const SCRIPT = named('JS');
 const STREAM = /\bstream(?:\r\n|\n)/g;
 const STREAM_END = 'endstream';
 const STREAMS_MAX = 50_000;
-/** Object streams begin with object numbers. Some pages begin likewise and are examined too. */
-const LIKE_OBJECTS = /^[\s\0]*(?:%|\d+[\s\0]+\d+)/;
+const NOT_BLANK = /[^\s\0]/;
+/** Object streams begin with object numbers. Some pages begin likewise and are examined too, as is what has no second number yet. */
+const LIKE_OBJECTS = /^(?:%|\d+(?:[\s\0]+\d|[\s\0]*$))/;
 const HEAD_BYTES = 512;
 /** Largest expansion factor of deflate. */
 const DEFLATE_FACTOR_MAX = 1_032;
 /** Limit for the bytes of all such streams of a file, compressed and inflated together. */
 const EXAMINED_MAX = 50_331_648;
+/** Limit for the inflated heads of all streams of a file: thousands of images of one colour. */
+const HEADS_MAX = 536_870_912;
 
 const UNSAFE = 'contains JavaScript or launch actions';
 const UNREADABLE = 'contains compressed objects that cannot be examined';
@@ -36,6 +39,7 @@ export const actionProblem = (bytes: Buffer): string | null => {
   const text = bytes.toString('latin1');
   if (ACTIONS.test(text)) return UNSAFE;
   let left = EXAMINED_MAX;
+  let headsLeft = HEADS_MAX;
   let streams = 0;
   let behind = 0;
   for (const { index, 0: keyword } of text.matchAll(STREAM)) {
@@ -49,7 +53,11 @@ export const actionProblem = (bytes: Buffer): string | null => {
     }
     // A stream that seems to be inside another one is examined too, because a reader may find it.
     const stream = bytes.subarray(begin, behind);
-    if (!mayHoldObjects(stream)) continue;
+    const head = headOf(stream);
+    if (head === null) continue;
+    headsLeft -= head.length;
+    if (headsLeft < 0) return UNREADABLE;
+    if (!mayBeObjects(head)) continue;
     left -= stream.length;
     const objects = left > 0 ? inflated(stream, left) : null;
     if (objects === null) return UNREADABLE;
@@ -59,11 +67,17 @@ export const actionProblem = (bytes: Buffer): string | null => {
   return SCRIPT.test(text.slice(behind)) ? UNSAFE : null;
 };
 
-const mayHoldObjects = (stream: Buffer): boolean => {
+/** Returns how the stream begins when it is inflated, or null if it is not compressed. */
+const headOf = (stream: Buffer): string | null => {
   // The two header bytes of a zlib stream (RFC 1950).
-  if (stream.length < 2 || ((stream[0] as number) & 0x0f) !== 8 || stream.readUInt16BE(0) % 31 !== 0) return false;
-  const head = inflated(stream.subarray(0, HEAD_BYTES), HEAD_BYTES * DEFLATE_FACTOR_MAX);
-  return head !== null && LIKE_OBJECTS.test(head);
+  if (stream.length < 2 || ((stream[0] as number) & 0x0f) !== 8 || stream.readUInt16BE(0) % 31 !== 0) return null;
+  return inflated(stream.subarray(0, HEAD_BYTES), HEAD_BYTES * DEFLATE_FACTOR_MAX);
+};
+
+/** A head that is empty or blank says nothing of what follows. */
+const mayBeObjects = (head: string): boolean => {
+  const begin = head.search(NOT_BLANK);
+  return begin === -1 || LIKE_OBJECTS.test(head.slice(begin));
 };
 
 /** Returns the inflated text, also of a stream that is truncated or damaged at its end. Returns null if it exceeds the bound. */

@@ -49,6 +49,15 @@ describe('a PDF', () => {
     expect(actionProblem(withObject(hidden.replace('/Type/ObjStm', '/Type 9 0 R')))).to.equal(UNSAFE);
     expect(actionProblem(withObject(hidden.replace('stream\n', 'stream\r\n')))).to.equal(UNSAFE);
   });
+  it('with an action in compressed objects behind a megabyte of blanks, or behind empty blocks, is refused', () => {
+    const [blanks, action] = [' '.repeat(1_000_000), '0 <</S/JavaScript/JS(x)>>'];
+    for (const text of [`${blanks}4 ${action}`, `4${blanks}${action}`])
+      expect(actionProblem(withObject(stream('/Filter/FlateDecode', deflateSync(Buffer.from(text)))))).to.equal(UNSAFE);
+    const [header, block] = [Buffer.from('789c', 'hex'), Buffer.from('000000ffff', 'hex')];
+    const empty = Buffer.concat([header, ...Array<Buffer>(200).fill(block)]);
+    const late = Buffer.concat([empty, deflateSync(Buffer.from(`4 ${action}`)).subarray(2)]);
+    expect(actionProblem(withObject(stream('/Filter/FlateDecode', late)))).to.equal(UNSAFE);
+  });
   it('with other names is taken: longer ones, other letters, links', () => {
     for (const harmless of [
       '<</S/URI/URI(https://example.com/javascript)>>',
@@ -92,7 +101,13 @@ describe('a PDF', () => {
   it('of hostile bytes is examined in bounded time', () => {
     const zeroes = Buffer.from(`78010000${'00ffff'}`, 'hex');
     const empty = Buffer.concat(Array<Buffer>(400_000).fill(Buffer.from('000000ffff', 'hex')));
+    const ofLongHeads = (fill: string) => {
+      const begun = deflateSync(Buffer.from(`${fill.repeat(528_000)}x`)).subarray(0, 512);
+      return Buffer.alloc(10_000_000, stream('', begun));
+    };
     for (const body of [
+      ofLongHeads(' '),
+      ofLongHeads('a'),
       Buffer.alloc(10_000_000, 'stream\n'),
       Buffer.alloc(10_000_000, 'stream\nx\x9c'),
       Buffer.alloc(10_000_000, '/#4a#61'),
