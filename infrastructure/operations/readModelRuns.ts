@@ -72,7 +72,8 @@ export const openReadModelRuns = async ({
   await storage.notices.on(CHANNEL, (payload) => {
     if (payload === '') return;
     const run = JSON.parse(payload) as ReadModelRun;
-    if (!own.has(run.id)) known.heard(run);
+    // Another role of the database may have sent it.
+    if (typeof run.startedAt === 'string' && !own.has(run.id)) known.heard(run);
   });
   closing(async () => {
     stopping.abort();

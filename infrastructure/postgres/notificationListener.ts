@@ -93,8 +93,15 @@ export class NotificationListener {
     await session?.close();
   }
 
+  /** Any role of the database may send a notice. One that a listener can't read only wakes it. */
   #notify(channel: string, payload: string): void {
-    for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
+    for (const listener of this.#listeners.get(channel) ?? [])
+      try {
+        listener(payload);
+      } catch (error) {
+        if (payload === '') throw error;
+        listener('');
+      }
   }
 
   #lost(error: Error): void {

@@ -20,7 +20,7 @@ class Processes {
   async open(lostMs?: number) {
     const closers: (() => unknown)[] = [];
     const query = async (_: unknown, values: readonly unknown[] = []) => {
-      for (const listener of this.#listeners) listener(values[1] as string);
+      this.say(values[1] as string);
       this.#heard();
       return { rows: [], rowCount: 0 };
     };
@@ -41,6 +41,10 @@ class Processes {
       for (const close of closers) await close();
     };
     return { runs, stop };
+  }
+
+  say(payload: string): void {
+    for (const listener of this.#listeners) listener(payload);
   }
 
   /** Resolves when a report makes it true. */
@@ -74,6 +78,14 @@ describe('work on read models in the background', () => {
         ...{ state: 'done', share: 1, what: 'half of it' },
         ...{ outcome: OUTCOME, error: null },
       });
+  });
+
+  it('is not what a foreign notice says that tells of no run', async () => {
+    const processes = new Processes();
+    const { runs } = await processes.open();
+    processes.say('{"id":"one"}');
+    processes.say('{"id":"two"}');
+    expect(runs.list()).to.deep.equal([]);
   });
 
   it('says why it failed, without what an error quotes', async () => {

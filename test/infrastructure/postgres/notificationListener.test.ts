@@ -57,6 +57,20 @@ describe('notices', () => {
     expect([early.all, late.all, other.all]).to.deep.equal([['', 'one'], ['one'], ['two']]);
   });
 
+  it('only wakes a listener that cannot read what a foreign role sent, and goes on', async () => {
+    await notices.open();
+    const [reader, next] = [new Heard(), new Heard()];
+    await notices.on('a', (payload) => reader.listener(payload === '' ? '' : JSON.parse(payload)));
+    await notices.on('a', next.listener);
+    await notify('a', 'no JSON');
+    await notify('a', '"one"');
+    await next.count(2);
+    expect([reader.all, next.all]).to.deep.equal([
+      ['', 'one'],
+      ['no JSON', '"one"'],
+    ]);
+  });
+
   it('tells nothing to a listener that was undone, and goes on with the others', async () => {
     await notices.open();
     const [gone, stays] = [new Heard(), new Heard()];
