@@ -42,8 +42,8 @@ const shown = (request: LoggedRequest) => ({
   created_at: request.createdAt,
 });
 
-/** Every status that this service returns. */
-const STATUSES = [...new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(({ status }) => status)])];
+/** Every status that this service returns; 303 and 304 come from the dashboard. */
+const STATUSES = [...new Set([200, 201, 202, 204, 303, 304, ...Object.values(ERRORS).map(({ status }) => status)])];
 
 /** Returns the statuses that `404` or `4xx` stands for, or undefined if the text is neither. */
 export const statusesOf = (text: string): readonly number[] | undefined => {

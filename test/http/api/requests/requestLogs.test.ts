@@ -1,5 +1,6 @@
 // The requests of an account, for its dashboard (rule D3).
 import { expect } from 'chai';
+import { statusesOf } from '../../../../http/api/requests/requestLogs.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
 
@@ -120,6 +121,9 @@ describe('GET /v1/request-logs', () => {
       await gateway.writeRequests();
       const { data } = (await list('?status=2xx')).body;
       expect(data.filter(({ path }) => path === '/v1/auth/logout').map(({ status }) => status)).to.deep.equal([204]);
+    });
+    it('a class that holds what forms and unchanged views of the dashboard are answered with', () => {
+      expect(statusesOf('3xx')).to.deep.equal([303, 304]);
     });
     it('a page that holds all there are is the last one', async () => {
       for (const [limit, more] of [
