@@ -87,7 +87,7 @@ export const members = (needs: MembersNeeds) => {
       manage(manager, null, role, async () => {
         const { accountId } = manager;
         const users = await views.users.list(accountId, { after: null, limit: MEMBERS_MAX });
-        const isKnown = users.some((user) => user.email === email);
+        const isKnown = users.some((user) => user.email.toLowerCase() === email.toLowerCase());
         if (users.length >= MEMBERS_MAX && !isKnown) return FULL;
         const invited = await invite({ accountId, email, name, role }, by);
         if (isRejection(invited)) return invited;
