@@ -7,7 +7,6 @@ import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.t
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
-import { ANY_DEAD_LETTER } from '../ports/redrives.ts';
 
 export interface DeadLetterNeeds {
   readonly accounts: Accounts;
@@ -26,11 +25,15 @@ interface DeadLetterItem {
   readonly createdAt: string;
 }
 
+/** Returns the counts of one account or (null) of all. */
+const countsOf = async ({ deadLetters }: Pick<DeadLetterNeeds, 'deadLetters'>, wanted: AccountId | null) =>
+  (await deadLetters.tenants()).filter(({ tenant }) => wanted === null || tenant.accountId === wanted);
+
 /** Returns the accounts and modes with dead-lettered deliveries, of one account or (null) of all. */
 export const tenantsWithDeadLetters =
-  ({ deadLetters }: Pick<DeadLetterNeeds, 'deadLetters'>) =>
+  (needs: Pick<DeadLetterNeeds, 'deadLetters'>) =>
   async (wanted: AccountId | null): Promise<readonly Tenant[]> =>
-    (await deadLetters.tenants()).filter(({ accountId }) => wanted === null || accountId === wanted);
+    (await countsOf(needs, wanted)).map(({ tenant }) => tenant);
 
 /** Returns dead-lettered deliveries by account and mode, oldest first, of one account or (null) of all. */
 export const listDeadLetters =
@@ -41,12 +44,13 @@ export const listDeadLetters =
   ): Promise<{ readonly deliveries: readonly DeadLetterItem[]; readonly total: number }> => {
     const { accounts, deadLetters } = needs;
     const deliveries: DeadLetterItem[] = [];
-    let total = 0;
-    for (const tenant of await tenantsWithDeadLetters(needs)(accountId)) {
-      const until = await accounts.now(tenant.accountId, tenant.mode);
-      total += await deadLetters.total(tenant, ANY_DEAD_LETTER, until);
+    const counts = await countsOf(needs, accountId);
+    const total = counts.reduce((sum, { deliveries: count }) => sum + count, 0);
+    for (const { tenant } of counts) {
       const room = limit - deliveries.length;
-      const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
+      if (room === 0) break;
+      const until = await accounts.now(tenant.accountId, tenant.mode);
+      const found = await deadLetters.oldest(tenant, until, room);
       for (const { id, delivery } of found)
         deliveries.push({
           id: WEBHOOK_DELIVERY.idPrefix + id,

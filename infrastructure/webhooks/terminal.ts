@@ -2,6 +2,7 @@
 
 import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { RedriveFilter } from '../../application/ports/redrives.ts';
+import { tenantsWithDeadLetters } from '../../application/webhooks/deadLetters.ts';
 import { type AskedRedrive, askRedrive, RedriveWorker } from '../../application/webhooks/redrive.ts';
 import { StreamMessages } from '../../application/webhooks/streamMessages.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
@@ -124,9 +125,7 @@ const redriveCommand: CliCommand = {
     const filter = filterOf(input);
     const isDryRun = input.options['dry-run'] === true;
     const account = parsed(input, 'account', accountIdOf, 'account');
-    const tenants = (await deadLetterReads(world.storage.reads).tenants()).filter(
-      ({ accountId }) => account === null || accountId === account,
-    );
+    const tenants = await tenantsWithDeadLetters({ deadLetters: deadLetterReads(world.storage.reads) })(account);
     const redriven: Redriven[] = [];
     for (const tenant of tenants)
       try {

@@ -102,10 +102,10 @@ export const deadLetterReads = (db: Sql): DeadLetterReads => ({
   },
 
   tenants: async () => {
-    const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
-      `SELECT DISTINCT account_id, mode FROM rm_webhook_deliveries.delivery_counts
-       WHERE status = 'FAILED' AND deliveries > 0 ORDER BY account_id, mode`,
+    const { rows } = await db.query<{ account_id: AccountId; mode: Mode; deliveries: number }>(
+      `SELECT account_id, mode, sum(deliveries)::bigint AS deliveries FROM rm_webhook_deliveries.delivery_counts
+       WHERE status = 'FAILED' AND deliveries > 0 GROUP BY account_id, mode ORDER BY account_id, mode`,
     );
-    return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
+    return rows.map(({ account_id: accountId, mode, deliveries }) => ({ tenant: { accountId, mode }, deliveries }));
   },
 });

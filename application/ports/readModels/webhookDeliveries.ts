@@ -67,6 +67,6 @@ export interface DeadLetterReads {
   page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
   /** Returns the oldest `limit` deliveries that were dead-lettered at `until` (account time) or before, including those in redrives. */
   oldest(tenant: Tenant, until: Timestamp, limit: number): Promise<readonly DeadLetter[]>;
-  /** Returns all tenants that have dead letters. */
-  tenants(): Promise<readonly Tenant[]>;
+  /** Returns all tenants that have dead letters, and their numbers. */
+  tenants(): Promise<readonly { readonly tenant: Tenant; readonly deliveries: number }[]>;
 }
