@@ -14,6 +14,8 @@ export interface WebhookRequest {
   readonly deadlineMs?: number;
   /** The account of the message. Attempts of different accounts at the same host don't wait for each other. */
   readonly account: string;
+  /** Somebody waits for the outcome of a ping, so it doesn't wait for the account's other attempts at the endpoint. */
+  readonly isPing?: boolean;
 }
 
 export interface AttemptOutcome {

@@ -54,7 +54,7 @@ export const pingEndpoint =
       'x-acme-event-type': PING,
       ...signatureHeaders({ secret, body, family: 'canonical', id, atMs: clock.now() }),
     };
-    return sender.send({ url: endpoint.url, headers, body, mode, account });
+    return sender.send({ url: endpoint.url, headers, body, mode, account, isPing: true });
   };
 
 /** Maximum number of endpoints per account and mode, including inactive ones. */

@@ -16,7 +16,7 @@ export interface WebhookSenderOptions {
   readonly deadlineMs?: number;
   /** Called for every new connection. Default: the hosts file, then DNS, with answers cached for 10 s. */
   readonly resolver?: AddressResolver;
-  /** Concurrent attempts of one account and mode to one origin. Others wait, outside their deadline. Default 16. */
+  /** Concurrent attempts of one account and mode to one origin, and as many pings. Others wait, outside their deadline. Default 16. */
   readonly connections?: number;
   readonly userAgent?: string;
 }
@@ -41,7 +41,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
   async function send(request: WebhookRequest): Promise<AttemptOutcome> {
     const target = parseTarget(request.url, policyOf(request.mode, allowPrivate));
     if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
-    const key = `${request.mode} ${request.account} ${target.origin}`;
+    const key = `${request.isPing ? 'ping' : ''} ${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
       // The sender sets these two headers. An answer that is encoded nevertheless is decoded.

@@ -352,6 +352,20 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await Promise.all(silent);
     });
 
+    it('holds up no ping by the deliveries under way at the same silent endpoint', async () => {
+      await sender.close();
+      sender = openSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
+      await open((response, { path }) => {
+        if (path === '/answered') response.end('ok');
+      });
+      let over = 0;
+      const silent = [1, 2, 3].map(() => send(`${receiver.url}silent`).finally(() => over++));
+      expect(await send(`${receiver.url}answered`, { isPing: true })).to.deep.equal({ ...OK, responseBody: 'ok' });
+      expect(over).to.equal(0);
+      await sender.close();
+      await Promise.all(silent);
+    });
+
     it('ends what is in flight and refuses what comes after it is closed, once or twice', async () => {
       let arrived = () => {};
       const arrival = new Promise<void>((resolve) => {
