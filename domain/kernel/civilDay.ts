@@ -23,6 +23,8 @@ const RULES: { readonly [Zone in CivilZone]: Intl.DateTimeFormat } = {
 const FIRST = '0001-01-02';
 /** Since then the zone's offset is -2 or -3 hours. Before, it was local solar time. */
 const WHOLE_HOURS_SINCE = '1914-01-02';
+/** The next day ends in the year 10000 by UTC, which four digits can't express. */
+const LAST_WHOLE = '9999-12-30';
 /** From this UTC hour on, the civil day equals the UTC day, with or without daylight saving time. */
 const BEGUN_AT_HOUR = '03';
 
@@ -97,13 +99,16 @@ export const endOfCivilDay = (at: Timestamp, days: number, zone: CivilZone): Tim
   return fromMillis(over - 1);
 };
 
-/** Returns the first and last millisecond of a civil day (`yyyy-mm-dd`), or null if the day doesn't exist. Exact since 1914. */
+/**
+ * Returns the first and last millisecond of a civil day (`yyyy-mm-dd`), or null if the day doesn't exist, is before 1914-01-02 or ends
+ * after the year 9999 in UTC.
+ */
 export const civilDayBounds = (
   day: string,
   zone: CivilZone,
 ): { readonly from: Timestamp; readonly to: Timestamp } | null => {
   const noon = `${day}T12:00:00.000Z`;
-  if (!isTimestamp(noon) || day < WHOLE_HOURS_SINCE) return null;
+  if (!isTimestamp(noon) || day < WHOLE_HOURS_SINCE || day > LAST_WHOLE) return null;
   const before = endOfCivilDay(noon, -1, zone);
   return { from: fromMillis(toMillis(before) + 1), to: endOfCivilDay(noon, 0, zone) };
 };

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { endOfCivilDay, epochDayOf, lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import {
+  civilDayBounds,
+  endOfCivilDay,
+  epochDayOf,
+  lastBusinessDays,
+  saoPauloDay,
+} from '../../../domain/kernel/civilDay.ts';
 import { addMillis, DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
@@ -166,4 +172,16 @@ describe('the end of a civil day (P5)', () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe('the bounds of a civil day', () => {
+  const boundsOf = (day: string) => civilDayBounds(day, 'America/Sao_Paulo');
+  it('are its first and last millisecond', () => {
+    expect(boundsOf('2026-11-29')).to.deep.equal({ from: '2026-11-29T03:00:00.000Z', to: '2026-11-30T02:59:59.999Z' });
+    expect(boundsOf('9999-12-30')?.to).to.equal('9999-12-31T02:59:59.999Z');
+  });
+  for (const day of ['', '2026-02-30', '1914-01-01', '9999-12-31'])
+    it(`are none of '${day}'`, () => {
+      expect(boundsOf(day)).to.equal(null);
+    });
 });
