@@ -15,7 +15,7 @@ export const DASHBOARD: Tag = {
     'Login and management of an account by its users. These operations require the token of a login. API keys can’t call them.',
 };
 
-const EMAIL_LENGTH_MAX = 254;
+export const EMAIL_LENGTH_MAX = 254;
 /** A bound in UTF-16 units that every valid password stays below. */
 const TYPED_LENGTH_MAX = 1_024;
 /** A generous bound: recovery codes have 19 characters. */

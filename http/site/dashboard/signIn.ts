@@ -1,6 +1,7 @@
 // Signing in and out, and asking for a new password. Without scripts, and without a word on whether an address exists.
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
+import { EMAIL_LENGTH_MAX } from '../../api/access/login.ts';
 import { networkOf } from '../../kernel/address.ts';
 import { PLATFORM_PAGES, SIGN_IN } from '../../kernel/callers.ts';
 import { sessionCookieName, setCookie } from '../../kernel/cookies.ts';
@@ -168,7 +169,9 @@ const askForPassword = route('POST', '/dashboard/password-reset', {
   body: FORM,
   responses: { 303: REDIRECT },
   handle: async ({ body, services }) => {
-    await services.requestPasswordLink('reset', body.text('email'));
+    const email = body.text('email');
+    // No user has a longer address.
+    if (email.length <= EMAIL_LENGTH_MAX) await services.requestPasswordLink('reset', email);
     return { status: 303, headers: { Location: `${SIGN_IN}?reset=1` } };
   },
 });
