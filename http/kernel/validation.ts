@@ -231,6 +231,9 @@ const badStrings = (root: unknown): string[] => {
 export const mayHoldBadStrings = (raw: string): boolean =>
   raw.includes('\\u') && /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
 
+/** No parameter may contain U+0000, because PostgreSQL can't even compare it. */
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+
 /** Returns the query's values or a rejection. Repeated and invalid parameters are problems; unknown ones only on some routes (I12). */
 export const readQuery = (
   { query: rules, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
@@ -240,7 +243,7 @@ export const readQuery = (
   const problems: CodedProblem[] = [];
   for (const [param, rule] of Object.entries(rules)) {
     const text = Object.hasOwn(query, param) ? query[param] : undefined;
-    const value = text === undefined ? rule.fallback : typeof text === 'string' ? rule.parse(text) : undefined;
+    const value = text === undefined ? rule.fallback : isText(text) ? rule.parse(text) : undefined;
     if (value !== undefined) values[param] = value;
     else if (text !== undefined && rule.refusal) return rule.refusal;
     else if (text !== undefined) problems.push({ param, message: `must be ${rule.expects}`, code: rule.code });

@@ -117,6 +117,14 @@ describe('unknown query parameters', () => {
       const [name = ''] = known.split('=');
       expectError(await look(`${asked}?${known}&${known}`), 400, 'invalid_filter', name);
     });
+  it('U+0000 is refused even where any text is taken', async () => {
+    for (const [path, param] of [
+      ['/ops/v1/jobs', 'queue'],
+      [`${PLATFORM_PAGES}/jobs`, 'queue'],
+    ] as const)
+      expectError(await look(`${path}?${param}=a%00`), 400, 'invalid_filter', param);
+  });
+
   it('page and offset are refused on the list of charges, which goes by cursor', async () => {
     for (const param of ['page', 'offset'])
       for (const value of ['', '0', '1', 'x'])
