@@ -2,7 +2,6 @@
 // A notice only wakes: after a missed notice, polling finds the work.
 
 import type pg from 'pg';
-import type { Sql } from '../../application/ports/sql.ts';
 import { backoffMs } from '../waiting.ts';
 import { PgSession, type SessionConfig } from './session.ts';
 import { processIdOf } from './sessionWatch.ts';
@@ -27,7 +26,7 @@ export class NotificationListener {
   }
 
   /** The session that listens, for statements whose loss with it is harmless; null while it is not open. */
-  get session(): Sql | null {
+  get session(): PgSession | null {
     return this.#session;
   }
 

@@ -82,11 +82,15 @@ export class Announcements {
 
   async #look(): Promise<void> {
     const { notices, memory } = this.#options;
-    if (notices.session === null) return;
-    const { rows } = await notices.session.query<{ position: number; id: string }>(NEWEST);
+    const { session } = notices;
+    if (session === null) return;
+    const { known } = memory.head;
+    const { rows } = await session.query<{ position: number; id: string }>(NEWEST);
     for (const { position: place, id } of rows) {
       memory.saw({ place, id });
       memory.head.learn(place);
     }
+    // Notices follow commits, so another role of the database announced what does not exist, and readers wait for it.
+    if (known > (rows[0]?.position ?? 0)) await memory.check((query) => session.client.query(query));
   }
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type pg from 'pg';
-import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
 import { positionOf } from '../../../../infrastructure/eventStore/postgres/reader.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
 import { NotificationListener } from '../../../../infrastructure/postgres/notificationListener.ts';
@@ -62,6 +62,26 @@ describe('announcements of appends', () => {
     }
     // Without notices, each would be found by the look of every second.
     expect(performance.now() - beganAtMs).to.be.below(10_000);
+    await subscription.stop();
+  });
+
+  it('of what does not exist are not believed for longer than the next look', async () => {
+    const other = await log.connect();
+    await store.append(newStream(), -1, newEvents(2));
+    const heads: (Position | null)[] = [];
+    const restored = new Promise<void>((resolve) => {
+      other.onRestored((head) => {
+        heads.push(head);
+        resolve();
+      });
+    });
+    await log.sql.query(`NOTIFY quita_events, '9007199254740991'`);
+    await restored;
+    expect(heads).to.deep.equal([positionOf(2)]);
+    const subscription = new TestSubscription(other);
+    await subscription.until(({ caughtUp }) => caughtUp.length > 0);
+    await store.append(newStream(), -1, newEvents(1));
+    await subscription.until(({ events }) => events.length === 3);
     await subscription.stop();
   });
 
