@@ -5,6 +5,7 @@ import { outcomeOf } from '../cli/explain.ts';
 import { type Config, ConfigError, loadConfig } from '../config/config.ts';
 import { type DemoAccount, demoFile } from '../demo/demoAccount.ts';
 import { type Log, openLog } from '../log/log.ts';
+import { raceAbort } from '../waiting.ts';
 import type { Roles } from './gateway.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
 
@@ -23,11 +24,12 @@ const explain = (error: unknown): number => {
   return code;
 };
 
-/** Resolves at the first SIGTERM or SIGINT. Later signals are ignored, because stopping takes bounded time. */
-const stopAsked = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
-  });
+/** Aborts at the first SIGTERM or SIGINT. Later signals are ignored, because stopping takes bounded time. */
+const stopAsked = (): AbortSignal => {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  return stop.signal;
+};
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLES, name);
 
@@ -59,17 +61,18 @@ Create a Pix charge:
 `;
 };
 
-const run = async (name: string, log: Log, asked: Promise<void>): Promise<number> => {
+const run = async (name: string, log: Log, asked: AbortSignal): Promise<number> => {
   if (!isRole(name)) throw new ConfigError(`there is no role ${name}; the roles are ${Object.keys(ROLES).join(', ')}`);
   const config = configOf(name);
   log.level = config.logLevel;
-  const program = await startProgram(config, log, ROLES[name]);
-  process.stdout.write(
-    name === 'all'
-      ? welcome(config, program.demo, demoFile(config.dataDir))
-      : `Quita ${name} is ready at http://${config.host}:${config.port}\n`,
-  );
-  const broken = await Promise.race([asked.then(() => null), program.broken]);
+  const program = await startProgram(config, log, ROLES[name], asked);
+  if (!asked.aborted)
+    process.stdout.write(
+      name === 'all'
+        ? welcome(config, program.demo, demoFile(config.dataDir))
+        : `Quita ${name} is ready at http://${config.host}:${config.port}\n`,
+    );
+  const broken = await raceAbort(program.broken, asked);
   if (broken) process.stderr.write(`quita: ${broken.message}\n`);
   await program.stop();
   if (broken === null) return 0;

@@ -44,12 +44,16 @@ export interface Program {
 /** Everything in one process (`npm start`). */
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
-export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
+/** Starts the program. If `asked` aborts meanwhile, the start waits for nothing more and serves nothing. Throws what broke the start. */
+export const startProgram = async (config: Config, log: Log, roles: Roles, asked: AbortSignal): Promise<Program> => {
   const resources = new AsyncDisposableStack();
-  let breakProgram: (error: Error) => void = () => undefined;
+  const breaking = new AbortController();
+  const breakProgram = (error: Error): void => breaking.abort(error);
   const broken = new Promise<Error>((resolve) => {
-    breakProgram = resolve;
+    breaking.signal.addEventListener('abort', () => resolve(breaking.signal.reason as Error));
   });
+  // Other processes may take for ever to do what a start waits for.
+  const until = AbortSignal.any([asked, breaking.signal]);
   try {
     const servers = await openServers(config, roles, resources);
     const database = await openDatabase(config, log, breakProgram);
@@ -88,8 +92,11 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       onMismatch: breakProgram,
     });
     resources.defer(() => gateway.stop(JOBS_GRACE_MS));
-    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
-    const demo = await readyToServe(config, database, gateway, roles);
+    const stop = (): Promise<void> => resources.disposeAsync();
+    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS, until);
+    const demo = until.aborted ? null : await readyToServe(config, database, gateway, roles, until);
+    breaking.signal.throwIfAborted();
+    if (asked.aborted) return { demo, broken, stop };
     const served = serve(config, log, servers, storage, gateway, roles, demo);
     // Requests end first, because they wait for the other parts.
     resources.defer(async () => {
@@ -97,7 +104,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       await stopAll(servers);
       await served.requestLog.close();
     });
-    return { demo, broken, stop: () => resources.disposeAsync() };
+    return { demo, broken, stop };
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -129,21 +136,23 @@ const readyToServe = async (
   database: Database,
   { projected, reacted, projector, reactor, needs }: Gateway,
   roles: Roles,
+  until: AbortSignal,
 ): Promise<DemoAccount | null> => {
   const demo = database.isEmbedded ? await ensureDemoAccount(config.dataDir, config.publicUrl, needs) : null;
   // Waits only for the consumers of this process; /health/ready covers those of other processes.
-  if (roles.projects) await whenCaughtUp(projected, projector);
-  if (roles.works) await whenCaughtUp(reacted, reactor);
+  if (roles.projects) await whenCaughtUp(projected, projector, until);
+  if (roles.works) await whenCaughtUp(reacted, reactor, until);
   return demo;
 };
 
 /**
- * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest. Consumers that failed, have another version,
- * or have the whole log before them are not waited for.
+ * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest, or LOOK_MS after the signal. Consumers that
+ * failed, have another version, or have the whole log before them are not waited for.
  */
 export const whenCaughtUp = async (
   progress: LogProgress,
   subscriptions: Pick<Subscriptions, 'faults'> | null,
+  until?: AbortSignal,
 ): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const hasFailed = (name: string): boolean => subscriptions?.faults().some((fault) => fault.name === name) === true;
@@ -152,7 +161,8 @@ export const whenCaughtUp = async (
     !progress.isOtherVersion(name) && !progress.isNew(name) && !hasFailed(name);
   // Not the newest head: under load, consumers never quite reach it.
   const { head } = progress;
-  while (!(await progress.passed(head, LOOK_MS, progress.names.filter(isAwaited))) && performance.now() < deadline);
+  const isLate = (): boolean => until?.aborted === true || performance.now() >= deadline;
+  while (!(await progress.passed(head, LOOK_MS, progress.names.filter(isAwaited))) && !isLate());
 };
 
 const serve = (

@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
+import { pollUntil } from '../../world/pollUntil.ts';
 import { emptyDatabase } from '../../world/postgres.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../../world/program.ts';
 
@@ -75,6 +77,34 @@ describe('npm start', function suite() {
     await new Promise<void>((resolve) => program.process.stderr?.once('data', () => resolve())); // the database is being made
     program.signal('SIGTERM');
     expect(await program.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('ends with exit code 0 when SIGTERM comes while an API process waits for a projector (S5)', async () => {
+    const database = await emptyDatabase();
+    const env = { DATABASE_URL: database.connectionString, SECRETS_KEY: randomBytes(32).toString('base64') };
+    const program = start({ role: 'api', env });
+    await listens(program);
+    program.signal('SIGTERM');
+    expect(await program.exited).to.deep.equal({ code: 0, signal: null });
+    expect(program.output).to.equal('');
+    await database.drop();
+  });
+
+  it('says at the start that a read model has followed another log, in one line with exit code 2 (S4)', async () => {
+    const database = await emptyDatabase();
+    const env = { DATABASE_URL: database.connectionString, SECRETS_KEY: randomBytes(32).toString('base64') };
+    expect(await (await start({ env }).ready()).stop()).to.deep.equal({ code: 0, signal: null });
+    await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'loja@example.com'], env);
+    const client = new pg.Client(database.connectionString);
+    await client.connect();
+    await client.query(
+      "UPDATE subscriptions.checkpoints SET store_id = 'another', position = NULL WHERE name = 'payments'",
+    );
+    await client.end();
+    const program = start({ env: { ...env, LOG_LEVEL: 'fatal' } });
+    expect(await program.exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.match(/^quita: payments has followed event store another, [^\n]+\n$/);
+    await database.drop();
   });
 
   it('says that the port is in use, in one line with exit code 2, and changes nothing (S4)', async () => {
@@ -169,6 +199,16 @@ const loginOf = async (baseUrl: string, { email, password }: Record<string, stri
   });
   const { user, account } = (await reply.json()) as { user?: { role: string }; account?: { name: string } };
   return [reply.status, user?.role, account?.name];
+};
+
+/** Resolves when the program accepts connections: it then has begun to start. */
+const listens = async (program: Program): Promise<void> => {
+  const isLive = () =>
+    fetch(`${program.baseUrl}/health/live`).then(
+      ({ ok }) => ok || null,
+      () => null,
+    );
+  expect(await pollUntil({ onMove: () => () => undefined }, 30_000, isLive)).to.equal(true);
 };
 
 /** Resolves as soon as the directory has an entry of that name; it may come to be itself meanwhile. */
