@@ -82,14 +82,21 @@ export const isAll = (jobs: readonly ClaimedJob[], limits: Room): boolean => {
   });
 };
 
+/**
+ * A taken job that is written later than this is not begun. Its claim counts from the statement that writes it, before the commit, and the
+ * first touch may come two heartbeats after the begin: until then, another worker could take the claim for one of a dead worker.
+ */
+const WRITING_MS_MAX = 3_000;
+
 export class JobLoop {
   readonly #claims: Claims;
   readonly #handler: JobHandler;
   readonly #limits: Places;
   readonly #listeners: Listeners;
+  readonly #writingMsMax: number;
   readonly #runs = new Set<Run>();
-  /** Jobs that have a place and are being written. */
-  readonly #taken = new Set<ClaimedJob>();
+  /** Jobs that have a place and are being written, and since when. */
+  readonly #taken = new Map<ClaimedJob, number>();
   readonly #ending = new Set<Promise<void>>();
   /** Done claims that are not recorded in the database yet. */
   #ended: Ended[] = [];
@@ -104,7 +111,14 @@ export class JobLoop {
   #turns: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(claims: Claims, handler: JobHandler, limits: Places, listeners: Listeners) {
+  constructor(
+    claims: Claims,
+    handler: JobHandler,
+    limits: Places,
+    listeners: Listeners,
+    writingMsMax = WRITING_MS_MAX,
+  ) {
+    this.#writingMsMax = writingMsMax;
     this.#claims = claims;
     this.#handler = handler;
     this.#limits = limits;
@@ -131,15 +145,19 @@ export class JobLoop {
     if (this.#isClaiming || this.#mayWait || this.#isSomeLeft) return false;
     const room = this.#room();
     if (roomOfTenant(room, job.tenant) < 1 || roomOfTarget(room, job.tenant, job.target) < 1) return false;
-    this.#taken.add(job);
+    this.#taken.set(job, performance.now());
     return true;
   }
 
-  /** Runs a taken job that was written as claimed. */
+  /** Runs a taken job that was written as claimed. If that took too long, the job is claimed again instead. */
   begin(job: ClaimedJob): void {
+    const writingMs = performance.now() - (this.#taken.get(job) ?? Number.NEGATIVE_INFINITY);
     this.#taken.delete(job);
-    if (this.#stopped) this.#untilEnded(this.#claims.release([job]).catch(this.#listeners.onError));
-    else this.#begin(job);
+    if (!this.#stopped && writingMs <= this.#writingMsMax) this.#begin(job);
+    else {
+      this.#onFreed();
+      this.#untilEnded(this.#release(job));
+    }
   }
 
   /** Frees the place of a taken job that was not written. */
@@ -219,7 +237,7 @@ export class JobLoop {
   #room(): Room {
     const free = this.#free;
     const tenants = new Map<string, { held: number; latest: string; readonly targets: Map<string, number> }>();
-    for (const { tenant, target } of [...[...this.#runs].map(({ job }) => job), ...this.#taken]) {
+    for (const { tenant, target } of [...[...this.#runs].map(({ job }) => job), ...this.#taken.keys()]) {
       const holder = tenants.get(tenant) ?? { held: 0, latest: '', targets: new Map() };
       holder.held++;
       holder.latest = target;
@@ -243,6 +261,11 @@ export class JobLoop {
     const run: Run = { job, sinceMs: performance.now(), giveUp };
     this.#runs.add(run);
     this.#untilEnded(this.#run(run, hung));
+  }
+
+  async #release(job: ClaimedJob): Promise<void> {
+    await this.#claims.release([job]).catch(this.#listeners.onError);
+    this.wake();
   }
 
   /** `stop` waits for the work. */

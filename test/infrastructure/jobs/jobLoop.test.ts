@@ -243,14 +243,15 @@ describe('the job loop', () => {
 
 describe('a job that takes its place before it is written', () => {
   const PLACES = { places: 8, perTarget: 2 };
-  const begin = async (queue: Queue, limits = PLACES) => {
+  const begin = async (queue: Queue, limits = PLACES, writingMsMax?: number) => {
     const gate = new Gate();
     const ran: string[] = [];
     const run = async ([one]: readonly JobPayload[]) => {
       ran.push(one?.['id'] as string);
       await gate.pass();
     };
-    const loop = new JobLoop(queue, { run }, limits, { onSettled: () => undefined, onError: () => undefined });
+    const listeners = { onSettled: () => undefined, onError: () => undefined };
+    const loop = new JobLoop(queue, { run }, limits, listeners, writingMsMax);
     loop.wake();
     await until(() => queue.rooms.length === 1);
     await new Promise(setImmediate);
@@ -330,6 +331,19 @@ describe('a job that takes its place before it is written', () => {
     expect(loop.take(job('a'))).to.equal(true);
     await loop.stop(1_000);
     expect(loop.take(job('b'))).to.equal(false);
+  });
+
+  it('is claimed anew if writing it took too long, because its claim may be taken for one of a dead worker', async () => {
+    const queue = new Queue();
+    const { loop, ran } = await begin(queue, { places: 8, perTarget: 2 }, -1);
+    const a = job('a');
+    expect(loop.take(a)).to.equal(true);
+    queue.waiting = [a];
+    loop.begin(a);
+    expect(ran).to.deep.equal([]);
+    await until(() => loop.claims.length === 1);
+    expect([queue.calls, ran]).to.deep.equal([['released a', 'claimed a'], ['a']]);
+    expect(queue.rooms.at(-1)?.free).to.equal(8);
   });
 
   it('is released if it is written after the loop stopped', async () => {
