@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { isLockUnavailable } from '../../application/ports/sql.ts';
+import { endSession } from '../postgres/sessionWatch.ts';
 import { giveToOwner, type Layout } from './dataDir.ts';
 import { dataDirInUse, dataDirUnreachable } from './error.ts';
 
@@ -58,7 +59,7 @@ const LINGERING_MS_MAX = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface InstanceLock {
-  /** Releases the lock. A second call returns the same promise. */
+  /** Releases the lock, within a second even if the server is silent. A second call returns the same promise. */
   release(): Promise<void>;
 }
 
@@ -104,7 +105,7 @@ export async function acquireInstanceLock(
   return {
     release: () => {
       held = false;
-      released ??= client.end();
+      released ??= endSession(client);
       return released;
     },
   };

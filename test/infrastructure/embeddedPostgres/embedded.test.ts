@@ -15,6 +15,7 @@ import {
   refusal,
   useEmbeddedPostgres,
 } from '../../world/embeddedPostgres.ts';
+import { startPostgresProxy } from '../../world/tcpProxy.ts';
 
 describe('embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
@@ -172,6 +173,14 @@ describe('embedded PostgreSQL', () => {
       const second = await waiting;
       expect(second).not.to.equal(null);
       await second!.release();
+    });
+
+    it('is released while the server is silent, so that a stop never hangs', async () => {
+      const proxy = await startPostgresProxy((await t.start()).connectionString);
+      const lock = await acquireInstanceLock(proxy.connectionString);
+      expect(proxy.silence()).to.equal(1);
+      await lock!.release();
+      await proxy.close();
     });
 
     it('reports a loss once, and none after a release', async () => {
