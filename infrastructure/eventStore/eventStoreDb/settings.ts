@@ -2,6 +2,7 @@
 // would silently ignore are rejected by name.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { backoffMs } from '../../waiting.ts';
 
@@ -33,7 +34,24 @@ const KEEP_ALIVE_MS = 4_000;
 const fileOf = (option: string, path: string | undefined): Buffer | null => {
   if (path === undefined) return null;
   if (!existsSync(path)) throw new BadConnectionString(`${option}: the file ${path} does not exist`);
-  return readFileSync(path);
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new BadConnectionString(
+      `${option}: the file ${path} can't be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+};
+
+const assertPair = (key: Buffer | null, cert: Buffer | null): void => {
+  if ((key === null) !== (cert === null))
+    throw new BadConnectionString('userCertFile and userKeyFile must be set together');
+  if (key === null || cert === null) return;
+  try {
+    createSecureContext({ key, cert });
+  } catch {
+    throw new BadConnectionString('userCertFile and userKeyFile must hold a certificate and its key in PEM form');
+  }
 };
 
 /** Kurrent's name for the same protocol, which the client package does not support. */
@@ -82,8 +100,7 @@ export const readConnectionString = (text: string): ConnectionSettings => {
   }
   const key = fileOf('userKeyFile', options.userKeyFile);
   const cert = fileOf('userCertFile', options.userCertFile);
-  if ((key === null) !== (cert === null))
-    throw new BadConnectionString('userCertFile and userKeyFile must be set together');
+  assertPair(key, cert);
   return {
     hosts: options.hosts,
     discover: options.dnsDiscover || options.hosts.length > 1,

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import {
   BadConnectionString,
@@ -5,6 +6,9 @@ import {
 } from '../../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 
 const CERTIFICATE = new URL('../../../support/tls/receiver.cert.pem', import.meta.url).pathname;
+
+const FOLDER = dirname(CERTIFICATE);
+const OTHER_KEY = join(FOLDER, 'elsewhere.key.pem');
 
 const complaint = (text: string): string => {
   try {
@@ -85,7 +89,10 @@ describe('the connection string of EventStoreDB', () => {
       ['esdb://localhost:2113?keepAliveInterval=-1', 'keepAliveInterval'],
       ['esdb://localhost:2113?keepAliveTimeout=-1', 'keepAliveInterval'],
       ['esdb://localhost:2113?tlsCAFile=/no/such/file', '/no/such/file'],
+      [`esdb://localhost:2113?tlsCAFile=${FOLDER}`, `tlsCAFile: the file ${FOLDER} can't be read (EISDIR)`],
       [`esdb://localhost:2113?userCertFile=${CERTIFICATE}`, 'must be set together'],
+      [`esdb://localhost:2113?userCertFile=${CERTIFICATE}&userKeyFile=${CERTIFICATE}`, 'a certificate and its key'],
+      [`esdb://localhost:2113?userCertFile=${CERTIFICATE}&userKeyFile=${OTHER_KEY}`, 'a certificate and its key'],
     ] as const) {
       expect(complaint(text), text).to.include(says);
     }
