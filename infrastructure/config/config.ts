@@ -93,11 +93,11 @@ const postgresUrl = (env: Env): string | null => {
 };
 
 const PLAIN = 'or, in a private network, set ALLOW_PLAIN_CONNECTIONS=true';
-/** Returns why DATABASE_URL is unacceptable, or null if the connection is safe. */
-const plainConnectionProblem = (env: Env, databaseUrl: string): string | null => {
+/** Returns why DATABASE_URL is unacceptable, or null if it can be read and the connection is safe. */
+const connectionProblem = (env: Env, databaseUrl: string, mayBePlain: boolean): string | null => {
   const [, sslmode = ''] = /[?&]sslmode=([^&]*)/.exec(read(env, 'DATABASE_URL') ?? '') ?? [];
   try {
-    return isPlainPostgres(databaseUrl, sslmode)
+    return isPlainPostgres(databaseUrl, sslmode) && !mayBePlain
       ? `must use TLS to another host: add sslmode=verify-full (and sslrootcert=… for a private certificate authority), ${PLAIN}`
       : null;
   } catch {
@@ -304,7 +304,7 @@ const configOf = (env: Env, needsSecretsKey: boolean) => {
   const isProduction = databaseUrl !== null || env['NODE_ENV'] === 'production';
   const key = secretsKey(env, isProduction, needsSecretsKey);
   const allowPlainConnections = yesOrNo(env, 'ALLOW_PLAIN_CONNECTIONS', false);
-  const problem = databaseUrl === null || allowPlainConnections ? null : plainConnectionProblem(env, databaseUrl);
+  const problem = databaseUrl === null ? null : connectionProblem(env, databaseUrl, allowPlainConnections);
   if (problem !== null) invalid('DATABASE_URL', problem);
   return {
     host,

@@ -406,9 +406,10 @@ describe('configuration', () => {
         eventStore('esdb://a:geheim@es.example.com?tls=false'),
       ])
         expect(said).to.not.contain('geheim');
-      expect(postgres('postgres://a:b@localhost/c?sslrootcert=/nowhere/ca.pem')).to.match(
-        /^DATABASE_URL must be .* certificate files$/,
-      );
+      for (const more of [{}, PLAIN])
+        expect(postgres('postgres://a:b@localhost/c?sslrootcert=/nowhere/ca.pem', more)).to.match(
+          /^DATABASE_URL must be .* certificate files$/,
+        );
     });
     it('nothing but that line is said of a mode that proves nothing', async () => {
       const warnings: string[] = [];
