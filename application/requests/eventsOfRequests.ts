@@ -2,7 +2,7 @@
 // position that it had when the request began, until shortly after the request.
 import { toMillis } from '../../domain/kernel/time.ts';
 import type { StoredMetadata } from '../core/eventMetadata.ts';
-import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
+import { type EventStore, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { LoggedRequest } from '../ports/requestLog.ts';
 
 /** Events recorded later than this after the response are ignored. */
@@ -51,6 +51,11 @@ const eventsOfRequest = async (
   return found;
 };
 
+/** A store rejects a position of another kind of store, from which the log was migrated, as malformed. */
+const ofThisLog = (error: unknown): never => {
+  throw error instanceof RangeError ? new UnknownPosition(error.message, { cause: error }) : error;
+};
+
 /**
  * Returns the events that the requests caused directly or indirectly, up to 10 s after a response: each once, in the order recorded. Throws
  * UnknownPosition if the log was migrated or restored since a request.
@@ -62,7 +67,7 @@ export const eventsOfRequests = async (
 ): Promise<readonly RecordedEvent[]> => {
   const found = new Map<string, RecordedEvent>();
   for (const request of requests)
-    for (const event of await eventsOfRequest(store, request, signal)) found.set(event.id, event);
+    for (const event of await eventsOfRequest(store, request, signal).catch(ofThisLog)) found.set(event.id, event);
   // Requests are searched one by one, so their events must be sorted.
   return [...found.values()].sort((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 };

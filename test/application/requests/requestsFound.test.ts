@@ -1,8 +1,9 @@
 // What operators are told of a request id whose log was moved or put back since (rule D3).
 import { expect } from 'chai';
-import { EventStoreUnavailable, UnknownPosition } from '../../../application/ports/eventStore.ts';
+import { EventStoreUnavailable, type Position, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { requests } from '../../../application/requests/capability.ts';
+import { placeOf } from '../../../infrastructure/eventStore/postgres/reader.ts';
 import { requestLogReads } from '../../../infrastructure/requests/requestLog.ts';
 
 describe('a request that is looked for', () => {
@@ -28,6 +29,15 @@ describe('a request that is looked for', () => {
   it('is shown without its events where the log does not know its position', async () => {
     const { requests, events } = await find(new UnknownPosition('gone'));
     expect([requests.map(({ requestId }) => requestId), events]).to.deep.equal([['req_1'], null]);
+  });
+  it('is shown without its events where the log was migrated from a store whose positions have another form', async () => {
+    let error: Error | null = null;
+    try {
+      placeOf(`${'7'.padStart(20, '0')}/${'7'.padStart(20, '0')}` as Position); // as a subscription does
+    } catch (rejected) {
+      error = rejected as Error;
+    }
+    expect((await find(error as Error)).events).to.equal(null);
   });
   it('is not shown as one without events while the log is away', async () => {
     const failed = await find(new EventStoreUnavailable('away')).catch((error: Error) => error);
