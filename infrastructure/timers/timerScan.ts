@@ -9,6 +9,8 @@ import { nextDueMs, type TimerKinds, takeDueTimers } from './timerTable.ts';
 /** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead. */
 const LOOK_MS = 1_000;
 const BATCH = 500;
+/** Pause before due timers are looked at again that the scan left, because another scan takes them or a reaction changes them. */
+const LOCKED_MS = 50;
 
 export class TimerScan {
   readonly #db: SqlPool;
@@ -56,7 +58,9 @@ export class TimerScan {
     if (!this.#mayWork()) return;
     while ((await this.#dispatch()) === BATCH && !this.#stopped);
     const dueMs = await nextDueMs(this.#db, this.#kinds);
-    if (dueMs !== null) this.#scanning?.within(dueMs - this.#clock.now());
+    if (dueMs === null) return;
+    const leftMs = dueMs - this.#clock.now();
+    this.#scanning?.within(leftMs > 0 ? leftMs : LOCKED_MS);
   }
 
   #dispatch(): Promise<number> {

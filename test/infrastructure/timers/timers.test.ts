@@ -295,6 +295,26 @@ describe('timers', () => {
       expectPunctual(latenessMs);
     });
 
+    it('are left for a moment while a reaction is changing them, instead of being looked at without a pause', async () => {
+      await setTimers(pool, [timer('a', at(-1))]);
+      const looked: number[] = [];
+      const enough = Promise.withResolvers<void>();
+      const counting: SqlPool = {
+        query: (statement, values) => pool.query(statement, values),
+        transaction: (work) => {
+          if (looked.push(performance.now()) === 12) enough.resolve();
+          return pool.transaction(work);
+        },
+      };
+      await pool.transaction(async (tx) => {
+        await clearTimers(tx, [timer('a', at(-1))]);
+        open(counting);
+        await enough.promise;
+      });
+      expect((looked[11] as number) - (looked[1] as number)).to.be.at.least(400);
+      expect(jobs.enqueued).to.deep.equal([]);
+    });
+
     it('are kept when their jobs can’t be enqueued, and it goes on', async () => {
       let failures = 0;
       open();
