@@ -152,7 +152,11 @@ export const migrate = async (
         await pause(LET_PASS_MS);
       }
     } finally {
-      await db.raw('SELECT pg_advisory_unlock_all()').connection(lock);
+      // A lost connection holds no lock, but must be released: the end of the pool waits for it without limit.
+      await db
+        .raw('SELECT pg_advisory_unlock_all()')
+        .connection(lock)
+        .catch(() => undefined);
       await db.client.releaseConnection(lock);
     }
   } finally {

@@ -46,6 +46,21 @@ describe('a migration of a table that another session reads', () => {
     expect(await done(running)).to.deep.equal(MIGRATIONS);
   });
 
+  it('fails when its connections are cut, and goes on at the next start', async () => {
+    const [backup, other] = [await connect(), await connect()];
+    await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
+    const migrated = migrate(database.connectionString).catch((thrown: unknown) => thrown);
+    await backends.until(async () => {
+      const waits = `SELECT FROM pg_locks WHERE relation = 'subscriptions.checkpoints'::regclass AND NOT granted`;
+      return (await other.query(waits)).rowCount === 1;
+    });
+    expect(await backends.cut('quita migrate')).to.equal(2);
+    expect(await migrated).to.be.instanceOf(Error);
+    await backup.query('COMMIT');
+    await migrate(database.connectionString);
+    expect(await done(other)).to.deep.equal(MIGRATIONS);
+  });
+
   it('gives up with a clear message if that session does not end, and goes on at the next start', async () => {
     const backup = await connect();
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
