@@ -24,13 +24,6 @@ const explain = (error: unknown): number => {
   return code;
 };
 
-/** Aborts at the first SIGTERM or SIGINT. Later signals are ignored, because stopping takes bounded time. */
-const stopAsked = (): AbortSignal => {
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
-  return stop.signal;
-};
-
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLES, name);
 
 const configOf = (name: RoleName): Config => {
@@ -79,7 +72,8 @@ const run = async (name: string, log: Log, asked: AbortSignal): Promise<number> 
   return broken instanceof CheckpointMismatch ? 2 : 1;
 };
 
-export const runRole = async (name: string): Promise<never> => {
+/** Runs the role until `asked` aborts, then ends the process. */
+export const runRole = async (name: string, asked: AbortSignal): Promise<never> => {
   const log = openLog('info');
   // An unexpected error ends the program. A restart is safe, because the stored state is always consistent.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
@@ -87,5 +81,5 @@ export const runRole = async (name: string): Promise<never> => {
       log.fatal({ err }, event);
       process.exit(1);
     });
-  process.exit(await run(name, log, stopAsked()).catch(explain));
+  process.exit(await run(name, log, asked).catch(explain));
 };

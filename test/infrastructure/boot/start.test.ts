@@ -15,6 +15,13 @@ import { cli, freePort, newDataDir, Program, removeDataDir } from '../../world/p
 
 const NOBODY = 65_534;
 
+/** A program with this first module gets a signal as soon as it begins to load its modules. */
+const SIGNAL_ITSELF = `import { registerHooks } from 'node:module';
+  registerHooks({ resolve(name, context, next) {
+    if (name === './main.ts') process.kill(process.pid, 'SIGTERM');
+    return next(name, context);
+  } });`;
+
 describe('npm start', function suite() {
   let dataDir: string;
   let port: number;
@@ -77,6 +84,14 @@ describe('npm start', function suite() {
     await new Promise<void>((resolve) => program.process.stderr?.once('data', () => resolve())); // the database is being made
     program.signal('SIGTERM');
     expect(await program.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('ends with exit code 0 when SIGTERM comes while it is loaded (S5)', async () => {
+    const program = start({
+      env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(SIGNAL_ITSELF)}` },
+    });
+    expect(await program.exited).to.deep.equal({ code: 0, signal: null });
+    expect(program.output).to.equal('');
   });
 
   it('ends with exit code 0 when SIGTERM comes while an API process waits for a projector (S5)', async () => {
