@@ -121,7 +121,7 @@ const retryParkedRoute = route('POST', '/ops/v1/parked/{stream}/retry', {
 });
 
 /** Longest reason of a skip, in characters. */
-export const SKIP_REASON_MAX = 500;
+const SKIP_REASON_MAX = 500;
 /** More than the number of existing read models and processes. */
 const CONSUMERS_MAX = 64;
 

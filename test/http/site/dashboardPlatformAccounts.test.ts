@@ -408,7 +408,7 @@ describe('operators’ pages of accounts and institutions', () => {
         .to.include(callbacks.outcomes.unmatched)
         .and.include(`${path}/callbacks/${callbackId}/resolve`);
       const resolve = `${path}/callbacks/${callbackId}/resolve`;
-      await pages.refused(resolve, { reason: ' ' }, EN.platform.badReason);
+      for (const reason of [' ', 'x'.repeat(501)]) await pages.refused(resolve, { reason }, EN.platform.badReason);
       await pages.act(resolve, { reason: 'A customer paid to the key.' }, path, 'callbackResolved');
       expect(await pages.text(path)).to.include(callbacks.empty);
       expect((await pages.send(`${path}/callbacks/999999/resolve`, { reason: 'x' })).status).to.equal(404);

@@ -12,6 +12,8 @@ import { waitingPayout } from '../examples/payoutExamples.ts';
 const HOSTILE = '"><script>alert(1)</script>';
 const { held, disputes, payouts } = EN.platform;
 const BY_HAND = 'Only live payments take cases by hand.';
+/** One character more than the API takes. */
+const LONG = 'x'.repeat(501);
 const WAITS_NOT = 'This payout doesn’t await approval.';
 
 describe('operators’ pages of money', () => {
@@ -145,6 +147,7 @@ describe('operators’ pages of money', () => {
       const path = `/disputes/${caseId}/settle`;
       await pages.refused(path, { verdict: 'lost', amount: 'much', reason: 'why' }, EN.create.badAmount);
       const typed = await pages.refused(path, { verdict: 'lost', amount: '3,00', reason: '' }, EN.platform.badReason);
+      await pages.refused(path, { verdict: 'lost', amount: '3,00', reason: LONG }, EN.platform.badReason);
       expect(typed).to.include('value="3,00"').and.include('value="lost" selected');
       await pages.refused(
         path,
@@ -179,7 +182,7 @@ describe('operators’ pages of money', () => {
     it('dismiss a report with a reason, once', async () => {
       const { caseId } = await contradictedCase(gateway);
       const path = `/disputes/${caseId}/dismiss`;
-      await pages.refused(path, { reason: '' }, EN.platform.badReason);
+      for (const reason of ['', LONG]) await pages.refused(path, { reason }, EN.platform.badReason);
       await pages.act(path, { reason: 'Seen.' }, `/disputes/${caseId}`, 'reportDismissed');
       await pages.refused(path, { reason: 'Seen.' }, 'This case has no pending report.');
     });
@@ -191,7 +194,7 @@ describe('operators’ pages of money', () => {
       expect(again).to.include(`value="${id}"`);
       await pages.refused('/disputes', { ...fields, chargeId: HOSTILE }, disputes.badCharge);
       await pages.refused('/disputes', { ...fields, amount: '0' }, EN.create.badAmount);
-      await pages.refused('/disputes', { ...fields, reason: '' }, EN.platform.badReason);
+      for (const reason of ['', LONG]) await pages.refused('/disputes', { ...fields, reason }, EN.platform.badReason);
       const { caseId } = await openedCase(gateway);
       await pages.refused(`/disputes/${caseId}/rule`, { verdict: 'agreed' }, BY_HAND);
       await pages.refused(`/disputes/${caseId}/rule`, { verdict: 'agreed', amount: 'x' }, EN.create.badAmount);
@@ -230,6 +233,7 @@ describe('operators’ pages of money', () => {
       await pages.refused(`/payouts/${approved}/approve`, {}, WAITS_NOT);
       expect(await pages.text(`/payouts/${approved}`)).to.include(EN.payouts.notWaiting);
       const { waitingPayoutId: rejected } = await waitingPayout(gateway);
+      await pages.refused(`/payouts/${rejected}/reject`, { reason: LONG }, EN.platform.badReason);
       await pages.act(`/payouts/${rejected}/reject`, { reason: 'Unknown key' }, `/payouts/${rejected}`, 'rejected');
       expect(await payoutOf(rejected)).to.deep.include({ status: 'failed', failure_reason: 'rejected' });
       await pages.refused(`/payouts/${rejected}/reject`, {}, WAITS_NOT);

@@ -11,7 +11,7 @@ import { instant } from '../format.ts';
 import { redirect } from '../page.ts';
 import { acting, said, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
-import { listOf, resolveForm } from './parts.ts';
+import { isReason, listOf, resolveForm } from './parts.ts';
 
 const LISTED = 20;
 const placeOf = (id: ConnectionId): string => `/connections/${PROVIDER_CONNECTION.idPrefix}${id}`;
@@ -48,10 +48,9 @@ const resolveRoute = route('POST', `${PLATFORM_PAGES}/connections/{id}/callbacks
     const { platform, actor, texts, to } = operator;
     const { id, callback } = context.params;
     const reason = context.body.text('reason');
-    const done =
-      reason === ''
-        ? said(texts.platform.badReason)
-        : await platform.resolveCallback(id, callback, actor.actor, reason);
+    const done = isReason(reason)
+      ? await platform.resolveCallback(id, callback, actor.actor, reason)
+      : said(texts.platform.badReason);
     if (!isRejection(done)) return redirect(to(placeOf(id)), 'callbackResolved');
     const page = async () => ({
       title: texts.platform.callbacks.title,

@@ -17,7 +17,7 @@ import type { Content } from '../page.ts';
 import { fact } from '../parts.ts';
 import { acted, acting, said, showing, shown } from './acting.ts';
 import type { Operator } from './page.ts';
-import { accountLink, choice, field, reasonInput, simpleForm } from './parts.ts';
+import { accountLink, choice, field, isReason, reasonInput, simpleForm } from './parts.ts';
 
 const SECTION = '/disputes';
 
@@ -160,7 +160,7 @@ const settleRoute = route('POST', `${AT}/settle`, {
       const verdict = SETTLINGS.find((way) => way === typed.verdict) ?? 'nothing';
       const amount = verdict === 'nothing' ? 0 : centavosOf(typed.amount);
       if (amount === null) return said(texts.create.badAmount);
-      if (typed.reason === '') return said(texts.platform.badReason);
+      if (!isReason(typed.reason)) return said(texts.platform.badReason);
       return platform.settleCase(id, { verdict, amount: toMinor(amount) }, typed.reason, actor);
     };
     return acted(context, { act, done: 'caseSettled', place: placeOf(id), page: onePage(id, typed) });
@@ -176,9 +176,9 @@ const dismissRoute = route('POST', `${AT}/dismiss`, {
     const { id } = context.params;
     const typed = typedOf(context.body);
     const act = async ({ platform, actor, texts }: Operator) =>
-      typed.reason === ''
-        ? said(texts.platform.badReason)
-        : platform.dismissReport(MED_CASE.idPrefix + id, typed.reason, actor);
+      isReason(typed.reason)
+        ? platform.dismissReport(MED_CASE.idPrefix + id, typed.reason, actor)
+        : said(texts.platform.badReason);
     return acted(context, { act, done: 'reportDismissed', place: placeOf(id), page: onePage(id, typed) });
   },
 });

@@ -15,7 +15,7 @@ import { instant } from '../format.ts';
 import { type Content, redirect } from '../page.ts';
 import { acting, said, showing, shown, shownAgain } from './acting.ts';
 import { type Operator, operatorOf } from './page.ts';
-import { accountLink, field, listOf, reasonInput } from './parts.ts';
+import { accountLink, field, isReason, listOf, reasonInput } from './parts.ts';
 
 const SECTION = '/disputes';
 const LISTED = 50;
@@ -97,7 +97,7 @@ const openRoute = route('POST', `${PLATFORM_PAGES}/disputes`, {
     const amount = centavosOf(typed.amount);
     if (payment === null) return again(said(texts.platform.disputes.badCharge));
     if (amount === null) return again(said(texts.create.badAmount));
-    if (typed.reason === '') return again(said(texts.platform.badReason));
+    if (!isReason(typed.reason)) return again(said(texts.platform.badReason));
     const done = await platform.openCase(payment, { amount: toMinor(amount), reason: typed.reason }, actor);
     return isRejection(done)
       ? again(done.code === 'not_found' ? said(texts.platform.disputes.badCharge) : done)

@@ -8,6 +8,9 @@ import { tableOf } from '../tables.ts';
 
 export const REASON_MAX = 500;
 
+/** Returns whether the text can be the reason of a decision. A browser limits its length, another client doesn't. */
+export const isReason = (typed: string): boolean => typed !== '' && typed.length <= REASON_MAX;
+
 /** Where a decision's reason is typed. */
 export const reasonInput = (typed: string, { texts: { platform } }: Pick<Person, 'texts'>): Markup =>
   html`<label>${platform.reason}<input name="reason" value="${typed}" maxlength="${REASON_MAX}" autocomplete="off" required><span class="muted small">${platform.reasonHint}</span></label>`;

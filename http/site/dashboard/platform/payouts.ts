@@ -17,9 +17,9 @@ import { type Content, PAGE, pageQuery, REDIRECT, redirect, textQuery } from '..
 import { fact } from '../parts.ts';
 import { payoutBadge } from '../payouts/list.ts';
 import { payoutMoney } from '../payouts/one.ts';
-import { acted, acting, showing, shown } from './acting.ts';
+import { acted, acting, said, showing, shown } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { accountLink, finder, listOf, simpleForm } from './parts.ts';
+import { accountLink, finder, isReason, listOf, simpleForm } from './parts.ts';
 
 const SECTION = '/payouts';
 const LISTED = 50;
@@ -137,8 +137,10 @@ const reviewRoute = (verb: 'approve' | 'reject', summary: string) =>
       const reason = context.body.text('reason');
       const verdict: Review =
         verb === 'approve' ? { verdict: 'approved' } : { verdict: 'rejected', reason: reason === '' ? null : reason };
-      const act = ({ platform, actor, caller }: Operator) =>
-        platform.reviewPayoutOfAny(id, verdict, { ...actor, userId: caller.userId });
+      const act = async ({ platform, actor, caller, texts }: Operator) =>
+        reason === '' || isReason(reason)
+          ? platform.reviewPayoutOfAny(id, verdict, { ...actor, userId: caller.userId })
+          : said(texts.platform.badReason);
       const place = `${SECTION}/${PAYOUT.idPrefix}${id}`;
       return acted(context, {
         ...{ act, place },

@@ -15,7 +15,7 @@ import { type Content, PAGE, pageQuery, redirect, textQuery } from '../page.ts';
 import { fact } from '../parts.ts';
 import { acted, acting, said, showing, shown } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
-import { listOf, resolveForm, simpleForm } from './parts.ts';
+import { isReason, listOf, resolveForm, simpleForm } from './parts.ts';
 
 const SECTION = '/connections';
 const LISTED = 40;
@@ -159,7 +159,9 @@ const resolveRoute = route('POST', `${PLATFORM_PAGES}/connections/findings/{find
   handle: (context) => {
     const reason = context.body.text('reason');
     const act = async ({ platform, actor, texts }: Operator) =>
-      reason === '' ? said(texts.platform.badReason) : platform.resolveFinding(context.params.finding, reason, actor);
+      isReason(reason)
+        ? platform.resolveFinding(context.params.finding, reason, actor)
+        : said(texts.platform.badReason);
     return acted(context, { act, done: 'findingResolved', place: `${SECTION}/findings`, page: findingsPage(false) });
   },
 });

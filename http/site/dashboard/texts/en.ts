@@ -565,7 +565,7 @@ export const EN: Texts = {
     since: 'Since',
     reason: 'Reason',
     reasonHint: 'Recorded with the decision. Don’t include personal data.',
-    badReason: 'Enter the reason.',
+    badReason: 'Enter a reason of at most 500 characters.',
     resolve: 'Resolve',
     cut: (shown, total) => `The first ${shown} of ${total}.`,
     held: {

@@ -568,7 +568,7 @@ export const PT: Texts = {
     since: 'Desde',
     reason: 'Motivo',
     reasonHint: 'Fica registrado com a decisão. Não inclua dados pessoais.',
-    badReason: 'Informe o motivo.',
+    badReason: 'Informe um motivo de até 500 caracteres.',
     resolve: 'Resolver',
     cut: (shown, total) => `Os primeiros ${shown} de ${total}.`,
     held: {

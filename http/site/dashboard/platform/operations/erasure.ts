@@ -16,7 +16,7 @@ import { tableOf } from '../../tables.ts';
 import { refusalText } from '../../texts/refusals.ts';
 import { type Acting, answering, showing, shown } from '../acting.ts';
 import { type Operator, operatorOf, shownToOperator } from '../page.ts';
-import { REASON_MAX, reasonInput } from '../parts.ts';
+import { isReason, reasonInput } from '../parts.ts';
 import { accountCell } from './parts.ts';
 
 const SECTION = '/erasure';
@@ -177,8 +177,7 @@ ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], row
 const wordsOf = (rejection: Rejection, { reason }: TypedOrder, { texts, language }: Operator): string => {
   const { param } = rejection;
   const { erasure } = texts.operations;
-  if (param === 'reason' && reason === '') return texts.platform.badReason;
-  if (param === 'reason' && reason.length <= REASON_MAX) return erasure.personalReason;
+  if (param === 'reason') return isReason(reason) ? erasure.personalReason : texts.platform.badReason;
   return rejection.code === 'not_found' ? erasure.none : refusalText(rejection, language);
 };
 

@@ -4,7 +4,7 @@ import type { TakenUp } from '../../../../../application/ports/consumers.ts';
 import type { RecordedEvent } from '../../../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../../../domain/kernel/ids.ts';
 import { streamParam } from '../../../../api/ops/log.ts';
-import { notParked, SKIP_REASON_MAX, waitLimit } from '../../../../api/ops/parked.ts';
+import { notParked, waitLimit } from '../../../../api/ops/parked.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
 import type { Form } from '../../../../kernel/forms.ts';
 import { FORM, type RouteContext, route } from '../../../../kernel/route.ts';
@@ -15,7 +15,7 @@ import { options, statusOptions } from '../../parts.ts';
 import { tableOf } from '../../tables.ts';
 import type { DoneAction } from '../../texts/texts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from '../page.ts';
-import { listOf, reasonInput } from '../parts.ts';
+import { isReason, listOf, reasonInput } from '../parts.ts';
 import { accountCell, LISTED_MAX } from './parts.ts';
 
 const SECTION = '/parked';
@@ -237,7 +237,7 @@ const skipRoute = route('POST', `${PLATFORM_PAGES}/parked/{stream}/skip`, {
       return shownToOperator(422, context, operator, { ...content, problem });
     };
     const { reason, forced } = typed;
-    if (reason === '' || reason.length > SKIP_REASON_MAX) return shownAgain(platform.badReason);
+    if (!isReason(reason)) return shownAgain(platform.badReason);
     const which = { stream, consumer: typed.consumer || null };
     const limit = waitLimit(context.services.closing);
     const done = await operator.platform.skipParked(which, { reason, forced }, operator.actor, limit);
