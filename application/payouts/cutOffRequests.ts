@@ -2,9 +2,10 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
+import { StreamUnreadable } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { PayoutFunds } from '../ports/payoutFunds.ts';
+import type { PayoutFunds, Reservation } from '../ports/payoutFunds.ts';
 
 /** Every request is recorded or abandoned well within this time. */
 const CUT_OFF_MS = 60_000;
@@ -15,19 +16,28 @@ export interface CutOffNeeds extends UseCaseNeeds {
 
 /**
  * Releases the reservations of interrupted requests. The abandonment is written to the payout's stream first: if the requesting process
- * was only frozen, its append then fails, because it expects an unchanged stream. A repeated request reserves the funds again.
+ * was only frozen, its append then fails, because it expects an unchanged stream. A repeated request reserves the funds again. If a payout's
+ * stream is unreadable, its reservation stays, and the error is thrown after the others are released.
  */
-export const freeCutOffRequests = async (
-  { commands, accounts, payoutFunds }: CutOffNeeds,
-  cutOffMs = CUT_OFF_MS,
-): Promise<void> => {
+export const freeCutOffRequests = async (needs: CutOffNeeds, cutOffMs = CUT_OFF_MS): Promise<void> => {
+  const { payoutFunds } = needs;
   await payoutFunds.forgetPosted();
-  for (const reservation of await payoutFunds.olderThan(cutOffMs)) {
-    const { payoutId, accountId, mode } = reservation;
-    const decide = abandonRequest(await accounts.now(accountId, mode));
-    const metadata = metadataForProcess('payoutRequests', { accountId, mode }, payoutId, payoutId);
-    const { reply } = await commands.record(PAYOUT, PAYOUT.stream(payoutId), decide, metadata);
-    // If the payout was recorded after all, its reservation is kept until the ledger contains the payout.
-    if (reply === 'abandoned') await payoutFunds.release(reservation);
-  }
+  let unreadable: StreamUnreadable | null = null;
+  for (const reservation of await payoutFunds.olderThan(cutOffMs))
+    try {
+      await freeOne(needs, reservation);
+    } catch (error) {
+      if (!(error instanceof StreamUnreadable)) throw error;
+      unreadable = error;
+    }
+  if (unreadable !== null) throw unreadable;
+};
+
+const freeOne = async ({ commands, accounts, payoutFunds }: CutOffNeeds, reservation: Reservation): Promise<void> => {
+  const { payoutId, accountId, mode } = reservation;
+  const decide = abandonRequest(await accounts.now(accountId, mode));
+  const metadata = metadataForProcess('payoutRequests', { accountId, mode }, payoutId, payoutId);
+  const { reply } = await commands.record(PAYOUT, PAYOUT.stream(payoutId), decide, metadata);
+  // If the payout was recorded after all, its reservation is kept until the ledger contains the payout.
+  if (reply === 'abandoned') await payoutFunds.release(reservation);
 };

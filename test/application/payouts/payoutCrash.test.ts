@@ -1,9 +1,10 @@
 // A process that dies at each step of a payout: whoever goes on pays it once, and money set aside for nothing goes back (ADR 0013).
 
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
 import {
   alertOfLatePayouts,
@@ -39,6 +40,7 @@ describe('payouts of a process that dies', () => {
   let rail: FakeRail;
   let account: OpenAccount;
   let nowMs: number;
+  let store: EventStore;
   let newProcess: () => { readonly commands: CommandHandler; readonly accounts: Accounts };
 
   const step = async (what: string): Promise<void> => {
@@ -62,7 +64,7 @@ describe('payouts of a process that dies', () => {
     rail.answer = { kind: 'confirmed', endToEndId: 'E1' };
     rail.beforePay = () => step('pay');
     const memory = memoryEventStore(step);
-    const store: EventStore = {
+    store = {
       ...memory,
       append: async (stream, expected, events) => {
         const result = await memory.append(stream, expected, events);
@@ -137,6 +139,19 @@ describe('payouts of a process that dies', () => {
     expect(await typesOf(id)).to.deep.equal(['PayoutAbandoned', 'PayoutRequested']);
     await free();
     expect(rows.size).to.equal(1); // the ledger has not taken it yet
+  });
+  it('beside an unreadable stream: the money of the others goes back, and the error is reported', async () => {
+    const other = 'z'.repeat(26) as PayoutId;
+    const unreadable = { id: randomUUID(), type: 'NoSuchEvent', data: '{}', metadata: '{}' };
+    await store.append(PAYOUT.stream(other), -1, [unreadable]);
+    rows.set(other, { payoutId: other, accountId: ACCOUNT_ID, mode: 'test', token: '1' });
+    await dies(/append PayoutRequested/, request);
+    expect(rows.size).to.equal(2);
+    await free().then(
+      () => expect.fail('it said nothing'),
+      (error) => expect(error).to.be.an.instanceOf(StreamUnreadable),
+    );
+    expect([...rows.keys()]).to.deep.equal([other]);
   });
   it('while the money goes back: it goes back once', async () => {
     await dies(/append PayoutRequested/, request);
