@@ -24,6 +24,10 @@ const OF_LIMIT = {
   account: ofLimit('', 'greatest($3, (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))'),
 };
 
+/** The next look begins with the oldest place. Writes nothing if it does anyway. */
+const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '-infinity'
+  WHERE account_id = $1 AND checked_until > '-infinity'`;
+
 /** A creation is stored or abandoned well within this time. */
 const CREATION_SECONDS_MAX = 60;
 
@@ -55,7 +59,11 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
     const isPart = limit === 'account' && rows.length >= LOOKED_AT_MAX;
-    if (free.length === 0 && !isPart) return false;
+    if (free.length === 0 && !isPart) {
+      // Places that were looked at earlier may have ended since.
+      if (limit === 'account') await db.query(LOOK_FROM_START, [accountId]);
+      return false;
+    }
     const until = isPart ? rows.at(-1)?.until : '-infinity';
     await db.query('SELECT operations.release_velocity($1, $2, $3)', [accountId, free, until]);
     return free.length > 0;

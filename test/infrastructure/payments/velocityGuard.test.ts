@@ -132,6 +132,22 @@ describe('the guard of charges', () => {
     expect(await ask('y', 6_000, null, limits)).to.equal('reserved'); // from the first again
   });
 
+  it('looks again at the first places when the last ones hold no ended charge', async () => {
+    await db.query(
+      `INSERT INTO operations.velocity_reservations SELECT 'p' || lpad(n::text, 5, '0'), 'a', NULL, timestamptz '${NOON}' + n * interval '1 ms'
+       FROM generate_series(1, 3000) n`,
+    );
+    const limits = [1, 3_000] as const;
+    for (let n = 0; n < 2; n++) expect(await ask('x', 6_000, null, limits)).to.equal('account');
+    ended.add('p00001');
+    expect(await ask('x', 6_000, null, limits)).to.equal('reserved');
+    expect(asked.map((ids) => [ids[0], ids.at(-1)])).to.deep.equal([
+      ['p00001', 'p02000'],
+      ['p02001', 'p03000'],
+      ['p00001', 'p02000'],
+    ]);
+  });
+
   it('counts anew after an hour without charges, whatever its total says', async () => {
     expect(await ask('1', 0, null, [1, 2])).to.equal('reserved');
     await db.query("UPDATE operations.velocity_totals SET charges = 7 WHERE account_id = 'a'");
