@@ -68,7 +68,7 @@ const publicUrl = (env: Env, host: string, port: number, isProduction: boolean):
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   const text = read(env, 'PUBLIC_URL') ?? `http://${shown}:${port}`;
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username)
+  if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(url.href) || url.username || url.password)
     return invalid('PUBLIC_URL', `must be an http or https URL without query, fragment and user, not "${text}"`);
   if (isProduction && url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     return invalid('PUBLIC_URL', `must be https in production unless it is loopback, not "${text}"`);

@@ -132,7 +132,10 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
 const WRONG: { readonly [name: string]: readonly string[] } = {
   HOST: ['not an address', 'http://localhost', 'x'.repeat(256), '127.0.0.1/8'],
   PORT: ['0', '65536', '-1', '3000.5', '0x50', ' 3000', '3e3', 'http', '99999999999'],
-  PUBLIC_URL: ['pay.example.com', 'ftp://x', 'http://', 'https://x/?a=1', 'https://x/#a', 'https://user@x/'],
+  PUBLIC_URL: [
+    ...['pay.example.com', 'ftp://x', 'http://', 'https://x/?a=1', 'https://x/#a', 'https://user@x/'],
+    ...['https://x/?', 'https://x/#', 'https://:password@x/'],
+  ],
   DATABASE_URL: ['mysql://x', 'localhost', 'postgres:/x', 'postgres://[', 'postgres//x'],
   EVENTSTORE_URL: ['x', 'http://localhost:2113', 'esdb://'],
   LOG_LEVEL: ['loud', 'INFO', 'constructor'],
