@@ -10,7 +10,7 @@ import type { Config, Listener } from '../config/config.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import { assertReadable } from '../eventStore/readableLog.ts';
 import { evidenceOf } from '../evidence/evidence.ts';
-import { type Log, securityLines } from '../log/log.ts';
+import { type Log, securityLines, warnings } from '../log/log.ts';
 import { mailOf } from '../mail/mail.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { auditStopped, unreadiness } from '../monitoring/readiness.ts';
@@ -186,7 +186,10 @@ const serve = (
     help: 'Subscriptions that EventStoreDB or a connection ended since this process started, and that it opened again.',
     read: async () => storage.lostSubscriptions(),
   };
-  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests, lostSubscriptions] });
+  const metrics = createMetrics(
+    { ...gateway, gauges: [...gateway.gauges, droppedRequests, lostSubscriptions] },
+    warnings(log)('a metric could not be read'),
+  );
   const operations: Operations = {
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,

@@ -42,7 +42,8 @@ const jobGauges = ({ jobs }: Pick<Counted, 'jobs'>, gauge: AddGauge): void => {
   );
 };
 
-export const createMetrics = (gateway: Counted): Metrics => {
+/** `onError`: a gauge could not be read. Its series are then missing, and all others are still served. */
+export const createMetrics = (gateway: Counted, onError: (error: Error) => void = () => undefined): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'quita_' });
   const answers = new Histogram({
@@ -59,7 +60,13 @@ export const createMetrics = (gateway: Counted): Metrics => {
       labelNames,
       registers: [registry],
       async collect() {
-        await collect((labels, value) => this.set(labels, value));
+        try {
+          await collect((labels, value) => this.set(labels, value));
+        } catch (error) {
+          this.reset();
+          if (labelNames.length === 0) this.remove(); // otherwise it would be 0
+          onError(error as Error);
+        }
       },
     });
   };
