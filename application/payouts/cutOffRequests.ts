@@ -16,8 +16,8 @@ export interface CutOffNeeds extends UseCaseNeeds {
 
 /**
  * Releases the reservations of interrupted requests. The abandonment is written to the payout's stream first: if the requesting process
- * was only frozen, its append then fails, because it expects an unchanged stream. A repeated request reserves the funds again. If a payout's
- * stream is unreadable, its reservation stays, and the error is thrown after the others are released.
+ * was only frozen, its append then fails, because it expects an unchanged stream. A repeated request reserves the funds again. The
+ * reservation of an unreadable stream stays. The error is thrown after the others are released.
  */
 export const freeCutOffRequests = async (needs: CutOffNeeds, cutOffMs = CUT_OFF_MS): Promise<void> => {
   const { payoutFunds } = needs;

@@ -28,6 +28,26 @@ type AddGauge = <L extends string>(
   collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
 ) => void;
 
+const gaugesIn =
+  (registry: Registry, onError: (error: Error) => void): AddGauge =>
+  (name, help, labelNames, collect) => {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        try {
+          await collect((labels, value) => this.set(labels, value));
+        } catch (error) {
+          this.reset();
+          if (labelNames.length === 0) this.remove(); // otherwise it would be 0
+          onError(error as Error);
+        }
+      },
+    });
+  };
+
 const jobGauges = ({ jobs }: Pick<Counted, 'jobs'>, gauge: AddGauge): void => {
   gauge('quita_jobs_open', 'Jobs that are waiting or running, counted up to 10,000.', ['queue'], async (set) => {
     for (const queue of jobs.queues) set({ queue }, await jobs.open(queue));
@@ -53,23 +73,7 @@ export const createMetrics = (gateway: Counted, onError: (error: Error) => void 
     buckets: SECONDS,
     registers: [registry],
   });
-  const gauge: AddGauge = (name, help, labelNames, collect) => {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        try {
-          await collect((labels, value) => this.set(labels, value));
-        } catch (error) {
-          this.reset();
-          if (labelNames.length === 0) this.remove(); // otherwise it would be 0
-          onError(error as Error);
-        }
-      },
-    });
-  };
+  const gauge = gaugesIn(registry, onError);
   const groups = [
     ['projector', gateway.projected],
     ['reactor', gateway.reacted],
