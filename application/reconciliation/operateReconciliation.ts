@@ -67,19 +67,25 @@ const run = async (
   if (connectionId !== null && !ids.includes(connectionId))
     return reject('not_found', 'No enabled or draining provider connection has this id.');
   const wanted = connectionId === null ? ids : [connectionId];
+  const states = () => Promise.all(wanted.map(async (id) => ({ id, ...(await runs.stateOf(id)) })));
+  // A request ends the pauses after earlier failures.
+  const earlier = new Map((await states()).map(({ id, retryAt }) => [id, retryAt]));
   const requestedAt = await runs.request(connectionId);
   const end = stopwatch.elapsedMs() + waitMs;
   for (;;) {
-    const states = await Promise.all(wanted.map(async (id) => ({ id, ...(await runs.stateOf(id)) })));
-    const isDone = states.every(({ comparedAt }) => comparedAt !== null && comparedAt >= requestedAt);
-    const hasEnded = states.every(
+    const found = (await states()).map(({ id, comparedAt, retryAt }) => ({
+      ...{ id, comparedAt },
+      retryAt: retryAt === earlier.get(id) ? null : retryAt,
+    }));
+    const isDone = found.every(({ comparedAt }) => comparedAt !== null && comparedAt >= requestedAt);
+    const hasEnded = found.every(
       ({ comparedAt, retryAt }) => (comparedAt ?? '') >= requestedAt || (retryAt ?? '') > requestedAt,
     );
     if (hasEnded || stopwatch.elapsedMs() >= end)
       return {
         requestedAt,
         isDone,
-        connections: states.map(({ id, comparedAt, retryAt }) => ({ connection: publicId(id), comparedAt, retryAt })),
+        connections: found.map(({ id, comparedAt, retryAt }) => ({ connection: publicId(id), comparedAt, retryAt })),
       };
     await stopwatch.pause(POLL_MS);
   }

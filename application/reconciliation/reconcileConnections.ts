@@ -57,7 +57,7 @@ export const reconcileConnection = async (
   const { runs, stopwatch } = needs;
   const state = await runs.stateOf(connectionId);
   const now = await runs.now();
-  if (state.retryAt !== null && now < state.retryAt && !isRequested(state)) return;
+  if (isPaused(state, now)) return;
   const end = stopwatch.elapsedMs() + SLICE_MS;
   const work = { ...needs, connection, takeReturns };
   try {
@@ -65,9 +65,8 @@ export const reconcileConnection = async (
       if (!(await takeSteps(work, look, () => stopwatch.elapsedMs() >= end))) return;
   } catch (error) {
     if (!(error instanceof UnknownAtProvider) && !(error instanceof ReadModelsBehind)) throw error;
-    const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(state.failures, 10), RETRY_MAX_MS);
-    await runs.failed(connectionId, addMillis(now, pauseMs));
     const failures = state.failures + 1;
+    await runs.failed(connectionId, addMillis(now, pauseMsAfter(failures)));
     const { comparedAt } = state;
     if (failures >= STALLED_FAILURES)
       needs.findingAlerts.stalled(connectionId, { failures, comparedAt, reason: error.message });
@@ -88,6 +87,15 @@ const takeSteps = async (
   if (look === null) return false;
   if (look.name === 'latest') await work.runs.completed(look.connectionId, look.startedAt);
   return true;
+};
+
+const pauseMsAfter = (failures: number): number => Math.min(RETRY_MS * 2 ** Math.min(failures - 1, 10), RETRY_MAX_MS);
+
+/** Returns whether the institution gave no answer, and no operator has requested a comparison since. */
+const isPaused = ({ retryAt, requestedAt, failures }: RunState, now: Timestamp): boolean => {
+  if (retryAt === null || now >= retryAt) return false;
+  const failedAt = addMillis(retryAt, -pauseMsAfter(failures));
+  return requestedAt === null || requestedAt <= failedAt;
 };
 
 const isRequested = ({ comparedAt, requestedAt }: RunState): boolean =>

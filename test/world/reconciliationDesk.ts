@@ -235,15 +235,18 @@ export class ReconciliationDesk {
     if (isRejection(found)) throw new Error(found.message);
     return found;
   }
-  operate() {
+  get operateNeeds() {
     const { pool } = this;
-    return operateReconciliation({
+    return {
       connections: { all: async () => [] },
       runs: reconciliationRuns(pool),
       findingReads: findingReads(pool),
       movementReads: movementReads(pool),
       stopwatch: systemStopwatch,
-    });
+    };
+  }
+  operate() {
+    return operateReconciliation(this.operateNeeds);
   }
   /** Returns kind and reference of the findings, oldest movement first. */
   async findings(all = false): Promise<readonly string[]> {

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { takeStep } from '../../../application/reconciliation/compareConnection.ts';
+import { operateReconciliation } from '../../../application/reconciliation/operateReconciliation.ts';
 import { reconcileConnection } from '../../../application/reconciliation/reconcileConnections.ts';
 import type { AccountId, ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { useDatabase } from '../../world/postgres.ts';
 import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
 
@@ -336,6 +338,41 @@ describe('the comparison of a provider connection', () => {
     await runs.request(desk.connectionId);
     await run();
     expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
+  });
+
+  it('asks a bank without answers once for each request, and then again later', async () => {
+    const { runs } = desk.needs;
+    const run = () => reconcileConnection(desk.needs, desk.connection, []);
+    desk.institution.before = () => 'unknown';
+    for (let n = 0; n < 2; n++) await run();
+    await runs.request(desk.connectionId);
+    const calls = desk.institution.calls.length;
+    for (let n = 0; n < 3; n++) await run();
+    expect([desk.institution.calls.length - calls, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([
+      1, 2,
+    ]);
+  });
+
+  it('waits for a requested comparison although the bank gave no answer before', async () => {
+    const { runs } = desk.needs;
+    const compare = () => reconcileConnection(desk.needs, desk.connection, []);
+    const requestedRun = async () =>
+      operateReconciliation({
+        ...desk.operateNeeds,
+        connections: { all: async () => [{ ...desk.connection, status: 'enabled' }] as never },
+        // The program compares while the operator waits.
+        stopwatch: { ...systemStopwatch, pause: compare },
+      }).runReconciliation(desk.connectionId, MINUTE_MS);
+    desk.institution.before = () => 'unknown';
+    await compare();
+    const failed = await requestedRun();
+    expect(failed).to.deep.include({ isDone: false });
+    const { retryAt, failures } = await runs.stateOf(desk.connectionId);
+    expect([failures, 'connections' in failed && failed.connections[0]?.retryAt]).to.deep.equal([2, retryAt]);
+    desk.institution.before = () => undefined;
+    const done = await requestedRun();
+    expect(done).to.deep.include({ isDone: true });
+    expect('connections' in done && done.connections[0]?.retryAt).to.equal(null);
   });
 
   it('tells operators that it fails, from the third time in a row on, until a comparison succeeds', async () => {
