@@ -61,6 +61,9 @@ const problemsOf = (body: RedriveAll): readonly CodedProblem[] => filterProblems
 /** Returns whether the filters other than the account are valid. */
 export const isWebhookFilter = (body: RedriveAll): boolean => problemsOf(body).length === 0;
 
+/** Accounts asked at once: after an outage of many endpoints there may be thousands. Enough connections are left for other requests. */
+const AT_ONCE = 8;
+
 /** Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account. */
 export const redriveAll = async (
   services: AppServices,
@@ -69,12 +72,15 @@ export const redriveAll = async (
 ): Promise<{ readonly matched: number; readonly queued: number } | Rejection> => {
   const of = body.accountId === undefined ? null : parsePrefixedId<AccountId>(body.accountId, ACCOUNT.idPrefix);
   if (of !== null && (await services.platform.findAccount(of)) === null) return NO_ACCOUNT;
+  const wanted = { filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true, ...actor };
+  const tenants = await services.platform.tenantsWithDeadLetters(of);
   let [matched, queued] = [0, 0];
-  for (const tenant of await services.platform.tenantsWithDeadLetters(of)) {
-    const wanted = { tenant, filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true };
-    const asked = await services.askRedrive({ ...wanted, ...actor });
-    matched += asked.matched;
-    queued += asked.queued;
+  for (let n = 0; n < tenants.length; n += AT_ONCE) {
+    const some = tenants.slice(n, n + AT_ONCE);
+    for (const asked of await Promise.all(some.map((tenant) => services.askRedrive({ tenant, ...wanted })))) {
+      matched += asked.matched;
+      queued += asked.queued;
+    }
   }
   return { matched, queued };
 };

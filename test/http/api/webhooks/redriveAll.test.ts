@@ -1,0 +1,27 @@
+// A redrive of all accounts asks several accounts at once, but not all (rule O1).
+import { expect } from 'chai';
+import type { AccountId, Tenant } from '../../../../domain/kernel/ids.ts';
+import { redriveAll } from '../../../../http/api/webhooks/operatorDeadLetters.ts';
+import type { AppServices } from '../../../../http/kernel/serverContext.ts';
+
+describe('a redrive of all accounts', () => {
+  it('asks eight at once, and adds up what each has', async () => {
+    const tenants = Array.from({ length: 24 }, (_, n): Tenant => ({ accountId: `a${n}` as AccountId, mode: 'live' }));
+    let waiting: (() => void)[] = [];
+    const asked: string[] = [];
+    const services = {
+      platform: { tenantsWithDeadLetters: async () => tenants },
+      askRedrive: ({ tenant, isDryRun, actor }: { tenant: Tenant; isDryRun: boolean; actor: string }) =>
+        new Promise((resolve) => {
+          asked.push(`${tenant.accountId} ${isDryRun} ${actor}`);
+          waiting.push(() => resolve({ matched: 3, queued: 2, redriveId: null }));
+          if (waiting.length < 8) return;
+          for (const answer of waiting) answer();
+          waiting = [];
+        }),
+    } as unknown as AppServices;
+    const done = await redriveAll(services, { dryRun: true }, { actor: 'user:1', requestId: 'r1' });
+    expect(done).to.deep.equal({ matched: 72, queued: 48 });
+    expect(asked).to.deep.equal(tenants.map(({ accountId }) => `${accountId} true user:1`));
+  });
+});
