@@ -9,7 +9,7 @@ import { changePassword as decideChange, type KnownUser, USER } from '../../doma
 import { jobKind, type OwedSource } from '../core/capability.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import type { Mail, MailSender } from '../ports/mail.ts';
+import { AddressRefused, type Mail, type MailSender } from '../ports/mail.ts';
 import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/passwordLinks.ts';
 import type { Randomness } from '../ports/system.ts';
 import type { Waits } from './login.ts';
@@ -130,7 +130,13 @@ export const sendPasswordLink =
       if (isBegun || (await links.countRecent(user.userId)) < LINKS_MAX) {
         await links.open(token, { userId: user.userId, replaces: user.passwordId });
         const link = `${publicUrl}/account/password#${token}`;
-        await mail.send({ id: mailIdOf(token), to: user.email, ...passwordMail(purpose, link) });
+        try {
+          await mail.send({ id: mailIdOf(token), to: user.email, ...passwordMail(purpose, link) });
+        } catch (error) {
+          // The failure is logged once, and the retry finds no request.
+          if (error instanceof AddressRefused) await links.endRequest(requestId);
+          throw error;
+        }
       }
     }
     await links.endRequest(requestId);

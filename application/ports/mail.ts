@@ -8,8 +8,13 @@ export interface Mail {
   readonly html: string;
 }
 
+/** The mail server says that the address takes no mail. A retry would be refused again. */
+export class AddressRefused extends Error {
+  override name = 'AddressRefused';
+}
+
 export interface MailSender {
-  /** Resolves when a mail server has accepted the message; throws if that is unknown. A retry is safe. */
+  /** Resolves when a mail server has accepted the message. Throws AddressRefused, or another error if a retry may help. A retry is safe. */
   send(mail: Mail): Promise<void>;
   /** Removes the messages with these ids, as far as this service still has them. A mail server's copies are out of reach. */
   forget(ids: readonly string[]): Promise<void>;

@@ -3,7 +3,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import type { Mail, MailSender } from '../../application/ports/mail.ts';
+import { AddressRefused, type Mail, type MailSender } from '../../application/ports/mail.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import type { Config } from '../config/config.ts';
 import { writeWhole } from '../secrets/privateFiles.ts';
@@ -76,6 +76,17 @@ const CONNECT_MS = 10_000;
 /** How long a connection may be idle. */
 const SILENCE_MS = 30_000;
 
+/** RFC 5321: no such mailbox, or its name is not allowed. */
+const NO_MAILBOX = [550, 551, 553];
+/** RFC 3463: the server's policy refuses the mail, which the operator can change. */
+const BY_POLICY = /^\d{3}[ -]5\.7\./;
+
+/** Returns whether the server refused the receiver's address for good. */
+const isAddressRefused = (error: unknown): boolean => {
+  const { command, responseCode, response } = error as { command?: string; responseCode?: number; response?: string };
+  return command === 'RCPT TO' && NO_MAILBOX.includes(responseCode ?? 0) && !BY_POLICY.test(response ?? '');
+};
+
 interface SmtpOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly url: string;
@@ -95,7 +106,13 @@ export const smtpMail = ({ url, from, requiresTls }: SmtpOptions): MailSender =>
   );
   return {
     send: async (mail) => {
-      await (await transport.opened()).sendMail(messageOf(mail, from));
+      try {
+        await (await transport.opened()).sendMail(messageOf(mail, from));
+      } catch (error) {
+        throw isAddressRefused(error)
+          ? new AddressRefused('the mail server refuses the address', { cause: error })
+          : error;
+      }
     },
     forget: async () => undefined, // nothing is kept
     close: () => transport.close(),

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { AddressRefused } from '../../application/ports/mail.ts';
 import { outboxMail, smtpMail } from '../../infrastructure/mail/mail.ts';
 import { openSmtpServer } from '../world/smtpServer.ts';
 import { FROM, MAIL, mailConformance } from './mail.ts';
@@ -47,6 +48,24 @@ describe('mail by SMTP', () => {
     expect(await outcome()).to.equal('failed');
     expect(server.messages).to.deep.equal([]);
     sender.close();
+  });
+  it('to an address that the server does not know is refused for good, to others it may be sent later', async () => {
+    const server = await openSmtpServer();
+    const sender = smtpMail({ url: server.url, from: FROM, requiresTls: false });
+    const outcomes: boolean[] = [];
+    for (const line of [
+      ...['550 5.1.1 no such user', '550 no such user', '553 not a name here'],
+      ...['450 4.2.1 later', '452 4.2.2 full', '550 5.7.1 relaying denied', '554 5.7.1 blocked', '530 log in first'],
+    ]) {
+      server.refuseReceivers(line);
+      const error = await sender.send(MAIL).catch((caught: unknown) => caught);
+      expect(error, line).to.be.an.instanceOf(Error);
+      outcomes.push(error instanceof AddressRefused);
+    }
+    expect(outcomes).to.deep.equal([true, true, true, false, false, false, false, false]);
+    expect(server.messages).to.deep.equal([]);
+    sender.close();
+    await server.close();
   });
   it('never goes in the clear where TLS is required', async () => {
     const server = await openSmtpServer();

@@ -10,14 +10,23 @@ interface SmtpServer {
   readonly receivers: readonly string[];
   /** Rejects all messages from now on. */
   refuse(): void;
+  /** Answers RCPT commands with this line from now on. */
+  refuseReceivers(line: string): void;
   close(): Promise<void>;
 }
+
+const ANSWERS: { readonly [verb: string]: string } = {
+  DATA: '354 go on',
+  QUIT: '221 bye',
+  STAR: '502 no TLS here',
+};
 
 export const openSmtpServer = async (): Promise<SmtpServer> => {
   const messages: string[] = [];
   const receivers: string[] = [];
   const sockets = new Set<Socket>();
   let isRefusing = false;
+  let ofReceiver = '250 ok';
   const serve = (socket: Socket): void => {
     sockets.add(socket);
     let pending = '';
@@ -40,7 +49,7 @@ export const openSmtpServer = async (): Promise<SmtpServer> => {
       const verb = line.slice(0, 4).toUpperCase();
       if (verb === 'RCPT') receivers.push(line);
       if (verb === 'DATA') data = '';
-      say(verb === 'DATA' ? '354 go on' : verb === 'QUIT' ? '221 bye' : verb === 'STAR' ? '502 no TLS here' : '250 ok');
+      say(ANSWERS[verb] ?? (verb === 'RCPT' ? ofReceiver : '250 ok'));
       if (verb === 'QUIT') socket.end();
     };
     socket.on('data', (chunk) => {
@@ -60,6 +69,9 @@ export const openSmtpServer = async (): Promise<SmtpServer> => {
     receivers,
     refuse: () => {
       isRefusing = true;
+    },
+    refuseReceivers: (line) => {
+      ofReceiver = line;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { inviteUser, sendLink, sendPasswordLink } from '../../../../application/accounts/passwordLink.ts';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import type { Mail, MailSender } from '../../../../application/ports/mail.ts';
+import { AddressRefused, type Mail, type MailSender } from '../../../../application/ports/mail.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { runWords } from '../../../support/cli.ts';
@@ -212,6 +212,23 @@ describe('links by mail', () => {
     // To the address that the user has, not as somebody typed it.
     expect(first.to).to.equal(user.email);
     expect((await set(tokenIn(first))).status).to.equal(204);
+  });
+  it('to an address that the mail server refuses is given up', async () => {
+    const user = await gateway.addUser();
+    const { needs } = gateway.gateway;
+    const request = { requestId: '00000000000000000000000008', purpose: 'reset', email: user.email } as const;
+    const own = new Mailbox();
+    own.send = async () => {
+      throw new AddressRefused('no such mailbox');
+    };
+    const ended: string[] = [];
+    const links = {
+      ...needs.links,
+      findRequest: async (id: string) => (ended.includes(id) ? null : request),
+      endRequest: async (id: string) => void ended.push(id),
+    };
+    const run = () => sendPasswordLink({ ...needs, mail: own, links })(request).catch((error: Error) => error.name);
+    expect([await run(), await run(), ended]).to.deep.equal(['AddressRefused', undefined, [request.requestId]]);
   });
   it('stands in no table and no event', async () => {
     const user = await gateway.addUser();
