@@ -43,7 +43,7 @@ export const cashoutDestinations = accountSetting<readonly string[] | null>({
     'cashout-destinations': {
       description:
         'Pix keys, separated by commas, that live cash-outs may go to besides the payer’s document; or `any` or `none`',
-      read: (typed) => (typed in WORDS ? WORDS[typed] : typed.split(',').map((key) => key.trim())),
+      read: (typed) => (Object.hasOwn(WORDS, typed) ? WORDS[typed] : typed.split(',').map((key) => key.trim())),
     },
   },
   line: (keys) => ['cash-out destinations', keys === null ? 'any' : keys.join(', ') || 'none'],

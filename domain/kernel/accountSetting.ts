@@ -117,8 +117,7 @@ export const outside = (param: string, value: number, bounds: Bounds): readonly 
 export const wholeNumber =
   <Word extends number | null = never>(bounds: Bounds, words: { readonly [word: string]: Word } = {}) =>
   (text: string): number | Word | Rejection => {
-    const word = words[text];
-    if (word !== undefined) return word;
+    if (Object.hasOwn(words, text)) return words[text] as Word;
     const value = /^\d{1,11}$/.test(text) ? Number(text) : Number.NaN;
     return outside('', value, bounds).length === 0
       ? value

@@ -165,6 +165,11 @@ describe('account settings', () => {
     ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
     ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
     ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],
+    ['charge-window', 'constructor', between('charge-window', chargeWindowSeconds, 'constructor')],
+    [
+      ...(['cashout-destinations', 'constructor'] as const),
+      'cashoutDestinations must be Pix keys as the directory holds them, not "constructor"',
+    ],
     ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],
   ];
   it('an account is not opened with a name that its settings could not have', async () => {
