@@ -193,6 +193,8 @@ const metricsToken = (env: Env, isProduction: boolean): string | null => {
   if (text === null) return null;
   if (text.length < METRICS_TOKEN_LENGTH_MIN)
     return invalid('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+  if (!/^[\x21-\x7e]+$/.test(text))
+    return invalid('METRICS_TOKEN', 'must have only ASCII characters without spaces and line breaks');
   return isProduction && new Set(text).size <= 4
     ? invalid('METRICS_TOKEN', 'must be random: generate one with openssl rand -hex 24')
     : text;

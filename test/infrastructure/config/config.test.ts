@@ -207,7 +207,7 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     'proxy.example.com',
     '-1',
   ],
-  METRICS_TOKEN: ['short', '0123456789abcde'],
+  METRICS_TOKEN: ['short', '0123456789abcde', '0123456789abcdef\n', '01234567 89abcdef', '0123456789abcdeé'],
   API_KEY: [
     'x',
     `ak_test_${'a'.repeat(31)}`,
