@@ -107,7 +107,11 @@ interface WebhookInbox extends AsyncDisposable {
 export const openInbox = async (answer: (webhook: Webhook) => Promise<WebhookAnswer>): Promise<WebhookInbox> => {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+    } catch {
+      return; // the sender died, or gave up
+    }
     const { method = '', headers, rawHeaders } = request;
     const rawBody = Buffer.concat(chunks);
     const answered = await answer({ method, headers, rawHeaders, rawBody, arrivedAtMs: performance.now() });

@@ -1,15 +1,16 @@
 // `listen`: the demo account's webhooks, told in one line each and handed on to the merchant's own service.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
 import { forward, listenCommand, type Received } from '../../../infrastructure/cli/listen.ts';
 import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
-import type { Webhook } from '../../../infrastructure/demo/merchant.ts';
+import { NOTHING_TO_SAY, openInbox, type Webhook } from '../../../infrastructure/demo/merchant.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import type { TestDatabase } from '../../world/postgres.ts';
 import { freePort } from '../../world/program.ts';
@@ -55,6 +56,29 @@ class Service {
 }
 
 const screen = screenOf({ write: () => undefined }, {});
+
+describe('an inbox', () => {
+  it('outlives a sender that is cut off in the middle of a webhook', async () => {
+    const bodies: string[] = [];
+    await using inbox = await openInbox(async ({ rawBody }) => {
+      bodies.push(rawBody.toString());
+      return NOTHING_TO_SAY;
+    });
+    const { port, pathname } = new URL(inbox.url);
+    const crashes: unknown[] = [];
+    const crash = (error: unknown) => void crashes.push(error);
+    process.on('unhandledRejection', crash);
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n`);
+    await once(socket, 'data'); // the inbox is reading
+    socket.write('abc');
+    socket.destroy();
+    expect((await fetch(inbox.url, { method: 'POST', body: 'whole' })).status).to.equal(200);
+    process.off('unhandledRejection', crash);
+    expect([bodies, crashes]).to.deep.equal([['whole'], []]);
+  });
+});
 
 describe('handing a webhook on', () => {
   /** Every byte there is: no text in any encoding. */
