@@ -33,7 +33,8 @@ export const caseDeadlines = processManager({
         MedCaseAccepted: answered,
         MedCaseRejected: answered,
         MedCaseClosed: answered,
-        MedCaseSettled: answered,
+        // With a part that is held, it goes on as an ordinary case, with its deadline.
+        MedCaseSettled: (logged) => (logged.event.data.verdict === 'held' ? [] : answered(logged)),
         MedCaseEvidenceRequested: nothing,
       },
       ignores: ['deadline', 'evidence', 'review', 'reports', 'erasure'],

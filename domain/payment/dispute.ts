@@ -220,8 +220,10 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    // The banks may return the money in several parts.
-    const amount = subtract(medCase.returnedToPayer ?? ZERO, dispute.returnedToPayer);
+    // The banks may return the money in several parts. All of the hold includes what left it outside Quita, which was posted then.
+    const { returnedToPayer, held } = medCase;
+    const share = returnedToPayer === held ? subtract(held, dispute.outside ?? ZERO) : (returnedToPayer ?? ZERO);
+    const amount = subtract(share, dispute.returnedToPayer);
     if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
     return { events, reply: 'recorded' };
   };

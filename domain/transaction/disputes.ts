@@ -198,6 +198,8 @@ export interface DisputeRecord extends Allegation {
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
+  /** Part of the hold that somebody returned outside Quita; absent for 0. */
+  readonly outside?: Minor;
   /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
   readonly lostBefore?: Minor;
   /** Cases that ended before this one opened. */

@@ -1,6 +1,6 @@
 // Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (V10).
 import type { Fact } from '../kernel/decider.ts';
-import { least, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { add, least, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text } from '../kernel/serde.ts';
 import type { DisputeRecord } from './disputes.ts';
 import { type IncomingPaymentRecord, leftOf, type Moved, moved } from './incomingPayment.ts';
@@ -76,4 +76,6 @@ export const withoutHold = (
   dispute: DisputeRecord | null,
   { fromHold }: TransactionReturnedOutside['data'],
 ): DisputeRecord | null =>
-  dispute === null || fromHold === 0 ? dispute : { ...dispute, amount: subtract(dispute.amount, fromHold) };
+  dispute === null || fromHold === 0
+    ? dispute
+    : { ...dispute, amount: subtract(dispute.amount, fromHold), outside: add(dispute.outside ?? ZERO, fromHold) };

@@ -51,11 +51,13 @@ export class LiveStreams<Key extends string, Status> {
   readonly #keepAlive: Repeating;
   #looking = false;
   #again = false;
+  /** Whether a keep-alive fell into a running query: the next one sends to all. */
+  #sendAllAgain = false;
 
-  constructor(progress: Progress, kind: StreamKind<Key, Status>) {
+  constructor(progress: Progress, kind: StreamKind<Key, Status>, keepAliveMs = KEEP_ALIVE_MS) {
     this.#kind = kind;
     this.#undo = progress.onMove(() => this.#look());
-    this.#keepAlive = repeating(KEEP_ALIVE_MS, () => this.#look(true));
+    this.#keepAlive = repeating(keepAliveMs, () => this.#look(true));
   }
 
   /** Returns a stream that begins with `status`, or 429 or 503 beyond a bound. `shown`: what the page shows, as `shownOf` returns it. */
@@ -117,6 +119,7 @@ export class LiveStreams<Key extends string, Status> {
     if (this.#streams.size === 0) return;
     if (this.#looking) {
       this.#again = true;
+      this.#sendAllAgain ||= sendAll;
       return;
     }
     this.#looking = true;
@@ -124,8 +127,10 @@ export class LiveStreams<Key extends string, Status> {
       setTimeout(() => {
         this.#looking = false;
         if (this.#again) {
+          const all = this.#sendAllAgain;
           this.#again = false;
-          this.#look();
+          this.#sendAllAgain = false;
+          this.#look(all);
         }
       }, this.#kind.pauseMs).unref();
     });

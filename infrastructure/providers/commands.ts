@@ -307,6 +307,7 @@ const check: CliCommand = {
   ...ONE,
   name: 'provider check',
   summary: 'Check a provider connection: token, scopes, clock, certificate, a charge of one centavo, webhook',
+  changes: 'always', // the charge, and the callback URL at the institution
   run: async (world, input, { print }) => {
     const line = ({ name, isOk, detail }: { name: string; isOk: boolean; detail: string }): string =>
       `${isOk ? 'ok  ' : 'BAD '}  ${name.padEnd(14)} ${detail}`;

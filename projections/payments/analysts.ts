@@ -40,7 +40,7 @@ const payments: AnalystView = {
       'seconds_to_pay',
       'integer',
       'Seconds from creation to payment; null if it was not paid.',
-      'greatest(0, floor(extract(epoch FROM t.paid_at - t.created_at)))',
+      'CASE WHEN t.paid_at IS NOT NULL THEN greatest(0, floor(extract(epoch FROM t.paid_at - t.created_at))) END',
     ),
     ...money('provider_fee', 'Fee of the provider; null if it was not paid', 't.provider_fee', 't.currency'),
     ...money('platform_fee', 'Fee of the platform; null if it was not paid', 't.platform_fee', 't.currency'),

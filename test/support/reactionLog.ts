@@ -266,6 +266,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
       logged('medCase', { type: `MedCase${name}`, data: { evidenceId: EVIDENCE, at: LATER } }),
     ]),
   ),
+  'case settled with a part that is held': logged('medCase', {
+    type: 'MedCaseSettled',
+    data: { verdict: 'held', at: LATER },
+  }),
   'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
   'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
   delivered: logged('webhookDelivery', { type: 'WebhookDeliverySucceeded', data: { number: 1, at: LATER } }),

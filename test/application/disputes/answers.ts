@@ -19,6 +19,7 @@ export const ANSWERS: Answers = {
     'case Rejected': told,
     'case Closed': told,
     'case Settled': told,
+    'case settled with a part that is held': told,
     'case LateReported': told,
     'case returned by the bank': told,
   },
@@ -47,6 +48,7 @@ export const ANSWERS: Answers = {
     'case Rejected': mailed,
     'case Closed': mailed,
     'case Settled': mailed,
+    'case settled with a part that is held': mailed,
   },
 };
 

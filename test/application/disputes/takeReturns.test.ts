@@ -163,6 +163,28 @@ describe('returns that Quita did not request, on Postgres', () => {
     expect([await balances(), await rest()]).to.deep.equal([ended, 12_000]);
   });
 
+  it('from the hold of a case that is lost then: all of the hold goes to the payer once', async () => {
+    const { take, balances, txid, paymentId, needs, medCase } = await desk();
+    const reported = {
+      providerCaseId: 'bank',
+      type: 'med',
+      amount: null,
+      ...ALLEGATION,
+      responseDeadline: null,
+    } as const;
+    core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+    await takeProviderCases(needs)(paymentId);
+    await take(back('a', 345), back('b', 1_000));
+    const ruling = { result: 'agreed', returned: true, returnedToPayer: null } as const;
+    const ruled = { report: 2, ruling, review: false, at: at('16:30:00') };
+    core.provider.cases.set(txid, [{ ...reported, rulings: [ruled] }]);
+    await takeProviderCases(needs)(paymentId);
+    expect(await medCase('bank')).to.include({ status: 'rejected', returnedToPayer: 12_345 });
+    expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+    await take(med('c', 11_000));
+    expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+  });
+
   describe('of a payment that was not credited', () => {
     const HELD = [{ expectedPayerTaxId: LOCKED_TO }, { payer: { name: null, document: null } }] as const;
     it('held: a part reduces what goes back, and the payment can’t be released any more', async () => {

@@ -61,6 +61,15 @@ describe('analytics export', () => {
     return (await gateway.storage.reads.query<Record<string, unknown>>(`SELECT ${texts} FROM analytics.${table}`)).rows;
   };
 
+  it('knows no time to pay of a payment that was not paid', async () => {
+    const payments = (await shown('payments')).map((row) => [row['paid_with'], row['seconds_to_pay'] === null]);
+    expect(payments.toSorted()).to.deep.equal([
+      [null, true],
+      ['PIX', false],
+      ['PIX', false],
+    ]);
+  });
+
   it('writes every view to Parquet, with the values and types of the view', async () => {
     for (const { name, columns } of ANALYST_VIEWS) {
       const out = await exported(name, 'parquet');
