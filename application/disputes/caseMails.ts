@@ -89,7 +89,7 @@ type Words = Pick<Mail, 'subject' | 'text' | 'html'>;
 const OUTCOME: { readonly [O in MoneyOutcome]: string } = {
   refunded_to_merchant: 'a disputa terminou a seu favor e o valor retido voltou ao seu saldo disponível',
   closed_without_refund: 'a disputa foi encerrada e o valor retido não foi devolvido',
-  lost: 'a disputa terminou a favor do pagador e o valor retido foi devolvido a ele',
+  lost: 'a disputa terminou a favor do pagador e o valor retido não volta ao seu saldo',
 };
 /** For a mismatch without held money. */
 const OUTCOME_WITHOUT_HOLD: { readonly [O in MoneyOutcome]: string } = {

@@ -18,8 +18,10 @@ export interface AddressResolver {
 /** Timeout of the first try; c-ares doubles it for the second. */
 const TRY_TIMEOUT_MS = 3_000;
 const TRIES = 2;
-/** How long the family that answered first waits for the other (RFC 8305 §3, Resolution Delay). */
+/** How long IPv4 waits for IPv6 if it answered first (RFC 8305 §3, Resolution Delay). */
 const RESOLUTION_DELAY_MS = 50;
+/** How long IPv6 waits for IPv4: without an IPv6 route, its addresses alone are of no use for as long as they are cached. */
+const IPV4_DELAY_MS = 1_000;
 
 interface DnsQueries {
   resolve4(name: string): Promise<string[]>;
@@ -43,7 +45,8 @@ export function dnsResolver(
       } catch (error) {
         throw error instanceof AggregateError ? error.errors[0] : error;
       }
-      await raceAbort(Promise.allSettled(stored), AbortSignal.timeout(RESOLUTION_DELAY_MS));
+      const delayMs = found[0]?.length === 0 ? IPV4_DELAY_MS : RESOLUTION_DELAY_MS;
+      await raceAbort(Promise.allSettled(stored), AbortSignal.timeout(delayMs));
       return found.flat();
     },
     close: () => queries.cancel(),

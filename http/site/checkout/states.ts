@@ -79,7 +79,7 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   disputed: {
     icon: ICON.scales,
     heading: 'Pagamento em disputa',
-    text: 'O pagamento foi contestado e o valor fica retido até a decisão.',
+    text: 'O pagamento foi contestado. Em caso de dúvida, fale com a loja.',
   },
 };
 

@@ -113,7 +113,7 @@ describe('a mail about a dispute case', () => {
     ],
     [
       'lost',
-      'a disputa terminou a favor do pagador e o valor retido foi devolvido a ele',
+      'a disputa terminou a favor do pagador e o valor retido não volta ao seu saldo',
       'a disputa terminou a favor do pagador',
     ],
   ];

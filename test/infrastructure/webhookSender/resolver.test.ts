@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +107,18 @@ describe('dnsResolver', () => {
     const never = new Promise<string[]>(() => {});
     const half = dnsResolver({ resolve4: async () => ['192.0.2.4'], resolve6: () => never, cancel() {} });
     expect(await half.resolve('half.example')).to.deep.equal(['192.0.2.4']);
+  });
+
+  it('waits longer for IPv4, without which many hosts reach nothing, but not for ever', async () => {
+    const resolve6 = async () => ['2001:db8::6'];
+    const slowly = async () => {
+      await once(AbortSignal.timeout(200), 'abort');
+      return ['192.0.2.4'];
+    };
+    const slow = dnsResolver({ resolve4: slowly, resolve6, cancel() {} });
+    expect(await slow.resolve('half.example')).to.deep.equal(['192.0.2.4', '2001:db8::6']);
+    const half = dnsResolver({ resolve4: () => new Promise<string[]>(() => {}), resolve6, cancel() {} });
+    expect(await half.resolve('half.example')).to.deep.equal(['2001:db8::6']);
   });
 
   it('takes the slower family when the faster one has nothing', async () => {
