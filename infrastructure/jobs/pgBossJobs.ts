@@ -181,15 +181,16 @@ export class PgBossJobs implements JobQueue {
     const jobs = jobsOf(requests, (queue) => this.#known(queue));
     const taken = new Set(jobs.filter((job) => this.#loops.get(job.lane)?.take(job)));
     const left = jobs.filter((job) => !taken.has(job)).map(({ lane }) => lane);
+    let claimed: readonly string[] = [];
     tx.onEnd((isCommitted) => {
       for (const job of taken) {
         const loop = this.#loops.get(job.lane);
-        if (isCommitted) loop?.begin(job);
+        if (isCommitted && claimed.includes(job.id)) loop?.begin(job);
         else loop?.giveBack(job);
       }
       if (isCommitted) for (const lane of new Set(left)) this.#loops.get(lane)?.wake();
     });
-    await tx.query({
+    const { rows } = await tx.query<{ claimed: readonly string[] }>({
       ...statements.INSERT,
       values: [
         new TextArray(jobs.map(({ lane }) => lanePartsOf(lane).queue)),
@@ -203,6 +204,7 @@ export class PgBossJobs implements JobQueue {
         new TextArray(jobs.map((job) => (taken.has(job) ? 'active' : 'created'))),
       ],
     });
+    claimed = rows[0]?.claimed ?? [];
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {

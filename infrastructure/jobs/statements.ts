@@ -31,7 +31,7 @@ export const CREATE_INDEXES = `
 
 /**
  * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice or null, $7 queues whose owed work is only recorded
- * in operations.owed, until it is done. $8 ids, $9 states: `active` for a job that this process claims with it.
+ * in operations.owed, until it is done. $8 ids, $9 states: `active` for a job that this process claims with it. Returns the claimed ids.
  */
 export const INSERT = {
   name: 'jobs_insert',
@@ -46,12 +46,14 @@ export const INSERT = {
       SELECT g.id, q.name, jsonb_build_object('payloads', g.payloads), g.tenant, g.target, g.state, g.claimed_on, g.claimed_on, q.policy,
         q.expire_seconds, q.deletion_seconds, now() + q.retention_seconds * interval '1 s', q.retry_limit, q.retry_delay, q.retry_backoff,
         q.retry_delay_max
-      FROM given g JOIN ${JOBS_SCHEMA}.queue q ON q.name = g.queue),
+      FROM given g JOIN ${JOBS_SCHEMA}.queue q ON q.name = g.queue
+      RETURNING id, state),
     owed AS (
       INSERT INTO operations.owed (queue, payload, tenant)
       SELECT g.queue, i.payload::text, g.tenant FROM given g CROSS JOIN LATERAL jsonb_array_elements(g.payloads) AS i (payload)
       WHERE g.queue = ANY ($7::text[]) ON CONFLICT DO NOTHING)
-    SELECT pg_notify($5, $6::text) WHERE $6::text IS NOT NULL`,
+    SELECT coalesce(array_agg(i.id::text) FILTER (WHERE i.state = 'active'), '{}') AS claimed,
+      (SELECT pg_notify($5, $6::text) WHERE $6::text IS NOT NULL) FROM inserted i`,
 };
 
 const claimed = (ids: string, attempts: string): string =>
