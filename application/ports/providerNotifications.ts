@@ -25,9 +25,9 @@ export interface NotifiedWork {
 
 export interface ProviderNotifications {
   /**
-   * Stores a notification and enqueues its job, durably when it resolves. With `tx`, does both in this transaction.
-   * Returns false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is
-   * handled again, because it may arrive before the provider's API shows the payment.
+   * Stores a notification and enqueues its job, durably when it resolves. With `tx`, does both in this transaction. Returns
+   * false and changes nothing if it was stored before. Exception: a notification that the provider did not confirm is handled again,
+   * because it may arrive before the provider's API shows the payment.
    */
   store(notification: ProviderNotification, tx?: SqlTransaction): Promise<boolean>;
   /**

@@ -21,7 +21,7 @@ const STREAM = /\bstream(?:\r\n|\n)/g;
 const STREAM_END = 'endstream';
 const STREAMS_MAX = 50_000;
 const NOT_BLANK = /[^\s\0]/;
-/** Object streams begin with object numbers. Some pages begin likewise and are examined too, as is what has no second number yet. */
+/** Object streams begin with object numbers. Some pages begin likewise. They are examined too, as is a head that ends in the numbers. */
 const LIKE_OBJECTS = /^(?:%|\d+(?:[\s\0]+\d|[\s\0]*$))/;
 const HEAD_BYTES = 512;
 /** Largest expansion factor of deflate. */

@@ -137,8 +137,8 @@ export class JobLoop {
 
   /**
    * Takes a place for a job that is about to be written, so that it needs no claim. Returns false if a claim must decide, because others
-   * may come first or a limit is reached. Half of the places are never taken: other processes share what is left. End it by `begin` or
-   * `giveBack`.
+   * may come first or a limit is reached. Half of the places are never taken, so that other processes get jobs, too. End it by `begin`
+   * or `giveBack`.
    */
   take(job: ClaimedJob): boolean {
     if (this.#stopped || !this.#claims.mayClaim() || this.#free <= this.#limits.places / 2) return false;

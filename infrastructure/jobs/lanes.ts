@@ -30,4 +30,4 @@ export const JOBS_CHANNEL = 'quita_jobs';
 
 export const lanesOf = (places: Iterable<JobPlace>): ReadonlySet<Lane> => new Set([...places].map(laneOf));
 
-export const noticeOf = (lanes: Iterable<Lane>, from: string): string => `${from} ${[...new Set(lanes)].join(',')}`;
+export const noticeOf = (lanes: ReadonlySet<Lane>, from: string): string => `${from} ${[...lanes].join(',')}`;

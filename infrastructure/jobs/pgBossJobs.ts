@@ -180,7 +180,7 @@ export class PgBossJobs implements JobQueue {
     if (tx === undefined) return this.#options.pool.transaction((own) => this.enqueue(requests, own));
     const jobs = jobsOf(requests, (queue) => this.#known(queue));
     const taken = new Set(jobs.filter((job) => this.#loops.get(job.lane)?.take(job)));
-    const left = jobs.filter((job) => !taken.has(job)).map(({ lane }) => lane);
+    const left = new Set(jobs.filter((job) => !taken.has(job)).map(({ lane }) => lane));
     let claimed: readonly string[] = [];
     tx.onEnd((isCommitted) => {
       for (const job of taken) {
@@ -188,7 +188,7 @@ export class PgBossJobs implements JobQueue {
         if (isCommitted && claimed.includes(job.id)) loop?.begin(job);
         else loop?.giveBack(job);
       }
-      if (isCommitted) for (const lane of new Set(left)) this.#loops.get(lane)?.wake();
+      if (isCommitted) for (const lane of left) this.#loops.get(lane)?.wake();
     });
     const { rows } = await tx.query<{ claimed: readonly string[] }>({
       ...statements.INSERT,
@@ -198,7 +198,7 @@ export class PgBossJobs implements JobQueue {
         new TextArray(jobs.map(({ target }) => target)),
         new TextArray(jobs.map(({ payloads }) => JSON.stringify(payloads))),
         JOBS_CHANNEL,
-        left.length > 0 ? noticeOf(left, this.#self) : null,
+        left.size > 0 ? noticeOf(left, this.#self) : null,
         this.#owedByRow,
         new TextArray(jobs.map(({ id }) => id)),
         new TextArray(jobs.map((job) => (taken.has(job) ? 'active' : 'created'))),
