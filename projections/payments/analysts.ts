@@ -1,7 +1,7 @@
 // What analysts see of payments: one row each, and the funnel of each day. No names, documents or addresses.
-import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
+import { PUBLIC_STATUS_OF, type PublicStatus, transactionStatusesOf } from '../../domain/presentation/status.ts';
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
-import { FUNNEL_STAGES } from './funnel.ts';
+import { DAY_COUNTS, type DayCount, statusCount, sumOf } from '../stats/dayCounts.ts';
 
 const PUBLIC_STATUS = `CASE t.status ${Object.entries(PUBLIC_STATUS_OF)
   .map(([status, shown]) => `WHEN '${status}' THEN '${shown}'`)
@@ -55,40 +55,58 @@ const payments: AnalystView = {
   ],
 };
 
-const STAGE_COMMENTS: { readonly [S in (typeof FUNNEL_STAGES)[number]]: string } = {
-  waiting: 'Payments of the day that now wait for the payer.',
-  processing: 'Payments of the day that are now being processed.',
-  kept: 'Payments of the day that are now paid, and not fully refunded or disputed.',
-  failed: 'Payments of the day that failed.',
-  cancelled: 'Payments of the day that were cancelled.',
-  expired: 'Payments of the day that expired.',
-  refunded: 'Payments of the day that are now fully refunded.',
-  disputed: 'Payments of the day that are now disputed.',
-};
-const count = (name: string, comment: string) => column(name, 'bigint', comment, `t.${name}`);
+/** What analysts call a public status in the funnel, and its comment. */
+const STAGES = {
+  pending: ['waiting', 'Payments of the day that now wait for the payer.'],
+  processing: ['processing', 'Payments of the day that are now being processed.'],
+  paid: ['kept', 'Payments of the day that are now paid, and not fully refunded or disputed.'],
+  failed: ['failed', 'Payments of the day that failed.'],
+  cancelled: ['cancelled', 'Payments of the day that were cancelled.'],
+  expired: ['expired', 'Payments of the day that expired.'],
+  refunded: ['refunded', 'Payments of the day that are now fully refunded.'],
+  disputed: ['disputed', 'Payments of the day that are now disputed.'],
+} as const satisfies { readonly [S in PublicStatus]: readonly [string, string] };
+
+const FUNNEL_STAGES = Object.entries(STAGES).map(([status, [name, comment]]) =>
+  column(
+    name,
+    'bigint',
+    comment,
+    transactionStatusesOf(status as PublicStatus)
+      .map((one) => `t.${statusCount(one)}`)
+      .join(' + '),
+  ),
+);
+
+/** Returns the sums of each day by a further column. `any`: a sum that is 0 in rows that are left out. */
+const daysBy = (further: string, any: DayCount): string =>
+  `(SELECT account_id, mode, day, currency, ${further}, ${DAY_COUNTS.map((one) => `${sumOf(one)} AS ${one}`)}
+    FROM rm_payments.day_counts GROUP BY 1, 2, 3, 4, 5 HAVING ${sumOf(any)} <> 0)`;
+const count = (name: string, comment: string, of: DayCount) => column(name, 'bigint', comment, `t.${of}`);
+const sum = (name: string, comment: string, of: string) => money(name, comment, of, 't.currency');
 
 const funnelByDay: AnalystView = {
   name: 'funnel_by_day',
   comment:
     `What became of the payments created on a day. One row per account, mode, day, currency and offered methods. created is the sum
-    of the ${FUNNEL_STAGES.length} stages from ${FUNNEL_STAGES[0]} on.`.replaceAll(/\s+/g, ' '),
-  rows: ['rm_payments.funnel'],
+    of the ${FUNNEL_STAGES.length} stages from ${STAGES.pending[0]} on.`.replaceAll(/\s+/g, ' '),
+  rows: [daysBy('methods', 'created')],
   day: 'day',
   columns: [
     ...OWNER,
     column('day', 'date', 'Day of creation: civil day of São Paulo.', 't.day'),
     column('currency', 'text', 'Currency, such as BRL.', 't.currency'),
     column('methods', 'text', 'Offered methods, separated by commas.', 't.methods'),
-    count('created', 'Payments created.'),
-    ...money('created_amount', 'Sum of the amounts of payments created', 't.created_amount', 't.currency'),
-    count('paid', 'Payments of the day that were paid, even if they were refunded or disputed later.'),
-    ...money('paid_amount', 'Sum of the amounts paid', 't.paid_amount', 't.currency'),
-    count('paid_in_5_minutes', 'Payments that were paid within 5 minutes of creation.'),
-    count('paid_in_an_hour', 'Payments that were paid within an hour of creation.'),
-    count('paid_in_a_day', 'Payments that were paid within 24 hours of creation.'),
-    ...money('refunded_amount', 'Sum of completed refunds of the payments', 't.refunded_amount', 't.currency'),
-    ...money('lost_amount', 'Sum that disputes took from the merchant', 't.lost_amount', 't.currency'),
-    ...FUNNEL_STAGES.map((stage) => count(stage, STAGE_COMMENTS[stage])),
+    count('created', 'Payments created.', 'created'),
+    ...sum('created_amount', 'Sum of the amounts of payments created', 't.created_amount'),
+    count('paid', 'Payments of the day that were paid, even if they were refunded or disputed later.', 'created_paid'),
+    ...sum('paid_amount', 'Sum of the amounts paid', 't.created_paid_amount'),
+    count('paid_in_5_minutes', 'Payments that were paid within 5 minutes of creation.', 'paid_in_5_minutes'),
+    count('paid_in_an_hour', 'Payments that were paid within an hour of creation.', 'paid_in_an_hour'),
+    count('paid_in_a_day', 'Payments that were paid within 24 hours of creation.', 'paid_in_a_day'),
+    ...sum('refunded_amount', 'Sum of completed refunds of the payments', 't.created_refunded_amount'),
+    ...sum('lost_amount', 'Sum that disputes took from the merchant', 't.created_lost_amount'),
+    ...FUNNEL_STAGES,
   ],
 };
 
@@ -96,18 +114,18 @@ const salesByDay: AnalystView = {
   name: 'sales_by_day',
   comment:
     'Payments that were paid on a day, even if they were refunded or disputed later. One row per account, mode, day, currency and method.',
-  rows: ['rm_payments.sales'],
+  rows: [daysBy("CASE method WHEN '' THEN methods ELSE method END AS method", 'paid')],
   day: 'day',
   columns: [
     ...OWNER,
     column('day', 'date', 'Day of payment: civil day of São Paulo.', 't.day'),
     column('currency', 'text', 'Currency, such as BRL.', 't.currency'),
     column('method', 'text', 'Method with which they were paid, such as PIX.', 't.method'),
-    count('payments', 'Payments paid.'),
-    ...money('amount', 'Sum of their amounts', 't.amount', 't.currency'),
-    ...money('provider_fee', 'Sum of the fees of the provider', 't.provider_fee', 't.currency'),
-    ...money('platform_fee', 'Sum of the fees of the platform', 't.platform_fee', 't.currency'),
-    ...money('net', 'Sum of the amounts less both fees', '(t.amount - t.provider_fee - t.platform_fee)', 't.currency'),
+    count('payments', 'Payments paid.', 'paid'),
+    ...sum('amount', 'Sum of their amounts', 't.sold_amount'),
+    ...sum('provider_fee', 'Sum of the fees of the provider', 't.provider_fee'),
+    ...sum('platform_fee', 'Sum of the fees of the platform', 't.platform_fee'),
+    ...sum('net', 'Sum of the amounts less both fees', '(t.sold_amount - t.provider_fee - t.platform_fee)'),
   ],
 };
 

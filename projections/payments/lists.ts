@@ -11,10 +11,12 @@ import {
   type SortField,
 } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { civilDayBounds, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
-import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
+import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { statusCount, sumOf } from '../stats/dayCounts.ts';
 import { distinctText, isAfter, orderText, rowsOf, Values } from './filters.ts';
 import { paymentOf, selectPayment } from './row.ts';
 
@@ -210,41 +212,50 @@ interface Span {
   readonly to: Timestamp;
 }
 interface Parts {
-  /** First and last whole UTC day, `yyyy-mm-dd`; null if unbounded on that side. */
+  /** First and last whole civil day of São Paulo, `yyyy-mm-dd`; null if unbounded on that side. */
   readonly days: { readonly first: string | null; readonly last: string | null };
   readonly edges: readonly Span[];
 }
 
-const startOf = (at: Timestamp): number => Math.floor(toMillis(at) / DAY_MS) * DAY_MS;
-const dayOf = (millis: number): string => fromMillis(millis).slice(0, 10);
+/** No payment is created before or after them. */
+const [FIRST, LAST] = ['1920-01-01T00:00:00.000Z', '9999-12-01T00:00:00.000Z'] as [Timestamp, Timestamp];
 
-/** Splits the span into whole days and the remaining edges. Creation times are whole milliseconds. */
+const civilDayOf = (at: Timestamp) => {
+  const day = saoPauloDay(at);
+  return { day, ...civilDayBounds(day, 'America/Sao_Paulo')! };
+};
+
+/** Splits the span into whole days and the remaining edges. */
 export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
-  const isWholeFrom = from === null || startOf(from) === toMillis(from);
-  const isWholeTo = to === null || startOf(to) + DAY_MS - 1 === toMillis(to);
-  const firstMs = from === null ? null : startOf(from) + (isWholeFrom ? 0 : DAY_MS);
-  const lastMs = to === null ? null : startOf(to) - (isWholeTo ? 0 : DAY_MS);
-  const days = { first: firstMs === null ? null : dayOf(firstMs), last: lastMs === null ? null : dayOf(lastMs) };
-  if (from !== null && to !== null && startOf(from) === startOf(to) && !(isWholeFrom && isWholeTo))
+  const first = from === null || from < FIRST ? null : civilDayOf(from);
+  const last = to === null || to > LAST ? null : civilDayOf(to);
+  const [isWholeFrom, isWholeTo] = [first === null || first.from === from, last === null || last.to === to];
+  const days = {
+    first: first && (isWholeFrom ? first.day : saoPauloDay(addMillis(first.to, 1))),
+    last: last && (isWholeTo ? last.day : saoPauloDay(addMillis(last.from, -1))),
+  };
+  if (from !== null && to !== null && first?.day === last?.day && !(isWholeFrom && isWholeTo))
     return { days, edges: [{ from, to }] };
   const edges: Span[] = [];
-  if (from !== null && !isWholeFrom) edges.push({ from, to: fromMillis(startOf(from) + DAY_MS - 1) });
-  if (to !== null && !isWholeTo) edges.push({ from: fromMillis(startOf(to)), to });
+  if (from !== null && first && !isWholeFrom) edges.push({ from, to: first.to });
+  if (to !== null && last && !isWholeTo) edges.push({ from: last.from, to });
   return { days, edges };
 };
 
 /** Returns the number of payments with these statuses in this span. */
 export const countPayments = async (db: Sql, { accountId, mode }: Tenant, filter: Counted): Promise<number> => {
   const { statuses, from, to } = filter;
-  if (from !== null && to !== null && from > to) return 0;
+  if ((to ?? LAST) < (from ?? FIRST) || (to ?? LAST) < FIRST || (from ?? FIRST) > LAST || statuses?.length === 0)
+    return 0;
   const { days, edges } = partsOf(filter);
-  const values: unknown[] = [accountId, mode, statuses, days.first, days.last];
+  const values: unknown[] = [accountId, mode, days.first, days.last];
   const edge = (span: Span): string =>
-    `+ (SELECT count(*) FROM rm_payments.payments WHERE account_id = $1 AND mode = $2 AND ($3::text[] IS NULL OR status = ANY($3))
+    `+ (SELECT count(*) FROM rm_payments.payments WHERE account_id = $1 AND mode = $2
+       ${statuses === null ? '' : `AND status = ANY($${values.push(statuses)}::text[])`}
        AND created_at >= $${values.push(span.from)} AND created_at <= $${values.push(span.to)})`;
   const { rows } = await db.query<{ total: number }>(
-    `SELECT (coalesce((SELECT sum(payments) FROM rm_payments.status_counts WHERE account_id = $1 AND mode = $2
-         AND ($3::text[] IS NULL OR status = ANY($3)) AND ($4::text IS NULL OR created_day >= $4) AND ($5::text IS NULL OR created_day <= $5)), 0)
+    `SELECT (coalesce((SELECT ${sumOf(...(statuses?.map(statusCount) ?? (['created'] as const)))} FROM rm_payments.day_counts
+         WHERE account_id = $1 AND mode = $2 AND ($3::text IS NULL OR day >= $3) AND ($4::text IS NULL OR day <= $4)), 0)
        ${edges.map(edge).join(' ')})::bigint AS total`,
     values,
   );

@@ -3,49 +3,23 @@
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { heldSince } from '../../domain/payment/heldMoney.ts';
-import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { exists, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.ts';
-import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
-import { funnel } from './funnel.ts';
 import { OTHER_METHODS, offers } from './methods.ts';
 import { PAYMENT_COLUMNS, paymentState } from './row.ts';
-import { sales } from './sales.ts';
 import { searchKeys } from './searchKeys.ts';
 
 /** Returns the event's own date, in account time. */
 const happenedAt = (event: PaymentEvent): Timestamp =>
   event.type === 'ChargeCreated' ? event.data.createdAt : event.data.at;
 
-/** Number of payments by status and UTC day of creation, from which lists get totals without counting rows. */
-const STATUS_COUNTS: CounterTable<'payments'> = {
-  name: 'status_counts',
-  key: ['account_id', 'mode', 'status', 'created_day'],
-  counts: ['payments'],
-  // Most charges are pending for one event only.
-  zeroIsNone: true,
-};
-
-const countsOfStatuses = (changes: readonly AggregateChange<PaymentState, PaymentEvent>[]): Additions<'payments'> => {
-  const additions = new Additions<'payments'>();
-  for (const { before, after } of changes) {
-    const { account, mode, state, status } = after;
-    if (!exists(state) || before?.status === status) continue;
-    const day = state.charge.terms.createdAt.slice(0, 10);
-    if (before && before.status !== null) additions.add([account, mode, before.status, day], { payments: -1 });
-    if (status !== null) additions.add([account, mode, status, day], { payments: 1 });
-  }
-  return additions;
-};
-
-const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
-
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 18,
+  version: 19,
   aggregate: PAYMENT,
   isByAccount: true,
   table: 'payments',
@@ -73,5 +47,5 @@ export const paymentsProjection = aggregateTable({
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
-  derived: [statusCounts, dayCounts, timeToPay, funnel, sales, searchKeys],
+  derived: [dayCounts, timeToPay, searchKeys],
 });

@@ -1,62 +1,83 @@
-// Daily counts for statistics and metrics, by civil day of São Paulo and currency (rules T1–T3). Updated with the payments, whose fold
-// knows the effect of each event.
+// Counts of payments by civil day of São Paulo, currency and methods: of statistics and metrics (rules T1–T3), totals of lists, and
+// analysts' views by day. Updated with the payments, whose fold knows the effect of each event. They share a table, so that a charge
+// changes one row: with many accounts, each row more costs PostgreSQL a tenth of a charge.
 
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
+import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { takenByDispute } from '../../domain/payment/postings.ts';
-import { stageOf } from '../../domain/presentation/dayCounts.ts';
-import type { TransactionStatus } from '../../domain/presentation/status.ts';
+import { type FunnelStage, stageOf } from '../../domain/presentation/dayCounts.ts';
+import { TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/presentation/status.ts';
 import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 
-const STAGE_COLUMN = {
-  awaitingPayment: 'awaiting_payment',
-  processing: 'processing',
-  failed: 'failed',
-  expired: 'expired',
-  cancelled: 'cancelled',
-  refunded: 'refunded',
-  disputed: 'disputed',
-} as const;
-type StageColumn = (typeof STAGE_COLUMN)[keyof typeof STAGE_COLUMN];
-type Count =
-  | 'created'
-  | 'created_amount'
-  | 'created_paid'
-  | 'paid'
-  | 'paid_amount'
-  | 'fees'
-  | 'refunded_amount'
-  | 'lost_amount'
-  | StageColumn;
+/** Of payments created on the day, whenever the rest happened. */
+const OF_CREATED = [
+  'created',
+  'created_amount',
+  'created_paid',
+  'created_paid_amount',
+  'paid_in_5_minutes',
+  'paid_in_an_hour',
+  'paid_in_a_day',
+  'created_refunded_amount',
+  'created_lost_amount',
+] as const;
+/** Of what happened on the day, whenever the payments were created. */
+const OF_EVENTS = [
+  'paid',
+  'paid_amount',
+  'sold_amount',
+  'provider_fee',
+  'platform_fee',
+  'refund_fee',
+  'refunded_amount',
+  'lost_amount',
+] as const;
+type StatusCount = `now_${Lowercase<TransactionStatus>}`;
+/** Payments created on the day that have the status now. */
+export const statusCount = (status: TransactionStatus): StatusCount => `now_${status.toLowerCase()}` as StatusCount;
 
-/** `method` is empty in the row of all methods. */
-const TABLE: CounterTable<Count> = {
+/** Payments that have reached their present stage on the day. */
+export const STAGE_COUNT = {
+  awaitingPayment: 'reached_awaiting_payment',
+  processing: 'reached_processing',
+  failed: 'reached_failed',
+  expired: 'reached_expired',
+  cancelled: 'reached_cancelled',
+  refunded: 'reached_refunded',
+  disputed: 'reached_disputed',
+} as const satisfies { readonly [S in FunnelStage]: string };
+export type DayCount =
+  | (typeof OF_CREATED)[number]
+  | (typeof OF_EVENTS)[number]
+  | StatusCount
+  | (typeof STAGE_COUNT)[FunnelStage];
+
+export const DAY_COUNTS: readonly DayCount[] = [
+  ...OF_CREATED,
+  ...OF_EVENTS,
+  ...TRANSACTION_STATUSES.map(statusCount),
+  ...Object.values(STAGE_COUNT),
+];
+
+/**
+ * `methods`: those offered, separated by commas. `method`: the one that paid, if several were offered; otherwise empty, as for what
+ * happens without a method.
+ */
+const TABLE: CounterTable<DayCount> = {
   name: 'day_counts',
-  key: ['account_id', 'mode', 'day', 'currency', 'method'],
-  counts: [
-    'created',
-    'created_amount',
-    'created_paid',
-    'paid',
-    'paid_amount',
-    'fees',
-    'refunded_amount',
-    'lost_amount',
-    ...Object.values(STAGE_COLUMN),
-  ],
+  key: ['account_id', 'mode', 'day', 'currency', 'methods', 'method'],
+  counts: DAY_COUNTS,
 };
 
 type Change = AggregateChange<PaymentState, PaymentEvent>;
-type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
+/** What is added to the counts of a day. `method`: the one that paid; default: none. */
+type Addition = readonly [at: Timestamp, counts: { readonly [C in DayCount]?: number }, method?: string];
 
-/**
- * Narrows to creations, payments, refunds and losses in disputes. Stages are counted from statuses instead; the remaining events change
- * none of these sums (rules T1, T2).
- */
+/** Narrows to creations, payments, refunds and losses in disputes. The remaining events change no sum (rules T1, T2). */
 const isCounted = reading(PAYMENT.groups, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],
   nothing: ['TransactionRefundReleased'],
@@ -75,56 +96,81 @@ const isCounted = reading(PAYMENT.groups, {
   ],
 });
 
-const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
-  if (!isCounted(event)) return;
+const ofEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment): readonly Addition[] => {
+  if (!isCounted(event)) return [];
+  const { createdAt } = terms;
   switch (event.type) {
-    case 'ChargeCreated': {
-      add(terms.createdAt, '', { created: 1, created_amount: terms.amount });
-      for (const method of new Set(terms.methods)) add(terms.createdAt, method, { created: 1 });
-      return;
-    }
+    case 'ChargeCreated':
+      return [[createdAt, { created: 1, created_amount: terms.amount }]];
     case 'TransactionSettled': {
       const { method, incoming, providerFee, platformFee } = event.data;
-      const paid = { paid: 1, paid_amount: incoming.amount };
-      add(incoming.paidAt, '', { ...paid, fees: providerFee + platformFee });
-      add(incoming.paidAt, method, paid);
-      for (const one of ['', method]) add(terms.createdAt, one, { created_paid: 1 });
-      return;
+      const { amount, paidAt } = incoming;
+      const seconds = secondsBetween(createdAt, paidAt);
+      const within = {
+        paid_in_5_minutes: seconds <= 300 ? 1 : 0,
+        paid_in_an_hour: seconds <= 3_600 ? 1 : 0,
+        paid_in_a_day: seconds <= 86_400 ? 1 : 0,
+      };
+      const paid = { paid: 1, paid_amount: amount, sold_amount: terms.amount };
+      return [
+        [createdAt, { created_paid: 1, created_paid_amount: amount, ...within }, method],
+        [paidAt, { ...paid, provider_fee: providerFee, platform_fee: platformFee }, method],
+      ];
     }
     case 'TransactionRefundCompleted': {
       const { amount, fee, feePaidBy, at } = event.data;
-      add(at, '', { refunded_amount: amount, fees: feePaidBy === 'merchant' ? fee : 0 });
-      return;
+      return [
+        [createdAt, { created_refunded_amount: amount }],
+        [at, { refunded_amount: amount, refund_fee: feePaidBy === 'merchant' ? fee : 0 }],
+      ];
     }
     case 'TransactionDisputeSettled':
     case 'TransactionDisputeResolved': {
       const lost = takenByDispute(event);
-      if (lost > 0) add(event.data.at, '', { lost_amount: lost });
-      return;
+      if (lost === 0) return [];
+      return [
+        [createdAt, { created_lost_amount: lost }],
+        [event.data.at, { lost_amount: lost }],
+      ];
     }
     default:
-      event satisfies never;
+      return event satisfies never;
   }
 };
 
-const countStage = ({ status, statusSince }: AggregateRow<PaymentState>, by: 1 | -1, add: Add): void => {
-  const stage = status === null ? null : stageOf(status as TransactionStatus);
-  if (stage !== null && statusSince !== null) add(statusSince, '', { [STAGE_COLUMN[stage]]: by });
+const ofStatus = (
+  { status: of, statusSince }: AggregateRow<PaymentState>,
+  by: 1 | -1,
+  createdAt: Timestamp,
+): readonly Addition[] => {
+  if (of === null) return [];
+  const status = of as TransactionStatus;
+  const now: Addition = [createdAt, { [statusCount(status)]: by }];
+  const stage = stageOf(status);
+  return stage === null || statusSince === null ? [now] : [now, [statusSince, { [STAGE_COUNT[stage]]: by }]];
 };
 
-const additionsOf = (changes: readonly Change[]): Additions<Count> => {
-  const additions = new Additions<Count>();
+const additionsOf = (changes: readonly Change[]): Additions<DayCount> => {
+  const additions = new Additions<DayCount>();
   for (const { event, before, after } of changes) {
     const { account, mode, state } = after;
     if (!exists(state)) continue;
-    const { currency } = state.charge.terms;
-    const add: Add = (at, method, counts) => additions.add([account, mode, saoPauloDay(at), currency, method], counts);
-    countEvent(event, state, add);
-    if (before?.status === after.status) continue;
-    if (before) countStage(before, -1, add);
-    countStage(after, 1, add);
+    const { createdAt, currency, methods } = state.charge.terms;
+    const offered = [...new Set(methods)].join();
+    const moves = before?.status !== after.status;
+    for (const [at, counts, method = offered] of [
+      ...ofEvent(event, state),
+      ...(moves && before ? ofStatus(before, -1, createdAt) : []),
+      ...(moves ? ofStatus(after, 1, createdAt) : []),
+    ])
+      additions.add([account, mode, saoPauloDay(at), currency, offered, method === offered ? '' : method], counts);
   }
   return additions;
 };
 
 export const dayCounts = counterTable(TABLE, additionsOf);
+
+/** Returns SQL for the array of the methods that a row counts: the one that paid, or those offered. */
+export const METHODS_OF_ROW = `CASE WHEN method = '' THEN string_to_array(methods, ',') ELSE ARRAY[method] END`;
+/** The sum of counts as SQL, as an integer again. */
+export const sumOf = (...counts: readonly DayCount[]): string => `sum(${counts.join(' + ')})::bigint`;

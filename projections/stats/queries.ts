@@ -4,12 +4,24 @@ import type { StatsViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { DayRow } from '../../domain/presentation/dayCounts.ts';
 import { type BucketCount, percentileOf } from './buckets.ts';
+import { METHODS_OF_ROW, STAGE_COUNT, sumOf } from './dayCounts.ts';
 
 type Row = Omit<DayRow, 'stages'> & DayRow['stages'];
 
-const COLUMNS = `day, currency, nullif(method, '') AS method, created, created_amount AS "createdAmount", created_paid AS "createdPaid", paid,
-  paid_amount AS "paidAmount", fees, refunded_amount AS "refundedAmount", lost_amount AS "lostAmount",
-  awaiting_payment AS "awaitingPayment", processing, failed, expired, cancelled, refunded, disputed`;
+const SUMS = {
+  created: ['created'],
+  createdAmount: ['created_amount'],
+  createdPaid: ['created_paid'],
+  paid: ['paid'],
+  paidAmount: ['paid_amount'],
+  fees: ['provider_fee', 'platform_fee', 'refund_fee'],
+  refundedAmount: ['refunded_amount'],
+  lostAmount: ['lost_amount'],
+} as const;
+const COLUMNS = Object.entries({
+  ...SUMS,
+  ...Object.fromEntries(Object.entries(STAGE_COUNT).map(([stage, one]) => [stage, [one] as const])),
+}).map(([name, counts]) => `${sumOf(...counts)} AS "${name}"`);
 
 const toDayRow = ({
   awaitingPayment,
@@ -41,8 +53,10 @@ export const statsViews = (db: Sql): StatsViews => ({
   dayRows: async ({ accountId, mode }, { days, currency }) => {
     const { rows } = await db.query<Row>({
       name: 'find_day_rows',
-      text: `SELECT ${COLUMNS} FROM rm_payments.day_counts WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4
-        AND ($5::text IS NULL OR currency = $5)`,
+      text: `SELECT day, currency, m.method, ${COLUMNS} FROM rm_payments.day_counts d
+        CROSS JOIN LATERAL unnest(array_append(${METHODS_OF_ROW}, NULL)) m(method)
+        WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4 AND ($5::text IS NULL OR currency = $5)
+        GROUP BY day, currency, m.method`,
       values: [accountId, mode, days[0], days.at(-1), currency],
     });
     return rows.map(toDayRow);

@@ -35,7 +35,7 @@ describe('a read model that stands still', function suite() {
     const before = (await api.charge<{ id: string }>()).body;
     for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(30_000)).to.equal(true);
     expect((await api.get(`/v1/charges/${before.id}`)).status).to.equal(200);
-    await operations.query('ALTER TABLE rm_payments.status_counts RENAME TO lost');
+    await operations.query('ALTER TABLE rm_payments.day_counts RENAME TO lost');
     const { status, body, text } = await api.charge<{ id: string }>();
     expect(status, text).to.equal(201);
     const raw = body.id.slice(3);
@@ -74,7 +74,7 @@ describe('a read model that stands still', function suite() {
     }
     const doctor = await runWords(database.connectionString, 'doctor');
     expect(doctor.out).to.contain('behind the log: payments;');
-    await operations.query('ALTER TABLE rm_payments.lost RENAME TO status_counts');
+    await operations.query('ALTER TABLE rm_payments.lost RENAME TO day_counts');
     for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(30_000)).to.equal(true);
     for (const id of [before.id, body.id]) expect((await api.get(`/v1/charges/${id}`)).status).to.equal(200);
     expect(await unreadiness(api.storage, api.gateway)).to.equal(null);

@@ -11,7 +11,7 @@ import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { countPayments } from '../../../projections/payments/lists.ts';
 import { statsViews } from '../../../projections/stats/queries.ts';
-import { ACCOUNT_ID, created, issued, PAYMENT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, created, issued, PAYMENT_ID, settled } from '../../support/samples.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';
@@ -72,9 +72,11 @@ describe('counting payments', function suite() {
   it('totals are those of a count, of every status and between any two instants', () =>
     forAll(async ({ payments }) => {
       const instants = payments.slice(0, 3).map(({ state }) => state.charge.terms.createdAt);
-      const midnights = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T00:00:00.000Z`));
-      const lastOnes = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T23:59:59.999Z`));
-      const bounds: readonly (Timestamp | null)[] = [null, ...instants, ...midnights, ...lastOnes];
+      // Midnight in São Paulo is at 3:00 UTC.
+      const midnights = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T03:00:00.000Z`));
+      const lastOnes = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T02:59:59.999Z`));
+      const never = ['0001-01-01T00:00:00.000Z', '9999-12-30T23:59:59.999Z'].map(parseTimestamp);
+      const bounds: readonly (Timestamp | null)[] = [null, ...instants, ...midnights, ...lastOnes, ...never];
       for (const statuses of [null, ['PAID', 'APPROVED'] as const, ...TRANSACTION_STATUSES.map((one) => [one])])
         for (const [n, from] of bounds.entries()) {
           const to = bounds[(n * 3 + 1) % bounds.length] ?? null;
@@ -96,12 +98,32 @@ describe('counting payments', function suite() {
       expect(inPieces['payments']).to.have.length(mixture.payments.length);
     }));
 
-  it('writes no row for a status that begins and ends within one batch', async () => {
+  it('writes one row of counts for a charge of one method, also when it is paid', async () => {
     const writer = await tables.fresh();
-    const events = [created(), issued()].map((event, revision) => ({ paymentId: PAYMENT_ID, revision, event }));
+    const events = [created(), issued(), settled()].map((event, revision) => ({
+      paymentId: PAYMENT_ID,
+      revision,
+      event,
+    }));
     await writer.apply(logged(TENANT, events), tables.db);
-    const { rows } = await tables.db.query('SELECT status, payments FROM rm_payments.status_counts');
-    expect(rows).to.deep.equal([{ status: 'WAITING_PAYMENT', payments: 1 }]);
+    const { rows } = await tables.db.query(
+      `SELECT day, methods, method, created, created_paid, paid, now_pending, now_waiting_payment, now_paid,
+         reached_awaiting_payment FROM rm_payments.day_counts`,
+    );
+    expect(rows).to.deep.equal([
+      {
+        day: '2026-11-21',
+        methods: 'PIX',
+        method: '',
+        created: 1,
+        created_paid: 1,
+        paid: 1,
+        now_pending: 0,
+        now_waiting_payment: 0,
+        now_paid: 1,
+        reached_awaiting_payment: 0,
+      },
+    ]);
   });
 
   it('counts nothing of another account or mode', async () => {
