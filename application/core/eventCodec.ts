@@ -104,8 +104,8 @@ export class JsonEventCodec implements EventCodec {
     });
   }
 
-  async decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]> {
-    const decoded: (Decoded | Parsed)[] = recorded.map((one) => this.#decoded.get(one) ?? this.#read(one));
+  async decode(recorded: readonly RecordedEvent[], isClosed = false): Promise<readonly Decoded[]> {
+    const decoded: (Decoded | Parsed)[] = recorded.map((one) => this.#decoded.get(one) ?? this.#read(one, isClosed));
     const closed = decoded.filter((one) => 'sealed' in one);
     if (closed.length === 0) return decoded as Decoded[];
     const keys = await this.#keys.find([...new Set(closed.map(({ correlationId }) => correlationId))]);
@@ -133,7 +133,7 @@ export class JsonEventCodec implements EventCodec {
   }
 
   /** Returns the event parsed, if its key must be fetched first. */
-  #read(recorded: RecordedEvent): Decoded | Parsed {
+  #read(recorded: RecordedEvent, isClosed: boolean): Decoded | Parsed {
     try {
       const { category, id: subject } = readStreamName(recorded.stream);
       const aggregate = this.#aggregates.get(category);
@@ -147,6 +147,7 @@ export class JsonEventCodec implements EventCodec {
       }
       const parsed = parse(recorded, subject, aggregate);
       if (parsed.sealed === null) return loggedEvent(recorded, subject, contentOf(parsed));
+      if (isClosed) return opened(parsed, 'destroyed'); // not remembered: other readers open it
       const key = parsed.sealed === ERASED_AT_ONCE ? 'destroyed' : this.#keys.recall(parsed.correlationId);
       return key === undefined ? parsed : this.#opened(parsed, key);
     } catch (error) {

@@ -40,10 +40,17 @@ export interface EventCodec {
 
   /**
    * Returns each event decoded, or the reason why it can't be read, in order. An unreadable event never makes the call reject. Erased
-   * personal data reads as null or `erased`. Throws DataKeysUnavailable.
+   * personal data reads as null or `erased`. Throws DataKeysUnavailable. `isClosed`: payers' personal data may read as erased, too. No key
+   * is fetched and nothing opened then. Default: false.
    */
-  decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]>;
+  decode(recorded: readonly RecordedEvent[], isClosed?: boolean): Promise<readonly Decoded[]>;
 }
+
+/** Returns the codec for readers that never look at payers' personal data. */
+export const closedCodec = (codec: EventCodec): EventCodec => ({
+  encode: (append) => codec.encode(append),
+  decode: (recorded) => codec.decode(recorded, true),
+});
 
 /** The event store and the codec of its events. */
 export interface EventLog {

@@ -6,6 +6,7 @@ import type { Job } from '../../application/core/capability.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import type { LogConsumer } from '../../application/ports/consumers.ts';
+import { closedCodec } from '../../application/ports/eventCodec.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { haveReadModels } from '../../projections/engine/schemaVersions.ts';
@@ -93,6 +94,7 @@ const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: str
   return attending(
     new Subscriptions({
       ...shared(options, core),
+      codec: closedCodec(options.storage.codec), // no reaction depends on personal data
       role: 'reactor',
       consumers: core.processes.map((process) => new Reactor(process, needs)),
       duties: [SCHEDULE],

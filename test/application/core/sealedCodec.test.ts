@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { DataKeysUnavailable, type FoundKey, type NewDataKey } from '../../../application/ports/dataKeys.ts';
-import { type Decoded, type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
+import {
+  closedCodec,
+  type Decoded,
+  type EventsToEncode,
+  UnreadableEvent,
+} from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { HmacKey } from '../../../application/ports/hmac.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
@@ -85,6 +90,25 @@ describe('sealed events', () => {
     ]);
     const { sealed: _, ...open } = stored;
     expect(dataOf(read)).to.deep.equal({ ...open, reason: 'Conta de Maria encerrada' });
+  });
+
+  it('read as erased by readers that need no personal data, which fetch no key, and are opened for others later', async () => {
+    const [event] = await new JsonEventCodec(new MemoryDataKeys()).encode(appendOf(created()));
+    const recorded = [recordedAs(event as NewEvent)];
+    const away = new JsonEventCodec(new NoKeys());
+    const [closed] = await closedCodec(away).decode(recorded);
+    const { customer, metadata: free, ...rest } = dataOf(closed) as ReturnType<typeof terms>;
+    expect([customer.name, customer.document, free, rest.amount]).to.deep.equal([null, null, {}, terms().amount]);
+
+    const keys = new MemoryDataKeys();
+    const [other] = await new JsonEventCodec(keys).encode(appendOf(created()));
+    const reader = new JsonEventCodec(keys);
+    const same = [recordedAs(other as NewEvent)];
+    await closedCodec(reader).decode(same);
+    const [open] = await reader.decode(same);
+    expect(dataOf(open)).to.deep.equal(created().data);
+    // What is at hand is not closed again.
+    expect(await closedCodec(reader).decode(same)).to.deep.equal([open]);
   });
 
   it('are not opened in another stream, as another type, or changed', async () => {
