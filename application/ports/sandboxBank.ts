@@ -29,6 +29,10 @@ export interface SandboxBankPort {
   report(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
   /** Returns the charge of the case with this id, or null if the bank has no such case. */
   findCase(tenant: Tenant, providerCaseId: string): Promise<{ readonly paymentId: PaymentId } | null>;
+  /** Returns how many cases of the charge hold no ordinal: those reported without a check, and those that were released. */
+  casesOutOfTurn(tenant: Tenant, txid: string): Promise<number>;
+  /** Removes the case's ordinal, so that the charge's next dispute can be booked. */
+  releaseTurn(tenant: Tenant, providerCaseId: string): Promise<void>;
   /**
    * Books a dispute and notifies the gateway, in one durable step. Returns `known` if one with this id, or with the same `ordinal` on the
    * charge, was booked before, even concurrently. `ordinal` null: reports the dispute without that check.

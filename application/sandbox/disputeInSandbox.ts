@@ -40,9 +40,12 @@ export interface SandboxDispute {
 export const casesSoFar = ({ transaction }: ExistingPayment): number =>
   transaction.status === 'settled' && transaction.dispute !== null ? transaction.dispute.earlier.length + 1 : 0;
 
-/** Returns the bank's id for the payment's next dispute, if the request has none. Concurrent requests get the same id. */
-export const nextCaseName = (payment: ExistingPayment): string =>
-  sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
+/**
+ * Returns the bank's id for the payment's next dispute, if the request has none. Concurrent requests get the same id. `outOfTurn`: see
+ * `casesOutOfTurn`. It grows when the gateway refuses a case, so the next case gets another id.
+ */
+export const nextCaseName = (payment: ExistingPayment, outOfTurn = 0): string =>
+  sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment) + outOfTurn);
 
 /** Each dispute and decision adds events to the streams of the charge and the case (rule E10). */
 export const TOO_MANY_CASES = reject(
@@ -59,6 +62,7 @@ const caseIdsOf =
 export interface BookedDispute {
   readonly caseId: MedCaseId;
   readonly paymentId: PaymentId;
+  readonly providerCaseId: string;
   /** False: it was recorded before. */
   readonly isNew: boolean;
 }
@@ -79,18 +83,19 @@ export const disputeInSandbox =
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const caseOf = caseIdsOf(await accounts.get(tenant.accountId), tenant);
     const before = named === null ? null : await bank.findCase(tenant, named);
-    if (before !== null && named !== null) return { ...caseOf(before.paymentId, named), isNew: false };
+    if (before !== null && named !== null)
+      return { ...caseOf(before.paymentId, named), providerCaseId: named, isNew: false };
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
-    const providerCaseId = named ?? nextCaseName(payment);
+    const { txid } = payment.charge.terms;
+    const providerCaseId = named ?? nextCaseName(payment, await bank.casesOutOfTurn(tenant, txid));
     const opened = { ...dispute, type: 'med' as const, openedAt };
     const judged = openDispute({ ...opened, caseId: caseOf(id, providerCaseId).caseId }, openedAt)(payment);
     if (isRejection(judged)) return judged;
-    const { txid } = payment.charge.terms;
     const result = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
     if (result === 'full') return TOO_MANY_CASES;
     const booked = await bank.findCase(tenant, providerCaseId);
     if (booked === null) return ANOTHER_DISPUTE_FIRST;
-    return { ...caseOf(booked.paymentId, providerCaseId), isNew: result === 'booked' };
+    return { ...caseOf(booked.paymentId, providerCaseId), providerCaseId, isNew: result === 'booked' };
   };
 
 const ANOTHER_DISPUTE_FIRST = reject('charge_not_disputable', 'Another dispute of this charge was opened first.');
@@ -114,21 +119,24 @@ export const reportDisputeInSandbox =
 
 /**
  * Returns whether the gateway accepted the dispute: `taken`, `pending` or `refused`. A new dispute that is refused never opens a case
- * (Q10). `isLast`: the caller stops waiting, so a pending dispute is refused.
+ * (Q10), and the charge can be disputed again. `isLast`: the caller stops waiting, so a pending dispute is refused.
  */
 export const disputeTaken =
-  ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
+  ({ commands, accounts, bank }: Needs) =>
   async (
     tenant: Tenant,
-    { caseId, paymentId, isNew }: BookedDispute,
+    { caseId, paymentId, providerCaseId, isNew }: BookedDispute,
     isLast: boolean,
   ): Promise<'taken' | 'pending' | 'refused'> => {
     const stream = MED_CASE.stream(caseId);
     const { state } = await commands.load(MED_CASE, stream);
     if (state.status !== 'absent') return 'taken';
-    if (state.isDismissed) return 'refused';
-    if (state.notTaken === undefined && !isLast) return 'pending';
-    if (!isNew) return 'refused';
+    if (!state.isDismissed) {
+      if (state.notTaken === undefined && !isLast) return 'pending';
+      if (!isNew) return 'refused';
+    }
+    // First, so that a process that ends here leaves a charge that can be disputed.
+    await bank.releaseTurn(tenant, providerCaseId);
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const metadata = metadataForProcess('sandbox', tenant, paymentId, caseId);
     const { reply } = await commands.record(MED_CASE, stream, giveUpReport(at), metadata);

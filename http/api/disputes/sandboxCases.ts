@@ -77,7 +77,10 @@ const decideCaseBody = s.accepting({
 const owedSchema = s.exactly({ provider_case_id: s.described('The bank’s own id of the case.', s.string()) });
 const reviewBody = s.accepting({ approve: s.described('Whether to approve the outcome.', s.boolean) });
 
-const OVERTAKEN = reject('charge_not_disputable', 'The charge changed in the meantime and can no longer be disputed.');
+const NOT_TAKEN = reject(
+  'charge_not_disputable',
+  'The dispute opened no case: the charge changed in the meantime, or no worker handled the dispute within 5 seconds.',
+);
 
 /** Returns the case once the reads of the case and its charge reflect `isExpected`, or null if they don't within VISIBLE_MS. */
 const untilShown = (
@@ -150,14 +153,15 @@ const sandboxMedRoute = route('POST', '/v1/sandbox/charges/{id}/med', {
 });
 
 /** Waits for the outcome of a dispute that the bank booked. If it is refused here, it never opens a case (Q10). */
-export const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: BookedDispute) => {
+export const disputed = async (context: KeyContext, booked: BookedDispute) => {
   const { services, caller } = context;
-  const look = (isLast: boolean) => services.disputeTaken(caller.tenant, { caseId, paymentId, isNew }, isLast);
+  const { caseId } = booked;
+  const look = (isLast: boolean) => services.disputeTaken(caller.tenant, booked, isLast);
   const taken = await services.untilSeen(VISIBLE_MS, async () => {
     const state = await look(false);
     return state === 'pending' ? null : state;
   });
-  if ((taken ?? (await look(true))) === 'refused') return OVERTAKEN;
+  if ((taken ?? (await look(true))) === 'refused') return NOT_TAKEN;
   const shown = await untilShown(context, caseId, () => true);
   if (shown !== null) return { status: 201 as const, body: medCaseView(shown) };
   const current = await services.views.cases.find(caller.tenant, caseId);

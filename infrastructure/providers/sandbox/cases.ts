@@ -92,6 +92,18 @@ export const findCase = async (
   return rows[0] ? { paymentId: rows[0].payment_id } : null;
 };
 
+export const casesOutOfTurn = async (db: Sql, { accountId }: Tenant, txid: string): Promise<number> => {
+  const text =
+    'SELECT count(*)::int AS count FROM sandbox_bank.cases WHERE account_id = $1 AND txid = $2 AND ordinal IS NULL';
+  const { rows } = await db.query<{ count: number }>(text, [accountId, txid]);
+  return rows[0]?.count ?? 0;
+};
+
+export const releaseTurn = async (db: Sql, { accountId }: Tenant, providerCaseId: string): Promise<void> => {
+  const text = 'UPDATE sandbox_bank.cases SET ordinal = NULL WHERE account_id = $1 AND provider_case_id = $2';
+  await db.query(text, [accountId, providerCaseId]);
+};
+
 interface CaseRow {
   provider_case_id: string;
   type: CaseType;

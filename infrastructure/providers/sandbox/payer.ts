@@ -9,7 +9,7 @@ import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { isCancelled, paymentsOf } from './books.ts';
 import { lockForPaying } from './cancel.ts';
-import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';
+import { bookCase, bookRuling, caseReference, casesOutOfTurn, findCase, releaseTurn } from './cases.ts';
 import { lockUntilEnd } from './lock.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
@@ -54,6 +54,8 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, tx);
     }),
   findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
+  casesOutOfTurn: (tenant, txid) => casesOutOfTurn(db, tenant, txid),
+  releaseTurn: (tenant, providerCaseId) => releaseTurn(db, tenant, providerCaseId),
   openCase: (tenant, paymentId, txid, opened, ordinal) =>
     db.transaction(async (tx) => {
       const booked = await bookCase(tx, tenant, paymentId, txid, ordinal, opened);
