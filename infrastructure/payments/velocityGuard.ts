@@ -1,5 +1,6 @@
 // The velocity guard in Postgres: one row per live charge of the last hour, and their total. One database function counts and inserts under
 // a lock.
+import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { VelocityGuard, VelocityReservation } from '../../application/ports/velocityGuard.ts';
@@ -11,7 +12,7 @@ interface Needs {
   readonly payments: Pick<PaymentReads, 'endedAmong'>;
 }
 
-/** Most reservations of an account that one refused charge looks through, so that it costs the same at any limit. */
+/** Most reservations of an account or a customer that one refused charge looks through, so that it costs the same at any limit. */
 const LOOKED_AT_MAX = 2_000;
 /** One for each limit. */
 const RELEASES_MAX = 2;
@@ -20,9 +21,13 @@ const ofLimit = (condition: string, since: string): string =>
   `SELECT payment_id AS id, reserved_at > $2 AS "isYoung", reserved_at::text AS until FROM operations.velocity_reservations
    WHERE account_id = $1 AND reserved_at > ${since}${condition} ORDER BY reserved_at FETCH FIRST ($4::bigint) ROWS WITH TIES`;
 const OF_LIMIT = {
-  customer: ofLimit(' AND customer = $5', '$3'),
+  customer: ofLimit(' AND customer = $5', 'greatest($3::timestamptz, $6)'),
   account: ofLimit('', 'greatest($3, (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))'),
 };
+
+/** Keeps how far the account's places were looked through. */
+const RELEASE_OF_CUSTOMER = `SELECT operations.release_velocity($1, $2,
+  (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))`;
 
 /** The next look begins with the oldest place. Writes nothing if it does anyway. */
 const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '-infinity'
@@ -31,7 +36,12 @@ const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '
 /** A creation is stored or abandoned well within this time. */
 const CREATION_SECONDS_MAX = 60;
 
+/** Customers with more than LOOKED_AT_MAX places that a process remembers. A customer that it forgot is looked through from the start. */
+const REMEMBERED_CUSTOMERS = 1_000;
+
 export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
+  /** Like `checked_until` of an account's total, but for one customer and only in this process. */
+  const customersCheckedUntil = boundedCache<string, string>(REMEMBERED_CUSTOMERS);
   const reserveOnce = async (reservation: VelocityReservation) => {
     const { paymentId, accountId, customer, at, customerPerHour, accountPerHour } = reservation;
     const { rows } = await db.query<{ outcome: 'reserved' | 'customer' | 'account' }>({
@@ -47,25 +57,26 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
    */
   const releaseEnded = async (reservation: VelocityReservation, limit: 'customer' | 'account'): Promise<boolean> => {
     const { accountId, customer, at } = reservation;
+    const ofCustomer = `${accountId} ${customer}`;
     const { rows } = await db.query<{ id: PaymentId; isYoung: boolean; until: string }>({
       name: `velocity_of_${limit}`,
       text: OF_LIMIT[limit],
       values: [
         ...[accountId, addSeconds(at, -CREATION_SECONDS_MAX), addMillis(at, -HOUR_MS), LOOKED_AT_MAX],
-        ...(limit === 'customer' ? [customer] : []),
+        ...(limit === 'customer' ? [customer, customersCheckedUntil.get(ofCustomer) ?? '-infinity'] : []),
       ],
     });
     const young = new Set(rows.filter(({ isYoung }) => isYoung).map(({ id }) => id));
     const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
-    const isPart = limit === 'account' && rows.length >= LOOKED_AT_MAX;
-    if (free.length === 0 && !isPart) {
-      // Places that were looked at earlier may have ended since.
-      if (limit === 'account') await db.query(LOOK_FROM_START, [accountId]);
-      return false;
-    }
-    const until = isPart ? rows.at(-1)?.until : '-infinity';
-    await db.query('SELECT operations.release_velocity($1, $2, $3)', [accountId, free, until]);
+    // After the last part the next look begins with the oldest place, because places looked at earlier may have ended since.
+    const until = rows.length >= LOOKED_AT_MAX ? rows.at(-1)?.until : undefined;
+    if (limit === 'customer') {
+      customersCheckedUntil.set(ofCustomer, until);
+      if (free.length > 0) await db.query(RELEASE_OF_CUSTOMER, [accountId, free]);
+    } else if (free.length > 0 || until !== undefined)
+      await db.query('SELECT operations.release_velocity($1, $2, $3)', [accountId, free, until ?? '-infinity']);
+    else await db.query(LOOK_FROM_START, [accountId]);
     return free.length > 0;
   };
   return {

@@ -113,23 +113,42 @@ describe('the guard of charges', () => {
     expect(await ask('7', 2, null, [2, 3])).to.equal('account');
   });
 
-  it('looks through 2,000 places at a time for charges that ended, and continues with the next ones', async () => {
+  for (const [of, customer, limits] of [
+    ['the account', null, [1, 5_000]],
+    ['a customer', 'ana', [5_000, 1_000_000]],
+  ] as const)
+    it(`looks through 2,000 places of ${of} at a time for charges that ended, and continues with the next ones`, async () => {
+      await db.query(
+        `INSERT INTO operations.velocity_reservations
+         SELECT 'p' || lpad(n::text, 5, '0'), 'a', $1, timestamptz '${NOON}' + n * interval '1 ms' FROM generate_series(1, 5000) n`,
+        [customer],
+      );
+      ended.add('p04500');
+      const full = customer === null ? 'account' : 'customer';
+      expect(await ask('x', 6_000, customer, limits)).to.equal(full);
+      expect(await ask('x', 6_000, customer, limits)).to.equal(full);
+      expect(await ask('x', 6_000, customer, limits)).to.equal('reserved');
+      expect(asked.map((ids) => [ids[0], ids.at(-1)])).to.deep.equal([
+        ['p00001', 'p02000'],
+        ['p02001', 'p04000'],
+        ['p04001', 'p05000'],
+      ]);
+      ended.add('p00001');
+      expect(await ask('y', 6_000, customer, limits)).to.equal('reserved'); // from the first again
+    });
+
+  it('continues through the account’s places while customers free theirs', async () => {
     await db.query(
-      `INSERT INTO operations.velocity_reservations SELECT 'p' || lpad(n::text, 5, '0'), 'a', NULL, timestamptz '${NOON}' + n * interval '1 ms'
-       FROM generate_series(1, 5000) n`,
+      `INSERT INTO operations.velocity_reservations
+       SELECT 'p' || lpad(n::text, 5, '0'), 'a', NULL, timestamptz '${NOON}' + n * interval '1 ms' FROM generate_series(1, 5000) n`,
     );
-    ended.add('p04500');
-    const limits = [1, 5_000] as const;
+    expect(await ask('of ana', 6_000, 'ana', [1, 5_001])).to.equal('reserved');
+    const limits = [1, 5_001] as const;
     expect(await ask('x', 6_000, null, limits)).to.equal('account');
+    ended.add('of ana');
+    expect(await ask('y', 6_000, 'ana', limits)).to.equal('reserved');
     expect(await ask('x', 6_000, null, limits)).to.equal('account');
-    expect(await ask('x', 6_000, null, limits)).to.equal('reserved');
-    expect(asked.map((ids) => [ids[0], ids.at(-1)])).to.deep.equal([
-      ['p00001', 'p02000'],
-      ['p02001', 'p04000'],
-      ['p04001', 'p05000'],
-    ]);
-    ended.add('p00001');
-    expect(await ask('y', 6_000, null, limits)).to.equal('reserved'); // from the first again
+    expect(asked.map((ids) => ids[0])).to.deep.equal(['p00001', 'of ana', 'p02001']);
   });
 
   it('looks again at the first places when the last ones hold no ended charge', async () => {
