@@ -8,6 +8,8 @@ const TAIL_BYTES = 1 << 21;
 const NEWLINE = 0x0a;
 /** The name of a file that is being written. */
 const UNFINISHED = '.unfinished';
+/** The name of the file that is locked while an export is written. */
+export const LOCK = '.lock';
 
 const orNull = async <Value>(found: Promise<Value>): Promise<Value | null> => {
   try {
@@ -49,7 +51,7 @@ export const exportFolder = (root: string): ExportFolder => {
       await rename(`${root}/${UNFINISHED}`, name);
     },
     open: async (path) => await openLines(await at(path)),
-    names: async () => ((await orNull(readdir(root))) ?? []).filter((name) => name !== UNFINISHED),
+    names: async () => ((await orNull(readdir(root))) ?? []).filter((name) => name !== UNFINISHED && name !== LOCK),
     remove: (path) => rm(join(root, path), { recursive: true, force: true }),
   };
 };

@@ -1,11 +1,11 @@
 // Writes the database to one compressed file that any later release can restore, whatever its version of PostgreSQL. One line is a JSON
 // text: first the head, then for each table its name and columns, its rows with every value as PostgreSQL's text, and their number.
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Sql } from '../../application/ports/sql.ts';
+import { writeOutput } from '../cli/outputFile.ts';
 import { type CopiedTable, copiedTables } from './tables.ts';
 
 /** Of the file. Later releases read every format. */
@@ -66,21 +66,17 @@ export const dump = async (
   db: { transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T> },
   file: string,
 ): Promise<DumpReport> => {
-  const unfinished = `${file}.unfinished`;
   const report = { tables: 0, rows: 0 };
-  try {
-    await db.transaction(
+  await writeOutput(file, (draft) =>
+    db.transaction(
       (tx) =>
         pipeline(
           Readable.from(linesOf(tx, report)),
           createGzip({ level: 9 }),
-          createWriteStream(unfinished, { mode: 0o600, flush: true }),
+          createWriteStream(draft, { flags: 'wx', mode: 0o600 }),
         ),
       'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-    );
-    await rename(unfinished, file);
-    return report;
-  } finally {
-    await rm(unfinished, { force: true });
-  }
+    ),
+  );
+  return report;
 };

@@ -1,19 +1,15 @@
 // One program per data directory, from before initdb until after the last shutdown.
 //
 // The advisory lock inside the database (below) can't cover the time before the database exists, nor the moment when a guard
-// is replaced. An operating system lock can, and the system releases it when its process dies in any way. Node has no flock();
-// SQLite, which is part of Node, takes the same kind of lock on an empty file. POSIX locks are dropped when the process closes
-// any descriptor of the file. SQLite handles that, so no other code may open the file. Nothing is written to it.
-import { chmodSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+// is replaced. A lock on a file can.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { isLockUnavailable } from '../../application/ports/sql.ts';
 import { endSession } from '../postgres/sessionWatch.ts';
+import { tryLockFile } from '../system/fileLock.ts';
 import { giveToOwner, type Layout } from './dataDir.ts';
 import { dataDirInUse, dataDirUnreachable } from './error.ts';
 
-const SQLITE_BUSY = 5;
 /** A program that was just killed holds its locks until the system has ended it. */
 const DYING_MS_MAX = 1_000;
 const RETRY_MS = 50;
@@ -36,16 +32,10 @@ export const lockDirectory = async (layout: Layout): Promise<DirectoryLock> => {
   }
 };
 
-const tryLock = (layout: Layout): DatabaseSync | null => {
-  let database: DatabaseSync | undefined;
+const tryLock = (layout: Layout): ReturnType<typeof tryLockFile> => {
   try {
-    database = new DatabaseSync(layout.lockFile, { timeout: 0 });
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    chmodSync(layout.lockFile, 0o600); // any user who can read the file could keep it locked
-    return database;
+    return tryLockFile(layout.lockFile);
   } catch (error) {
-    database?.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
     throw dataDirUnreachable(layout.dataDir, `${layout.lockFile} can't be locked (${(error as Error).message})`, error);
   }
 };

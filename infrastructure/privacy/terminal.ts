@@ -7,6 +7,7 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { renderPrivacyReport } from '../../http/api/privacy/reportPdf.ts';
 import { accepted, byOf, type CliCommand, type CliInput, type CliWorld, UsageError } from '../cli/command.ts';
 import { amountText, type Screen, table } from '../cli/output.ts';
+import { writeOutput } from '../cli/outputFile.ts';
 import { ScrubRefused, scrub } from './scrub.ts';
 
 type Options = CliInput['options'];
@@ -79,11 +80,8 @@ const report: CliCommand = {
     const data = await heldBy(world, subjectOf(options));
     const path = options['pdf'];
     if (typeof path !== 'string') return { json: { data }, text: JSON.stringify({ data }, null, 2) };
-    await writeFile(path, await renderPrivacyReport(data, world.accounts.realNow()), { mode: 0o600, flag: 'wx' }).catch(
-      (error: NodeJS.ErrnoException) => {
-        throw new UsageError(`${path} can't be written (${error.code})`);
-      },
-    );
+    const pdf = await renderPrivacyReport(data, world.accounts.realNow());
+    await writeOutput(path, (draft) => writeFile(draft, pdf, { mode: 0o600, flag: 'wx' }), { isNew: true });
     return { json: { file: path, payments: data.length }, text: `${path} lists ${data.length} payments` };
   },
 };

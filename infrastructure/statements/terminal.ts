@@ -16,6 +16,7 @@ import {
 import { isOfxCurrency } from '../../domain/presentation/statementOfx.ts';
 import { renderStatement } from '../../http/api/statements/statementPdf.ts';
 import { accepted, accountIdOf, type CliCommand, type CliWorld, UsageError } from '../cli/command.ts';
+import { writeOutput } from '../cli/outputFile.ts';
 import { logos } from '../logos/logos.ts';
 
 const MODES: readonly Mode[] = ['live', 'test'];
@@ -43,7 +44,10 @@ const statement: CliCommand = {
     mode: { description: 'live (the default) or test', choices: MODES },
     currency: { description: 'the currency; BRL by default' },
     format: { description: 'pdf (the default), csv or ofx', choices: FORMATS },
-    out: { description: 'the file; by default named after the month, in this directory' },
+    out: {
+      description:
+        'the file; by default named after the month, in this directory; an existing one is replaced when complete',
+    },
   },
   run: async (world, { args: [account, text], options }) => {
     const { mode = 'live', currency = 'BRL', format = 'pdf' } = options;
@@ -57,7 +61,7 @@ const statement: CliCommand = {
     const { facts } = opened;
     const file = String(options['out'] ?? statementFileName(facts, String(format)));
     try {
-      await write(world, opened, format as StatementFormatName, file);
+      await writeOutput(file, (draft) => write(world, opened, format as StatementFormatName, draft));
     } finally {
       opened.close();
     }

@@ -1,10 +1,10 @@
 // `analytics export`: writes a view for analysts to a file, page by page (rule N5).
-import { rename, rm } from 'node:fs/promises';
 import { asTimestamp, type Sql } from '../../../application/ports/sql.ts';
 import { isCivilDay } from '../../../domain/kernel/civilDay.ts';
 import type { AnalystView } from '../../../projections/analytics/view.ts';
 import { ANALYST_VIEWS } from '../../../projections/registry.ts';
 import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
+import { writeOutput } from '../../cli/outputFile.ts';
 import { csvFile } from './exportFiles/csvFile.ts';
 import type { ExportFile, OpenExportFile } from './exportFiles/exportFile.ts';
 import { parquetFile } from './exportFiles/parquetFile.ts';
@@ -73,22 +73,20 @@ export const exportCommand: CliCommand = {
     const wanted = { accountId, from: dayOf(options, 'from'), to: dayOf(options, 'to') };
     if (wanted.from !== null && wanted.to !== null && wanted.to < wanted.from)
       throw new UsageError('--to must not be before --from');
-    const draft = `${out}.part`;
     const session = await world.storage.openSession('analytics export');
     try {
-      const file = await open(draft, view.columns).catch((error: { code?: string }) => {
-        throw new UsageError(`--out ${out} can't be written (${error.code})`);
+      const rows = await writeOutput(out, async (draft) => {
+        const file = await open(draft, view.columns);
+        try {
+          const count = await session.transaction((tx) => copyRows(tx, view, wanted, file, world.signal));
+          await file.close();
+          return count;
+        } catch (error) {
+          await file.close().catch(() => undefined); // the error above is the cause
+          throw error;
+        }
       });
-      try {
-        const rows = await session.transaction((tx) => copyRows(tx, view, wanted, file, world.signal));
-        await file.close();
-        await rename(draft, out);
-        return { json: { table: view.name, rows, out }, text: `${rows} rows of ${view.name} in ${out}` };
-      } catch (error) {
-        await file.close().catch(() => undefined); // the error above is the cause
-        await rm(draft, { force: true });
-        throw error;
-      }
+      return { json: { table: view.name, rows, out }, text: `${rows} rows of ${view.name} in ${out}` };
     } finally {
       await session.close();
     }

@@ -14,7 +14,8 @@ import {
   paymentIdOf,
   UsageError,
 } from '../../cli/command.ts';
-import { exportFolder } from '../exportFolder.ts';
+import { writeOutput, writingAlone } from '../../cli/outputFile.ts';
+import { exportFolder, LOCK } from '../exportFolder.ts';
 import { storyText } from './storyText.ts';
 import { verifyExport } from './verifier.ts';
 
@@ -53,8 +54,11 @@ const exportCommand: CliCommand = {
     };
     if (period.from !== null && period.to !== null && period.to <= period.from)
       throw new UsageError('--to must be after --from');
-    const folder = exportFolder(String(out));
-    const done = accepted(await world.platform.exportAuditLog(folder, period, following(world, output)));
+    const root = String(out);
+    await mkdir(root, { recursive: true });
+    const done = await writingAlone(root, join(root, LOCK), async () =>
+      accepted(await world.platform.exportAuditLog(exportFolder(root), period, following(world, output))),
+    );
     output.progress.clear();
     const { first, end, size, origin } = done;
     const entries = first === end ? 'no entries' : `entries ${first} to ${end - 1}`;
@@ -81,7 +85,8 @@ const prove: CliCommand = {
       : platform.provePayment(paymentIdOf(text));
     const { proofs, unsealed } = accepted(await proving);
     await mkdir(String(out), { recursive: true });
-    for (const { index, proof } of proofs) await writeFile(join(String(out), `${index}.tlog-proof`), proof);
+    for (const { index, proof } of proofs)
+      await writeOutput(join(String(out), `${index}.tlog-proof`), (draft) => writeFile(draft, proof));
     const rows = proofs.map(({ proof: _, ...one }) => ({ ...one, file: join(String(out), `${one.index}.tlog-proof`) }));
     const lines = rows.map(({ file, stream, revision, type }) => `${file}  ${stream}@${revision}  ${type}`);
     const more = unsealed === 0 ? [] : [`not sealed yet: ${unsealed}; try again in 10 s`];

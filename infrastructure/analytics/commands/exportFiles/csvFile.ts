@@ -13,7 +13,7 @@ const cell = (row: ExportRow, { name, type }: ExportColumns[number]): string => 
 };
 
 export const csvFile: OpenExportFile = async (path, columns) => {
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, 'wx', 0o600);
   await file.appendFile(lineOf(columns.map(({ name }) => name)));
   return {
     write: async (rows) => {

@@ -11,5 +11,5 @@ export interface ExportFile {
   close(): Promise<void>;
 }
 
-/** Opens a private file (mode 0600). Rejects with the error of the file system. */
+/** Creates a private file (mode 0600). Rejects with the error of the file system. */
 export type OpenExportFile = (path: string, columns: ExportColumns) => Promise<ExportFile>;

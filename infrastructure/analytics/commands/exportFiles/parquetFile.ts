@@ -45,7 +45,7 @@ const TYPES: { readonly [T in ColumnType]: ParquetType } = {
 const GROUP = 20_000;
 
 export const parquetFile: OpenExportFile = async (path, columns) => {
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, 'wx', 0o600);
   const bytes = new ByteWriter();
   const flush = async (): Promise<void> => {
     await file.appendFile(new Uint8Array(bytes.buffer, 0, bytes.index));
