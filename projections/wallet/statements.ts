@@ -1,16 +1,21 @@
 // Queries for monthly statements: balances from the sums of days, movements from the entries of the ledger.
 
 import { pagesOf } from '../../application/ports/pagesOf.ts';
-import type { StatementViews } from '../../application/ports/readModels/statements.ts';
+import type { MonthSummary, StatementViews } from '../../application/ports/readModels/statements.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
-import { type LedgerAccount, MERCHANT_ACCOUNTS, type MerchantSums } from '../../domain/kernel/journal.ts';
+import {
+  addSums,
+  type LedgerAccount,
+  MERCHANT_ACCOUNTS,
+  type MerchantSums,
+  NO_MONEY,
+} from '../../domain/kernel/journal.ts';
 import { add, type Minor, toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import {
   type DaySums,
   type EntryAmounts,
-  type KindSums,
   type Movement,
   movementAmounts,
   movementOf,
@@ -108,6 +113,7 @@ const POSTINGS_MAX = 8;
 const SUMS = Array.from({ length: POSTINGS_MAX }, (_, n) => `sum(amounts[${n + 1}])`);
 
 interface ShapeRow {
+  readonly day: string;
   readonly category: string;
   readonly accounts: string;
   readonly amounts: string;
@@ -115,27 +121,28 @@ interface ShapeRow {
 }
 
 /**
- * Adds up entries that post to the same accounts in the same direction, which are of one kind. The sums by place need no sort: 0.8 s for
- * 300,000 entries, compared with 11 s for sums of the expanded postings.
+ * Adds up entries of a day that post to the same accounts in the same direction, which are of one kind. The sums by place need no sort:
+ * 0.8 s for 300,000 entries, and half as much again for the days, compared with 11 s for sums of the expanded postings. The days come
+ * from the entries too, because the read model of days may be ahead of them or behind.
  */
-const kinds = async (
+const monthSums = async (
   db: Sql,
   tenant: Tenant,
   currency: string,
   month: StatementMonth,
-): Promise<readonly KindSums[]> => {
+): Promise<Pick<MonthSummary, 'days' | 'kinds'>> => {
   const { rows } = await db.query<ShapeRow>(
-    `SELECT split_part(stream, '-', 1) AS category, array_to_string(ledger_accounts, ',') AS accounts, count(*) AS movements,
-       array_to_string(ARRAY[${SUMS}], ',') AS amounts
-     ${ENTRIES} GROUP BY split_part(stream, '-', 1), ledger_accounts, amounts[1] < 0`,
+    `SELECT (at AT TIME ZONE 'America/Sao_Paulo')::date::text AS day, split_part(stream, '-', 1) AS category,
+       array_to_string(ledger_accounts, ',') AS accounts, count(*) AS movements, array_to_string(ARRAY[${SUMS}], ',') AS amounts
+     ${ENTRIES} GROUP BY day, split_part(stream, '-', 1), ledger_accounts, amounts[1] < 0 ORDER BY day`,
     bounds(tenant, currency, month),
   );
-  return sumsOfKinds(
-    rows.map(({ category, movements, accounts, amounts }) => ({
-      movements,
-      ...movementAmounts({ category, amounts: amountsOf(accounts, amounts) }),
-    })),
-  );
+  const sums = rows.map(({ day, category, movements, accounts, amounts }) => ({
+    ...{ day, movements },
+    ...movementAmounts({ category, amounts: amountsOf(accounts, amounts) }),
+  }));
+  const days = [...Map.groupBy(sums, ({ day }) => day)].map(([day, of]) => ({ day, ...of.reduce(addSums, NO_MONEY) }));
+  return { days, kinds: sumsOfKinds(sums) };
 };
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -157,8 +164,7 @@ export const statementViews = (pool: SqlPool): StatementViews => ({
       const { rows } = await readPage(tx, tenant, currency, month, movementsMax + 1, null);
       return {
         opening: await opening(tx, tenant, currency, month),
-        days: await days(tx, tenant, currency, month),
-        kinds: await kinds(tx, tenant, currency, month),
+        ...(await monthSums(tx, tenant, currency, month)),
         movements: rows.length > movementsMax ? null : movementsOf(rows),
       };
     }, SNAPSHOT),

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { Sql, SqlPool, SqlTransaction } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import {
@@ -111,14 +112,16 @@ describe('the law of statements', () => {
   });
   after(() => database.close());
 
-  const project = async (written: readonly Written[], account: AccountId) => {
-    const events = written.map((one) => ({
+  const logged = (written: readonly Written[], account: AccountId) =>
+    written.map((one) => ({
       ...one,
       account,
       mode: 'test' as const,
       stream: `${one.category}-${one.subject}`,
       position: '1' as never,
     }));
+  const project = async (written: readonly Written[], account: AccountId) => {
+    const events = logged(written, account);
     // Two batches, so that days are added to.
     const half = Math.ceil(events.length / 2);
     for (const batch of [events.slice(0, half), events.slice(half)]) {
@@ -176,5 +179,34 @@ describe('the law of statements', () => {
       { numRuns: RUNS },
     );
     expect(seen, 'kinds').to.include.members(['payment', 'payout', 'payout_failed']);
+  });
+
+  it('hold for a summary while money is posted, and while the read model of days is behind the ledger', async () => {
+    const tenant = { accountId: rawId() as AccountId, mode: 'test' as const };
+    const payout = () => writtenBy([{ of: 'payout', events: [requested(), paid], when: 0 }]);
+    await project(payout(), tenant.accountId);
+    await database.project(logged(payout(), tenant.accountId), '1');
+    let posted = 0;
+    /** Posts a payout after the first statement of the transaction. */
+    const posting: SqlPool = Object.assign(Object.create(database.pool) as SqlPool, {
+      transaction: <T>(work: (tx: SqlTransaction) => Promise<T>, begin?: string) =>
+        database.pool.transaction((tx) => {
+          const query = async (...asked: Parameters<Sql['query']>) => {
+            const read = await tx.query(...asked);
+            if (++posted === 1) await project(payout(), tenant.accountId);
+            return read;
+          };
+          return work(Object.assign(Object.create(tx) as SqlTransaction, { query }));
+        }, begin),
+    });
+    const month = statementMonth('2026-11') as StatementMonth;
+    const { opening, days, kinds, movements } = await statementViews(posting).summary(tenant, 'BRL', month, 100);
+    expect(posted).to.be.above(1);
+    const closing = (movements ?? []).reduce(addSums, opening);
+    const { entry } = payout().find((one) => one.entry !== null) as Written;
+    const { available } = merchantSums(entry?.postings ?? []);
+    expect(closing).to.include({ available: 2 * available });
+    expect(kinds.reduce(addSums, opening)).to.deep.equal(closing);
+    expect(days.reduce(addSums, opening)).to.deep.equal(closing);
   });
 });

@@ -3,7 +3,7 @@ import type { Tenant } from '../../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../../domain/kernel/journal.ts';
 import type { DaySums, KindSums, Movement, StatementMonth } from '../../../domain/presentation/statement.ts';
 
-/** A month as seen at one moment. */
+/** A month as seen at one moment: the opening balance and the days, the kinds or the movements add up to the same closing balance. */
 export interface MonthSummary {
   /** The balance before the month. */
   readonly opening: MerchantSums;
