@@ -21,11 +21,13 @@ import type { Mail, MailSender } from '../ports/mail.ts';
 
 // --- The facts of a case: case, order, amount and reason. Order and reason are foreign text, so each is cut to one short line. ---
 
-/** Facts about the disputed charge. */
+/** Facts about the disputed charge and its case. */
 export interface DisputedCharge {
   readonly metadata: ChargeTerms['metadata'];
   /** The payer's claim; null if the bank did not report it. */
   readonly method: DisputeMethod | null;
+  /** The case has ended, possibly after the event. */
+  readonly hasEnded: boolean;
 }
 
 const METHOD: { readonly [M in DisputeMethod]: string | null } = {
@@ -117,9 +119,23 @@ const ended = (medCase: MedCase): readonly [string, string] => {
   return ['Resultado da disputa', `Resultado: ${sentence}.`];
 };
 
-const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string, string] => [
+const heldOf = ({ held, terms: { currency } }: MedCase): string => formatAmount(held, currency, 'pt');
+
+const held = (medCase: MedCase): readonly [string, string] => [
   'Valor retido por uma disputa',
-  `Após uma análise, ${formatAmount(amount, currency, 'pt')} foram retidos até o resultado da disputa.`,
+  `Após uma análise, ${heldOf(medCase)} foram retidos até o resultado da disputa.`,
+];
+
+const opened = (medCase: MedCase, hasEnded: boolean): readonly [string, string] => [
+  'Nova disputa aberta',
+  [
+    `O pagador contesta ${amountOf(medCase.terms)} da cobrança.`,
+    medCase.terms.amountMismatch
+      ? 'O valor informado difere do valor da cobrança; por isso nada foi retido.'
+      : `O valor retido até o resultado da disputa é de ${heldOf(medCase)}.`,
+    // The banks may have returned the money before they reported the dispute.
+    ...(hasEnded ? [] : [deadline(medCase), 'Você pode contestar, aceitar e anexar provas.']),
+  ].join(' '),
 ];
 
 /** The events that are mailed. */
@@ -130,22 +146,22 @@ const isMailed = reading(MED_CASE.groups, {
 });
 
 /** Returns subject and sentence of the mail about an event, or null if the event is not mailed. */
-const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string, string] | null => {
+const newsOf = (
+  type: MedCaseEvent['type'],
+  medCase: MedCase,
+  { hasEnded }: DisputedCharge,
+): readonly [string, string] | null => {
   if (!isMailed.isRead(type)) return null;
   switch (type) {
     case 'MedCaseOpened':
-      return [
-        'Nova disputa aberta',
-        `${
-          medCase.terms.amountMismatch
-            ? 'O valor informado difere do valor da cobrança; por isso nada foi retido.'
-            : 'O valor restante da cobrança foi retido até o resultado da disputa.'
-        } ${deadline(medCase)} Você pode contestar, aceitar e anexar provas.`,
-      ];
+      return opened(medCase, hasEnded);
     case 'MedCaseEvidenceRequested':
       return ['Provas solicitadas em uma disputa', `Pedimos que você anexe provas à disputa. ${deadline(medCase)}`];
     case 'MedCaseDeadlineNeared':
-      return ['Prazo de uma disputa próximo do fim', `Falta um dia para responder à disputa. ${deadline(medCase)}`];
+      return [
+        'Prazo de uma disputa próximo do fim',
+        `Falta um dia ou menos para responder à disputa de ${amountOf(medCase.terms)}. ${deadline(medCase)}`,
+      ];
     case 'MedCaseAccepted':
     case 'MedCaseRejected':
     case 'MedCaseClosed':
@@ -179,7 +195,7 @@ export const caseMail = (
   charge: DisputedCharge,
   publicUrl: string,
 ): Words | null => {
-  const news = newsOf(type, medCase);
+  const news = newsOf(type, medCase, charge);
   if (news === null) return null;
   const [title, sentence] = news;
   const mark = medCase.terms.mode === 'test' ? '[teste] ' : '';
@@ -236,14 +252,18 @@ export const sendCaseMail =
     readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
-    const step = await commands.loadStep(MED_CASE, MED_CASE.stream(caseId), revision);
+    const stream = MED_CASE.stream(caseId);
+    const step = await commands.loadStep(MED_CASE, stream, revision);
     if (step === null || step.after.status === 'absent') return;
     const medCase: MedCase = step.after;
     const { paymentId, accountId } = medCase.terms;
     const { charge, transaction } = assertExists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     const method = dispute?.caseId === caseId ? dispute.method : null;
-    const words = caseMail(step.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);
+    const { state } = await commands.load(MED_CASE, stream);
+    const hasEnded = state.status !== 'absent' && state.closedAt !== null;
+    const about = { metadata: charge.terms.metadata, method, hasEnded };
+    const words = caseMail(step.event.type, medCase, about, publicUrl);
     if (words === null) return;
     const { email } = await accounts.get(accountId);
     await sender.send({ id: caseMailIdOf(caseId, revision), to: email, ...words });

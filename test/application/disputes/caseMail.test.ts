@@ -12,7 +12,7 @@ import { caseAfter, caseOpened } from '../../world/medCases.ts';
 const OF_OTHER_AMOUNT: Partial<CaseTerms> = { amountMismatch: true, held: ZERO };
 const opened = (over: Partial<CaseTerms> = {}): MedCase => caseAfter(caseOpened(over));
 const PUBLIC_URL = 'https://pay.example.com';
-const CHARGE: DisputedCharge = { metadata: {}, method: null };
+const CHARGE: DisputedCharge = { metadata: {}, method: null, hasEnded: false };
 const mailOf = (type: MedCaseEvent['type'], medCase: MedCase, charge: Partial<DisputedCharge> = {}) =>
   caseMail(type, medCase, { ...CHARGE, ...charge }, PUBLIC_URL);
 /** Its first sentences: what follows the greeting. */
@@ -28,7 +28,7 @@ describe('a mail about a dispute case', () => {
   it('has subject, sentence and facts, as text and as HTML', () => {
     const { subject, text, html } = mailOf('MedCaseOpened', opened())!;
     const sentence =
-      'O valor restante da cobrança foi retido até o resultado da disputa. O prazo de resposta não foi informado. Você pode contestar, aceitar e anexar provas.';
+      'O pagador contesta R$ 123,45 da cobrança. O valor retido até o resultado da disputa é de R$ 123,45. O prazo de resposta não foi informado. Você pode contestar, aceitar e anexar provas.';
     expect(subject).to.equal('[teste] Nova disputa aberta: R$ 123,45');
     expect(text).to.equal(`Olá,\n\n${sentence}\n\n${FACTS}\n\nComo responder a uma disputa: ${GUIDE}\n\nQuita\n`);
     expect(html).to.include(`<p>Olá,</p><p>${sentence}</p>`);
@@ -88,13 +88,32 @@ describe('a mail about a dispute case', () => {
   });
   it('of a reported amount that is not the charge’s says that nothing was held', () => {
     expect(sentenceOf('MedCaseOpened', opened(OF_OTHER_AMOUNT))).to.match(
-      /^O valor informado difere do valor da cobrança; por isso nada foi retido\. /,
+      /^O pagador contesta R\$ 123,45 da cobrança\. O valor informado difere do valor da cobrança; por isso nada foi retido\. /,
+    );
+  });
+  it('names the disputed and the held amount, where they are a part of the charge or differ', () => {
+    for (const [amount, held, amounts] of [
+      [5_000, 5_000, ['R$ 50,00', 'R$ 50,00']],
+      [12_345, 5_000, ['R$ 123,45', 'R$ 50,00']],
+    ] as const) {
+      const medCase = opened({ amount: toMinor(amount), held: toMinor(held) });
+      const sentence = `O pagador contesta ${amounts[0]} da cobrança. O valor retido até o resultado da disputa é de ${amounts[1]}. `;
+      expect(sentenceOf('MedCaseOpened', medCase)?.startsWith(sentence)).to.equal(true);
+      expect(sentenceOf('MedCaseDeadlineNeared', medCase)).to.include(` à disputa de ${amounts[0]}. `);
+    }
+  });
+  it('of a case that has ended since it opened asks for no answer', () => {
+    const part = opened({ amount: toMinor(5_000), held: toMinor(5_000) });
+    expect(mailOf('MedCaseOpened', part, { hasEnded: true })?.text.split('\n\n')[1]).to.equal(
+      'O pagador contesta R$ 50,00 da cobrança. O valor retido até o resultado da disputa é de R$ 50,00.',
     );
   });
   it('tells the deadline in the time of Brasília', () => {
     const medCase = opened({ responseDeadline: parseTimestamp('2026-11-25T02:30:00.000Z') });
     const deadline = 'Prazo de resposta: 24/11/2026, 23:30 (horário de Brasília).';
-    expect(sentenceOf('MedCaseDeadlineNeared', medCase)).to.equal(`Falta um dia para responder à disputa. ${deadline}`);
+    expect(sentenceOf('MedCaseDeadlineNeared', medCase)).to.equal(
+      `Falta um dia ou menos para responder à disputa de R$ 123,45. ${deadline}`,
+    );
     expect(sentenceOf('MedCaseEvidenceRequested', medCase)).to.equal(
       `Pedimos que você anexe provas à disputa. ${deadline}`,
     );
