@@ -1,5 +1,6 @@
 // Changes an account's logo. Its bytes are stored outside the log, which holds only their SHA-256, so that events stay small (rule O3).
 import type { AccountSettings } from '../../domain/account/account.ts';
+import type { SettingsChange } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Changer } from '../core/eventMetadata.ts';
@@ -13,18 +14,23 @@ interface LogoNeeds extends SettingsNeeds {
 }
 
 /**
- * Returns all settings after the change. null removes the logo and its bytes. After a replacement, the previous logo is kept until the
- * next change, for open pages. Rejects with `not_found` if the account does not exist, and with `change_limit_reached`.
+ * Changes the logo, and other settings in the same event. Returns all settings after the change. null removes the logo and its bytes.
+ * After a replacement, the previous logo is kept until the next change, for open pages. Rejects like `changeAccountSettings`.
  */
 export const replaceLogo =
   (needs: LogoNeeds) =>
-  (accountId: AccountId, logo: CheckedLogo | null, by: Changer): Promise<AccountSettings | Rejection> =>
+  (
+    accountId: AccountId,
+    logo: CheckedLogo | null,
+    by: Changer,
+    others: SettingsChange = {},
+  ): Promise<AccountSettings | Rejection> =>
     // Concurrent changes would delete each other's bytes.
     needs.withTenantLock({ accountId, mode: 'live' }, 'logo', async () => {
       const before = await changeAccountSettings(needs)(accountId, {}, by);
       if (isRejection(before)) return before;
       if (logo !== null) await needs.logos.put(accountId, logo);
-      const after = await changeAccountSettings(needs)(accountId, { logo: logo?.sha256 ?? null }, by);
+      const after = await changeAccountSettings(needs)(accountId, { ...others, logo: logo?.sha256 ?? null }, by);
       if (isRejection(after)) {
         if (logo !== null) await needs.logos.keepOnly(accountId, before.logo === null ? [] : [before.logo]);
         return after;

@@ -81,8 +81,10 @@ export const settingsCommand = ({ settings: declared }: DeclaredSettings): CliCo
       const by = { actor: operator, requestId: null };
       const logo = await logoOf(options['logo']);
       const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
-      let agreed = await changeAccountSettings(needs)(id, changeOf(known, options), by);
-      if (logo !== undefined && !isRejection(agreed)) agreed = await replaceLogo(needs)(id, logo, by);
+      const change = changeOf(known, options);
+      const agreed = await (logo === undefined
+        ? changeAccountSettings(needs)(id, change, by)
+        : replaceLogo(needs)(id, logo, by, change));
       if (isRejection(agreed)) throw new UsageError(agreed.message);
       const changed = Object.keys(options).filter((option) => options[option] !== undefined);
       const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };

@@ -4,10 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { runWords } from '../../../support/cli.ts';
 import { jpegImage, pngImage } from '../../../support/images.ts';
 import { startedDatabase, TestGateway } from '../../../world/gateway.ts';
-import { expectError, rawIdOf } from '../../../world/http.ts';
+import { eventTypes, expectError, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
 import type { TestDatabase } from '../../../world/postgres.ts';
@@ -69,8 +70,12 @@ describe('branding', () => {
     expect(before).to.contain('class="brand"').and.not.to.contain('/pay/colors/').and.not.to.contain('/pay/logos/');
 
     const png = pngImage();
+    const changes = () => eventTypes(gateway, ACCOUNT.stream(shop.tenant.accountId));
+    const opened = await changes();
     const done = await settings(shop, '--logo', await file('a.png', png), '--color', '#FFE600');
     expect(done).to.deep.equal({ code: 0, err: done.err, logo: shaOf(png), color: '#ffe600' });
+    // One change, so that none is made without the other.
+    expect(await changes()).to.deep.equal([...opened, 'AccountSettingsChanged']);
     const html = await untilPage(id, `<img src="/pay/logos/${shaOf(png)}" alt="Loja de Teste">`);
     expect(html).to.not.contain('class="brand"');
     const [, href] = /<link rel="stylesheet" href="(\/pay\/colors\/ffe600\.css\?v=[0-9a-f]{16})">/.exec(html) ?? [];
