@@ -4,13 +4,18 @@ import type { JobQueue } from '../../application/ports/jobs.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Clock } from '../../application/ports/system.ts';
-import { nextDueMs, type TimerKinds, takeDueTimers } from './timerTable.ts';
+import { nextDueByClock, nextDueMs, type TimerKinds, takeDueTimers } from './timerTable.ts';
 
-/** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead. */
+/** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead (see PAUSE_MS_PER_CLOCK). */
 const LOOK_MS = 1_000;
 const BATCH = 500;
 /** Pause before due timers are looked at again that the scan left, because another scan takes them or a reaction changes them. */
 const LOCKED_MS = 50;
+/**
+ * The pause after a look at all test clocks grows with their number, so that at most 2,000 are looked at in a second. Each takes three
+ * buffers. A timer that is set meanwhile is found after the pause; those found before wake the scan when they are due.
+ */
+const PAUSE_MS_PER_CLOCK = 0.5;
 
 export class TimerScan {
   readonly #db: SqlPool;
@@ -21,6 +26,9 @@ export class TimerScan {
   readonly #mayWork: () => boolean;
   #scanning: Repeating | null = null;
   #stopped = false;
+  /** When timers of accounts whose test clock is ahead fall due next, in real time, as of the last look at the clocks. */
+  #clocksDueMs = Number.POSITIVE_INFINITY;
+  #lookAtClocksFromMs = Number.NEGATIVE_INFINITY;
 
   /** `mayWork` is called before each scan. Timers that fall due in the meantime are found by a later scan. */
   constructor(
@@ -56,16 +64,23 @@ export class TimerScan {
 
   async #scan(): Promise<void> {
     if (!this.#mayWork()) return;
-    while ((await this.#dispatch()) === BATCH && !this.#stopped);
-    const dueMs = await nextDueMs(this.#db, this.#kinds);
-    if (dueMs === null) return;
-    const leftMs = dueMs - this.#clock.now();
+    if (this.#clock.now() >= this.#lookAtClocksFromMs) await this.#lookAtClocks();
+    const byClock = this.#clocksDueMs <= this.#clock.now();
+    while ((await this.#dispatch(byClock)) === BATCH && !this.#stopped);
+    if (byClock) await this.#lookAtClocks();
+    const leftMs = Math.min(await nextDueMs(this.#db, this.#kinds), this.#clocksDueMs) - this.#clock.now();
     this.#scanning?.within(leftMs > 0 ? leftMs : LOCKED_MS);
   }
 
-  #dispatch(): Promise<number> {
+  async #lookAtClocks(): Promise<void> {
+    const { dueMs, clocks } = await nextDueByClock(this.#db, this.#kinds);
+    this.#clocksDueMs = dueMs;
+    this.#lookAtClocksFromMs = this.#clock.now() + PAUSE_MS_PER_CLOCK * clocks;
+  }
+
+  #dispatch(byClock: boolean): Promise<number> {
     return this.#db.transaction(async (tx) => {
-      const due = await takeDueTimers(tx, this.#clock.now(), BATCH, this.#kinds);
+      const due = await takeDueTimers(tx, this.#clock.now(), BATCH, this.#kinds, byClock);
       if (due.length > 0) await this.#jobs.enqueue(due.map(this.#kinds.jobOf), tx);
       return due.length;
     });

@@ -113,30 +113,31 @@ const NOT_DRAINED = `NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.tes
            WHERE c.account_id = t.account_id AND c.draining AND t.due_at <= c.drain_until))`;
 const DRAINED_TO = "CASE WHEN c.draining THEN c.drain_until ELSE '-infinity' END";
 
+const DUE = `(SELECT t.kind, t.key FROM operations.timers t
+         WHERE t.due_at <= $1 AND ${NOT_DRAINED} AND ${isKnown('t', '$3')}
+         ORDER BY t.due_at LIMIT $2)`;
+const DUE_BY_CLOCK = `(SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
+           SELECT i.kind, i.key, i.due_at FROM operations.timers i
+           WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
+             AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$3')}
+           ORDER BY i.due_at LIMIT $2) t
+         LIMIT $2)`;
+
 /**
- * Takes up to `limit` timers that are due at real time `nowMs`, shifted by their account's test clock. Timers that a draining clock has
- * jumped over are left to the drain. The caller enqueues the timers in the same transaction. Locked timers are left to the next scan,
- * so that two processes that take many timers can't deadlock.
+ * Takes up to `limit` timers that are due at real time `nowMs`, shifted by their account's test clock. `byClock` false: without the timers
+ * that only a test clock makes due. Timers that a draining clock has jumped over are left to the drain. The caller enqueues the timers in
+ * the same transaction. Locked timers are left to the next scan, so that two processes that take many timers can't deadlock.
  */
 export const takeDueTimers = async (
   tx: Sql,
   nowMs: number,
   limit: number,
   { versions }: Pick<TimerKinds, 'versions'>,
+  byClock = true,
 ): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
-    name: 'take_due_timers',
-    text: `WITH due AS (
-        (SELECT t.kind, t.key FROM operations.timers t
-         WHERE t.due_at <= $1 AND ${NOT_DRAINED} AND ${isKnown('t', '$3')}
-         ORDER BY t.due_at LIMIT $2)
-        UNION
-        (SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
-           SELECT i.kind, i.key, i.due_at FROM operations.timers i
-           WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
-             AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$3')}
-           ORDER BY i.due_at LIMIT $2) t
-         LIMIT $2)),
+    name: byClock ? 'take_due_timers' : 'take_due_timers_by_real_time',
+    text: `WITH due AS (${byClock ? `${DUE} UNION ${DUE_BY_CLOCK}` : DUE}),
       free AS (SELECT i.kind, i.key FROM operations.timers i JOIN due USING (kind, key) FOR UPDATE OF i SKIP LOCKED)
       DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
     values: [fromMillis(nowMs), limit, versions],
@@ -144,20 +145,32 @@ export const takeDueTimers = async (
   return rows.map(fromRow);
 };
 
-/** Returns the real time of the next known timer in milliseconds, or null without timers. */
-export const nextDueMs = async (db: Sql, { versions }: Pick<TimerKinds, 'versions'>): Promise<number | null> => {
-  const { rows } = await db.query<{ next: number | null }>({
+/** Returns the real time in milliseconds at which the next known timer is due if no test clock moved, or Infinity without timers. */
+export const nextDueMs = async (db: Sql, { versions }: Pick<TimerKinds, 'versions'>): Promise<number> => {
+  const { rows } = await db.query<{ next: number }>({
     name: 'next_due',
-    text: `SELECT (extract(epoch FROM least(
-        (SELECT t.due_at FROM operations.timers t
-         WHERE ${NOT_DRAINED} AND ${isKnown('t', '$1')}
-         ORDER BY t.due_at LIMIT 1),
-        (SELECT min(first.due_at - c.offset_seconds * interval '1 second') FROM operations.test_clocks c CROSS JOIN LATERAL (
-           SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test'
-             AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$1')} ORDER BY i.due_at LIMIT 1) first))) * 1000)::bigint AS next`,
+    text: `SELECT (extract(epoch FROM t.due_at) * 1000)::bigint AS next FROM operations.timers t
+      WHERE ${NOT_DRAINED} AND ${isKnown('t', '$1')} ORDER BY t.due_at LIMIT 1`,
     values: [versions],
   });
-  return rows[0]?.next ?? null;
+  return rows[0]?.next ?? Number.POSITIVE_INFINITY;
+};
+
+/** Returns the same for timers of accounts whose test clock is ahead, and the number of these accounts, which are all looked at. */
+export const nextDueByClock = async (
+  db: Sql,
+  { versions }: Pick<TimerKinds, 'versions'>,
+): Promise<{ readonly dueMs: number; readonly clocks: number }> => {
+  const { rows } = await db.query<{ next: number | null; clocks: number }>({
+    name: 'next_due_by_clock',
+    text: `SELECT (extract(epoch FROM min(first.due_at - c.offset_seconds * interval '1 second')) * 1000)::bigint AS next,
+        count(*)::int AS clocks
+      FROM operations.test_clocks c LEFT JOIN LATERAL (
+        SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test'
+          AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$1')} ORDER BY i.due_at LIMIT 1) first ON true`,
+    values: [versions],
+  });
+  return { dueMs: rows[0]?.next ?? Number.POSITIVE_INFINITY, clocks: rows[0]?.clocks ?? 0 };
 };
 
 /** Most timers of a drain that are taken together, independent of their due times. */

@@ -1,10 +1,11 @@
 // Timers become jobs when they are due in their account's time, in order, woken for the nearest one.
 import { expect } from 'chai';
-import type { SqlPool } from '../../../application/ports/sql.ts';
+import type { SqlPool, SqlStatement } from '../../../application/ports/sql.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import {
   clearTimers,
+  nextDueByClock,
   nextDueMs,
   setTimers,
   takeDueTimers,
@@ -35,6 +36,11 @@ describe('timers', () => {
   /** Moved at NOW_MS. */
   const clock = (name: string, seconds: number, draining: boolean) =>
     pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
+  /** The real time of the next timer, or null. */
+  const next = async (): Promise<number | null> => {
+    const dueMs = Math.min(await nextDueMs(pool, timerKinds), (await nextDueByClock(pool, timerKinds)).dueMs);
+    return dueMs === Number.POSITIVE_INFINITY ? null : dueMs;
+  };
   const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
 
   it('that are cleared are not planned for anew in each call, though calls have one timer', async () => {
@@ -62,9 +68,9 @@ describe('timers', () => {
   it('of a newer version, or of an unknown kind, are left to a newer worker, and nobody waits for them', async () => {
     const later = timer('later', at(1), { payload: { v: 2, paymentId: 'later' } });
     await setTimers(pool, [later, timer('unknown', at(1), { kind: 'gift' }), timer('a', at(2))]);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 2_000);
+    expect(await next()).to.equal(NOW_MS + 2_000);
     expect(keys(await takeDueTimers(pool, NOW_MS + 3_000, 10, timerKinds))).to.deep.equal(['a']);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(null);
+    expect(await next()).to.equal(null);
     const newer = { versions: JSON.stringify({ expire: 2, gift: 1 }) };
     const taken = await takeDueTimers(pool, NOW_MS + 3_000, 10, newer);
     expect(keys(taken)).to.deep.equal(['later', 'unknown']);
@@ -99,7 +105,7 @@ describe('timers', () => {
     const taken = [];
     for (let n = 0; n < 3; n++) taken.push(...keys(await takeDueTimers(pool, NOW_MS, 1, timerKinds)));
     expect(taken).to.deep.equal(['a', 'b', 'c']);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 1_000);
+    expect(await next()).to.equal(NOW_MS + 1_000);
   });
 
   it('follow the test clock of their account, and of no other account or mode', async () => {
@@ -110,10 +116,10 @@ describe('timers', () => {
       timer('ahead-live', at(3_600), { account: account('ahead'), mode: 'live' }),
       timer('other', at(3_600)),
     ]);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS);
+    expect(await next()).to.equal(NOW_MS);
     expect(keys(await takeDueTimers(pool, NOW_MS - 1, 10, timerKinds))).to.deep.equal([]);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['ahead']);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 1_000);
+    expect(await next()).to.equal(NOW_MS + 1_000);
   });
 
   // A reaction that cleared two refunds' timers and a drain that took them waited for each other: 3 s until one was given up.
@@ -124,7 +130,7 @@ describe('timers', () => {
       await testTimers(pool, new RecordingJobs(), timerKinds).done([timer('a', at(-2)), timer('b', at(-2))]);
       expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['c']);
     });
-    expect(await nextDueMs(pool, timerKinds)).to.equal(null);
+    expect(await next()).to.equal(null);
   });
 
   it('that a reaction was changing in vain are there for the next look', async () => {
@@ -147,14 +153,14 @@ describe('timers', () => {
       timer('soon', at(10)),
     ]);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['live']);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 10_000);
+    expect(await next()).to.equal(NOW_MS + 10_000);
     const drained = testTimers(pool, new RecordingJobs(), timerKinds);
     expect(await drained.drainsUntil(account('drained'))).to.equal(at(3_600));
     expect(await drained.drained(account('drained'), at(3_599))).to.equal(false); // moved on meanwhile
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal([]);
     expect(await drained.drained(account('drained'), at(3_600))).to.equal(true);
     expect(await drained.drainsUntil(account('drained'))).to.equal(null);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS - 3_605_000);
+    expect(await next()).to.equal(NOW_MS - 3_605_000);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['t']);
   });
 
@@ -166,10 +172,10 @@ describe('timers', () => {
       timer('next', at(3_610), own),
       timer('later', at(3_611), own),
     ]);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 10_000);
+    expect(await next()).to.equal(NOW_MS + 10_000);
     expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10, timerKinds))).to.deep.equal([]);
     expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['next']);
-    expect(await nextDueMs(pool, timerKinds)).to.equal(NOW_MS + 11_000);
+    expect(await next()).to.equal(NOW_MS + 11_000);
   });
 
   it('of a drained account that are sent become jobs once, and are gone', async () => {
@@ -211,6 +217,7 @@ describe('timers', () => {
       scan = new TimerScan(db, jobs, timerKinds, { now: Date.now }, (error) => errors.push(error.message));
       scan.start();
     };
+    const nameOf = (statement: SqlStatement | string) => (typeof statement === 'string' ? null : statement.name);
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
     afterEach(() => scan.stop());
 
@@ -230,7 +237,7 @@ describe('timers', () => {
         })),
       );
       await scan.stop(); // its transaction has ended
-      expect(await nextDueMs(pool, timerKinds)).to.equal(null);
+      expect(await next()).to.equal(null);
     });
 
     /** None early, and the best of them sooner than it would have looked by itself: what the machine does besides is not asked. */
@@ -277,7 +284,7 @@ describe('timers', () => {
           transaction: (work) => pool.transaction(work),
           query: async (statement, values) => {
             const result = await pool.query(statement, values);
-            if (looks++ === 0) await gate.pass(); // it has looked, and found nothing
+            if (nameOf(statement) === 'next_due' && looks++ === 0) await gate.pass(); // it has looked, and found nothing
             return result as never;
           },
         };
@@ -313,6 +320,41 @@ describe('timers', () => {
       });
       expect((looked[11] as number) - (looked[1] as number)).to.be.at.least(400);
       expect(jobs.enqueued).to.deep.equal([]);
+    });
+
+    it('of 10,000 test clocks are looked for every 5 s, and wake it when they are due', async () => {
+      let nowMs = NOW_MS;
+      let looks = 0;
+      let scanned = Promise.withResolvers<void>();
+      const counting: SqlPool = {
+        transaction: (work) => pool.transaction(work),
+        query: async (statement, values) => {
+          const result = await pool.query(statement, values);
+          if (nameOf(statement) === 'next_due_by_clock') looks += 1;
+          if (nameOf(statement) === 'next_due') scanned.resolve();
+          return result as never;
+        },
+      };
+      await pool.query(
+        `INSERT INTO operations.test_clocks SELECT 'c' || n, 60, false, $1 FROM generate_series(1, 9999) n`,
+        [at(60)],
+      );
+      await clock('ahead', 3_600, false);
+      await setTimers(pool, [timer('a', at(3_600 + 20), { account: account('ahead') })]);
+      jobs = new RecordingJobs();
+      scan = new TimerScan(counting, jobs, timerKinds, { now: () => nowMs }, (error) => errors.push(error.message));
+      scan.start();
+      await scanned.promise;
+      for (let second = 1; second < 20; second++) {
+        nowMs = NOW_MS + 1_000 * second;
+        scanned = Promise.withResolvers();
+        scan.nudge('');
+        await scanned.promise;
+      }
+      expect([looks, jobs.enqueued]).to.deep.equal([4, []]);
+      nowMs = NOW_MS + 20_000;
+      scan.nudge('');
+      await jobs.count(1);
     });
 
     it('are kept when their jobs can’t be enqueued, and it goes on', async () => {

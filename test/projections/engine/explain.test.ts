@@ -15,7 +15,13 @@ import type {
   Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
-import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
+import {
+  fireTimersNow,
+  nextDueByClock,
+  nextDueMs,
+  takeDueTimers,
+  testTimers,
+} from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
@@ -156,6 +162,7 @@ describe('at 30,000 rows', function suite() {
     'one refund': (db) => refundViews(db).find(TENANT, 'r7' as RefundId),
     'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500, timerKinds),
     'the time of the next timer': (db) => nextDueMs(db, timerKinds),
+    'the time of the next timer by a test clock': (db) => nextDueByClock(db, timerKinds),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
     'taking the timers of an instant from a drain': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
