@@ -58,7 +58,11 @@ const run = async (name: string, log: Log, asked: AbortSignal): Promise<number> 
   if (!isRole(name)) throw new ConfigError(`there is no role ${name}; the roles are ${Object.keys(ROLES).join(', ')}`);
   const config = configOf(name);
   log.level = config.logLevel;
-  const program = await startProgram(config, log, ROLES[name], asked);
+  const program = await startProgram(config, log, ROLES[name], asked).catch((error: Error) => {
+    if (asked.aborted && error.name === 'AbortError') return null;
+    throw error;
+  });
+  if (program === null) return 0;
   if (!asked.aborted)
     process.stdout.write(
       name === 'all'

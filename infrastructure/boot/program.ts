@@ -17,7 +17,7 @@ import { auditStopped, unreadiness } from '../monitoring/readiness.ts';
 import { securityLog } from '../monitoring/securityLog.ts';
 import { type Database, openDatabase } from '../postgres/database.ts';
 import { openClock } from '../postgres/databaseClock.ts';
-import { migrate } from '../postgres/migrate.ts';
+import { MIGRATIONS, migrate } from '../postgres/migrate.ts';
 import { keyringOf } from '../secrets/secretsKey.ts';
 import { type HttpServer, listen, SOCKET_BOUNDS } from '../server/httpServer.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
@@ -44,7 +44,10 @@ export interface Program {
 /** Everything in one process (`npm start`). */
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
-/** Starts the program. If `asked` aborts meanwhile, the start waits for nothing more and serves nothing. Throws what broke the start. */
+/**
+ * Starts the program. If `asked` aborts meanwhile, the start waits for nothing more and serves nothing. Throws what broke the start, or an
+ * AbortError if it was asked to stop while another process migrates the database.
+ */
 export const startProgram = async (config: Config, log: Log, roles: Roles, asked: AbortSignal): Promise<Program> => {
   const resources = new AsyncDisposableStack();
   const breaking = new AbortController();
@@ -58,7 +61,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles, asked
     const servers = await openServers(config, roles, resources);
     const database = await openDatabase(config, log, breakProgram);
     resources.defer(() => database.close());
-    await migrate(database.connectionString);
+    await migrate(database.connectionString, MIGRATIONS, { signal: asked });
     let isOpen = false;
     // During the start, a failed connection ends the program with its error, so the log needs no warning.
     const keyring = await keyringOf(config);

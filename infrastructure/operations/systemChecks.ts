@@ -7,6 +7,7 @@ import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
+import { POSTGRES_MIN } from '../postgres/database.ts';
 import { CONNECTED_LEASES, LEASE_TIMINGS } from '../postgres/leases.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { countSealed } from '../secrets/resealing.ts';
@@ -32,8 +33,6 @@ export interface Checked {
 
 type Check = (checked: Checked, reports: OwnReports) => Promise<Finding>;
 
-/** The first version with all features that Quita uses. */
-const POSTGRES_MIN = 14;
 /** The most connections that one process opens (architecture §9). */
 const CONNECTIONS_A_PROCESS = 24;
 /** Signatures tolerate 300 s and event store deadlines 10 s, so one second is harmless. */

@@ -38,13 +38,18 @@ export const openDatabase = async (config: Config, log: Log, onLost: (error: Err
 
 // --- Checks that the database of DATABASE_URL answers before anything else uses it, so that a wrong setting is reported in seconds ---
 
-/** The database does not answer, or rejects the login. The message is one line without the password. */
+/** The database does not answer, rejects the login, or is too old. The message is one line without the password. */
 export class DatabaseUnreachable extends Error {
   override name = 'DatabaseUnreachable';
 }
 
+/** The first version with all features that Quita uses. */
+export const POSTGRES_MIN = 14;
+
 /** Covers DNS, connecting, TLS, login and the first answer. */
 const PATIENCE_MS = 4_000;
+
+const VERSION = "SELECT current_setting('server_version') AS version";
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
@@ -58,7 +63,7 @@ const reasonOf = (error: unknown, where: string): string => {
   return `the database at ${where} can't be used: ${oneLine((error as Error).message) || code || 'unknown error'}`;
 };
 
-/** Resolves when the database answers. Throws DatabaseUnreachable after at most `patienceMs`. */
+/** Resolves when the database answers and is new enough. Throws DatabaseUnreachable after at most `patienceMs`. */
 export const reachDatabase = async (connectionString: string, patienceMs = PATIENCE_MS): Promise<void> => {
   // The client's own timeout closes the socket. It comes after the one below, which has the better message.
   const connectionTimeoutMillis = patienceMs + 1_000;
@@ -67,11 +72,16 @@ export const reachDatabase = async (connectionString: string, patienceMs = PATIE
   const where = `${client.host}:${client.port}`;
   const late = () => new DatabaseUnreachable(`DATABASE_URL: no answer from ${where} within ${patienceMs / 1_000} s`);
   try {
-    await withTimeout(
-      client.connect().then(() => client.query('SELECT 1')),
+    const { rows } = await withTimeout(
+      client.connect().then(() => client.query<{ version: string }>(VERSION)),
       patienceMs,
       late,
     );
+    const version = rows[0]?.version ?? '';
+    if (Number.parseInt(version, 10) < POSTGRES_MIN)
+      throw new DatabaseUnreachable(
+        `DATABASE_URL: the server at ${where} is PostgreSQL ${version}, and Quita needs PostgreSQL ${POSTGRES_MIN} or newer`,
+      );
     await client.end();
   } catch (error) {
     if (error instanceof DatabaseUnreachable) throw error;

@@ -80,7 +80,9 @@ export class MigrationHeldUp extends Error {
 const TABLE = 'schema_migrations';
 
 /** An advisory lock serialises migrations across processes. A process killed during a migration leaves nothing half done. */
-const LOCK = 'SELECT pg_advisory_lock(1903520116, 1)';
+const TRY_LOCK = 'SELECT pg_try_advisory_lock(1903520116, 1) AS locked';
+/** Between attempts to lock, because a start that is asked to stop can't take back a statement that waits. */
+const TRY_LOCK_MS = 100;
 
 /** Returns the names of the migrations that ran; empty for an empty database. */
 const migrationsDone = async (connectionString: string): Promise<readonly string[]> => {
@@ -109,12 +111,13 @@ const HELD_UP_MS_MAX = 60_000;
 
 /**
  * Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. Throws ForeignSchema.
- * Throws MigrationHeldUp if another session holds a table for longer than `heldUpMsMax`; the migrations before that one are done.
+ * Throws MigrationHeldUp if another session holds a table for longer than `heldUpMsMax`; the migrations before that one are done. Throws an
+ * AbortError if `signal` aborts while it waits for another process.
  */
 export const migrate = async (
   connectionString: string,
   names = MIGRATIONS,
-  heldUpMsMax = HELD_UP_MS_MAX,
+  { heldUpMsMax = HELD_UP_MS_MAX, signal }: { heldUpMsMax?: number; signal?: AbortSignal } = {},
 ): Promise<void> => {
   const done = await migrationsDone(connectionString);
   refuseForeign(done);
@@ -144,12 +147,12 @@ export const migrate = async (
   try {
     const lock = await db.client.acquireConnection();
     try {
-      await db.raw('SET lock_timeout = 0').connection(lock); // another process's migration may take long
-      await db.raw(LOCK).connection(lock);
+      const tryLock = async (): Promise<boolean> => (await db.raw(TRY_LOCK).connection(lock)).rows[0].locked;
+      while (!(await tryLock())) await pause(TRY_LOCK_MS, undefined, { signal });
       const deadline = performance.now() + heldUpMsMax;
       while (!(await run(db, names))) {
         if (performance.now() > deadline) throw new MigrationHeldUp(HELD_UP);
-        await pause(LET_PASS_MS);
+        await pause(LET_PASS_MS, undefined, { signal });
       }
     } finally {
       // A lost connection holds no lock, but must be released: the end of the pool waits for it without limit.

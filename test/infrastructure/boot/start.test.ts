@@ -12,6 +12,7 @@ import pg from 'pg';
 import { pollUntil } from '../../world/pollUntil.ts';
 import { emptyDatabase } from '../../world/postgres.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../../world/program.ts';
+import { watchBackends } from '../postgres/backends.ts';
 
 const NOBODY = 65_534;
 
@@ -102,6 +103,23 @@ describe('npm start', function suite() {
     program.signal('SIGTERM');
     expect(await program.exited).to.deep.equal({ code: 0, signal: null });
     expect(program.output).to.equal('');
+    await database.drop();
+  });
+
+  it('ends with exit code 0 when SIGTERM comes while it waits for the migrations of another process (S5)', async () => {
+    const database = await emptyDatabase();
+    const other = new pg.Client(database.connectionString);
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock(1903520116, 1)');
+    const env = { DATABASE_URL: database.connectionString, SECRETS_KEY: randomBytes(32).toString('base64') };
+    const program = start({ role: 'api', env });
+    const backends = await watchBackends(database.connectionString);
+    await backends.until(async () => (await backends.of('quita migrate')).length > 0);
+    program.signal('SIGTERM');
+    expect(await program.exited).to.deep.equal({ code: 0, signal: null });
+    expect(program.output).to.equal('');
+    await backends.close();
+    await other.end();
     await database.drop();
   });
 

@@ -61,10 +61,33 @@ describe('a migration of a table that another session reads', () => {
     expect(await done(other)).to.deep.equal(MIGRATIONS);
   });
 
+  it('waits for the migrations of another process, until that has ended or it is asked to stop', async () => {
+    const [other, watching] = [await connect(), await connect()];
+    await other.query('SELECT pg_advisory_lock(1903520116, 1)');
+    const stop = new AbortController();
+    const stopped = migrate(database.connectionString, MIGRATIONS, { signal: stop.signal }).catch(
+      (thrown: unknown) => thrown,
+    );
+    const migrated = migrate(database.connectionString);
+    await backends.until(async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'quita migrate'
+        AND query LIKE 'SELECT pg_try_advisory_lock%'`;
+      return (await watching.query(waiting)).rowCount === 2;
+    });
+    stop.abort();
+    expect(await stopped).to.include({ name: 'AbortError' });
+    expect((await done(watching)).length).to.be.below(MIGRATIONS.length);
+    await other.query('SELECT pg_advisory_unlock_all()');
+    await migrated;
+    expect(await done(watching)).to.deep.equal(MIGRATIONS);
+  });
+
   it('gives up with a clear message if that session does not end, and goes on at the next start', async () => {
     const backup = await connect();
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
-    const error = await migrate(database.connectionString, MIGRATIONS, 0).catch((thrown: unknown) => thrown);
+    const error = await migrate(database.connectionString, MIGRATIONS, { heldUpMsMax: 0 }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).to.be.instanceOf(MigrationHeldUp);
     await backup.query('COMMIT');
     await migrate(database.connectionString);
