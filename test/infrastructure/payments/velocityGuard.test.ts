@@ -137,6 +137,35 @@ describe('the guard of charges', () => {
       expect(await ask('y', 6_000, customer, limits)).to.equal('reserved'); // from the first again
     });
 
+  it('looks through 20,000 places of a customer at the cost of 2,000', async () => {
+    const costs: number[] = [];
+    const measuring = velocityGuard({
+      db: {
+        transaction: (work) => db.transaction(work),
+        query: async (statement, values) => {
+          if (typeof statement !== 'string' && statement.name === 'velocity_of_customer')
+            costs.push(await buffersOf(db, statement.text, statement.values ?? []));
+          return db.query(statement, values);
+        },
+      },
+      payments: { endedAmong: async () => ({ ended: [], unknown: [] }) },
+    });
+    for (const count of [2_000, 20_000]) {
+      await db.query('TRUNCATE operations.velocity_reservations');
+      await db.query(
+        `INSERT INTO operations.velocity_reservations
+         SELECT $2 || n, 'a', 'ana', timestamptz '${NOON}' + n * interval '1 ms' FROM generate_series(1, $1::integer) n`,
+        [count, `of ${count} `],
+      );
+      await db.query('ANALYZE operations.velocity_reservations');
+      const asked = { paymentId: 'x' as PaymentId, accountId: 'a' as AccountId, customer: 'ana' };
+      const limits = { customerPerHour: count, accountPerHour: 1_000_000 };
+      expect(await measuring.reserve({ ...asked, at: addMillis(NOON, 60_000), ...limits })).to.equal('customer');
+    }
+    const [few, many] = costs as [number, number];
+    expect(many).to.be.at.most(2 * few);
+  });
+
   it('continues through the account’s places while customers free theirs', async () => {
     await db.query(
       `INSERT INTO operations.velocity_reservations
