@@ -86,7 +86,7 @@ export const caseSettling = processManager({
         TransactionDisputeResolved: take,
         TransactionHeldReleased: take,
       },
-      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case', 'erasure'],
+      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case', 'given', 'erasure'],
     }),
     medCase: reacting(MED_CASE.groups, {
       reads: {

@@ -3,16 +3,17 @@
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordMoneyReturned, recordNotTaken } from '../../domain/dispute/decisions.ts';
-import type { CaseTerms } from '../../domain/dispute/medCase.ts';
+import { type CaseTerms, sumOfReturns } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, openReturnedDispute } from '../../domain/payment/dispute.ts';
 import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import { recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
+import { type CaseReturns, recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -129,9 +130,22 @@ const takeOutside = async ({ commands, alerts }: TakeReturnsNeeds, { payment, se
   const { paymentId } = terms;
   const { providerPaymentId: endToEndId } = seen;
   const { id, returnId, nature, amount } = made;
-  const decide = recordReturnedOutside({ providerPaymentId: endToEndId, id, returnId, nature, amount }, at);
-  const { appended } = await commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
+  const outside = { providerPaymentId: endToEndId, id, returnId, nature, amount };
+  const decide = recordReturnedOutside(outside, await latestCase(commands, payment), at);
+  const { appended, reply } = await commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
+  if (reply === 'changed') throw new UnknownAtProvider(`dispute case of payment ${paymentId}`);
   if (appended > 0) alerts.returnedOutside(terms, { paymentId, endToEndId, id, amount });
+};
+
+const latestCase = async (
+  commands: TakeReturnsNeeds['commands'],
+  { transaction }: ExistingPayment,
+): Promise<CaseReturns | null> => {
+  const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+  if (dispute === null) return null;
+  const { caseId } = dispute;
+  const { state, revision } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
+  return { caseId, revision, returned: state.status === 'absent' ? ZERO : sumOfReturns(state) };
 };
 
 const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<void> => {

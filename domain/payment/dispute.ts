@@ -3,11 +3,18 @@
 // winner: refund against dispute in this stream; appeal, acceptance, ruling and withdrawal in the case's stream (ADR 0011).
 
 import { ENDED, NOT_AWAITED } from '../dispute/decisions.ts';
-import type { MedCase, NEVER_BECAUSE, NotTakenBecause, OWED_BECAUSE, SettlingVerdict } from '../dispute/medCase.ts';
+import {
+  type MedCase,
+  type NEVER_BECAUSE,
+  type NotTakenBecause,
+  type OWED_BECAUSE,
+  type SettlingVerdict,
+  sumOfReturns,
+} from '../dispute/medCase.ts';
 import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { add, least, type Minor, most, negate, subtract, ZERO } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
@@ -220,9 +227,16 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    // The banks may return the money in several parts. All of the hold includes what left it outside Quita, which was posted then.
-    const { returnedToPayer, held } = medCase;
-    const share = returnedToPayer === held ? subtract(held, dispute.outside ?? ZERO) : (returnedToPayer ?? ZERO);
+    // What the banks return exceeds the case, together with what was returned outside Quita and counted for it: that wasn't for the case.
+    const returned = sumOfReturns(medCase);
+    const beyond = least(most(subtract(returned, dispute.amount), ZERO), dispute.outside ?? ZERO);
+    if (beyond > 0) {
+      const data = { caseId, amount: negate(beyond), posted: ZERO, currency, at };
+      events.push({ type: 'TransactionDisputeReturnCounted', data });
+    }
+    // The banks may return the money in several parts. What a ruling says includes what left outside Quita, which was posted then.
+    const outside = subtract(dispute.outside ?? ZERO, beyond);
+    const share = subtract(most(medCase.returnedToPayer ?? ZERO, add(returned, outside)), outside);
     const amount = subtract(share, dispute.returnedToPayer);
     if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
     return { events, reply: 'recorded' };

@@ -8,6 +8,7 @@ import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
 import type {
   TransactionDisputeResolved,
+  TransactionDisputeReturnCounted,
   TransactionDisputeReturned,
   TransactionDisputeSettled,
 } from '../transaction/disputes.ts';
@@ -101,6 +102,7 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     case 'TransactionDisputeSettled':
     case 'TransactionDisputeResolved':
     case 'TransactionDisputeReturned':
+    case 'TransactionDisputeReturnCounted':
       return disputeEntry(event);
     default:
       return event satisfies never;
@@ -126,9 +128,21 @@ const outsideEntry = ({ data }: TransactionReturnedOutside): JournalEntry => {
 
 /** Disputed money stays on its own account until the bank has paid the payer. The platform gains or loses any difference (Q11). */
 const disputeEntry = (
-  event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
+  event:
+    | TransactionDisputeSettled
+    | TransactionDisputeResolved
+    | TransactionDisputeReturned
+    | TransactionDisputeReturnCounted,
 ): JournalEntry => {
   const { data } = event;
+  if (event.type === 'TransactionDisputeReturnCounted') {
+    const { amount, posted, currency, at } = event.data;
+    return entry(at, currency, [
+      ['merchant_available', amount],
+      ['disputes', subtract(posted, amount)],
+      ['provider_clearing', negate(posted)],
+    ]);
+  }
   if (event.type === 'TransactionDisputeReturned') return moved(data, 'disputes', 'provider_clearing');
   if (event.type === 'TransactionDisputeSettled')
     return moved(data, 'merchant_available', event.data.verdict === 'held' ? 'merchant_retained' : 'disputes');
@@ -159,6 +173,10 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
   TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
   TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',
+  TransactionDisputeReturnCounted: ({ data }) =>
+    data.amount > 0
+      ? 'the return outside Quita counts as that of the lost dispute'
+      : 'the banks made the return of the lost dispute, too',
   TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };
 

@@ -1,8 +1,10 @@
 // Records returns that Quita did not request (rules V9, V10).
 import type { Decision } from '../kernel/decider.ts';
-import { least, type Minor, ZERO } from '../kernel/money.ts';
+import type { MedCaseId } from '../kernel/ids.ts';
+import { least, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { heldByDispute, type ReturnNature } from '../transaction/returnedOutside.ts';
+import { isDisputed } from '../transaction/disputes.ts';
+import type { ReturnNature } from '../transaction/returnedOutside.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export interface OutsideReturn {
@@ -13,22 +15,52 @@ export interface OutsideReturn {
   readonly amount: Minor;
 }
 
+/** The latest dispute case of a payment, as its stream shows it. */
+export interface CaseReturns {
+  readonly caseId: MedCaseId;
+  readonly revision: number;
+  /** Sum of the returns that the banks made. */
+  readonly returned: Minor;
+}
+
 /**
  * Records a return that the provider made without Quita's request. The money was the merchant's if the payment was credited, even if its
- * balance becomes negative (M3); otherwise the payer has less to get. No-op if it is recorded, or if the payment never recorded the Pix.
+ * balance becomes negative (M3); otherwise the payer has less to get. A dispute's hold comes first, and then what a lost dispute took and
+ * the banks have not returned: somebody carried out the ruling in the bank's own app. If the banks return it as well, the merchant pays the
+ * return then (`recordCaseStep`). No-op if it is recorded, or if the payment never recorded the Pix. Replies `changed` if the dispute was
+ * lost and `latest` is older than what the payment knows.
  */
 export const recordReturnedOutside =
-  (made: OutsideReturn, at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
+  (
+    made: OutsideReturn,
+    latest: CaseReturns | null,
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing' | 'changed'> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
     const seen = transaction.incomingPayments.find((one) => one.providerPaymentId === made.providerPaymentId);
     if (seen === undefined || seen.outside?.some(({ id }) => id === made.id)) return { events: [], reply: 'nothing' };
     const { providerPaymentId, id, returnId, nature, amount } = made;
     const isCredited = seen.outcome === 'settled';
-    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
-    const fromHold = isCredited ? least(amount, heldByDispute(dispute)) : ZERO;
+    const known = isCredited && transaction.status === 'settled' ? transaction.dispute : null;
+    const dispute = isDisputed(known) ? known : null;
+    const isLost = dispute !== null && (dispute.moneyOutcome !== null || dispute.settling === 'lost');
+    if (isLost && (latest?.caseId !== dispute.caseId || latest.revision < dispute.revision))
+      return { events: [], reply: 'changed' };
+    const fromHold = isLost ? ZERO : least(amount, dispute?.amount ?? ZERO);
     const owner = isCredited ? 'merchant' : 'payer';
     const { currency } = charge.terms;
     const data = { providerPaymentId, id, returnId, nature, owner, fromHold, amount, currency, at } as const;
-    return { events: [{ type: 'TransactionReturnedOutside', data }], reply: 'recorded' };
+    const events: PaymentEvent[] = [{ type: 'TransactionReturnedOutside', data }];
+    if (isLost && latest !== null) {
+      const { caseId, amount: lost, returnedToPayer } = dispute;
+      const counted = least(amount, most(subtract(lost, latest.returned), ZERO));
+      const posted = least(counted, most(subtract(returnedToPayer, latest.returned), ZERO));
+      if (counted > 0)
+        events.push({
+          type: 'TransactionDisputeReturnCounted',
+          data: { caseId, amount: counted, posted, currency, at },
+        });
+    }
+    return { events, reply: 'recorded' };
   };

@@ -89,9 +89,10 @@ export const isPublished = reading(PAYMENT_GROUPS, {
     'outside',
     'gone',
     'refund',
-    'dispute',
+    'case',
+    'verdict',
   ],
-  nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused', 'TransactionDisputeReturned'],
+  nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused'],
   ignores: [
     'creation', // published when the instrument exists, never for a failed creation (K7)
     'resend',
@@ -101,6 +102,7 @@ export const isPublished = reading(PAYMENT_GROUPS, {
     'order', // only operators are notified, because they decide
     'payout', // the Pix-out of an operator, which is not the merchant's payout
     'late',
+    'given',
     'erasure',
   ],
 });

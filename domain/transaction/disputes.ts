@@ -14,7 +14,7 @@ import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/sna
 import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { add, type Minor, ZERO } from '../kernel/money.ts';
+import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { moved } from './incomingPayment.ts';
@@ -94,15 +94,31 @@ export type TransactionDisputeReturned = Fact<
   'TransactionDisputeReturned',
   { readonly caseId: MedCaseId; readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
 >;
+/**
+ * A return outside Quita counts as the return of `amount` that the lost dispute took, so the merchant gets it back. `posted`: the part that
+ * the bank's ruling had already posted as paid. Negative: the banks returned the money, too, so the merchant pays it after all (V10).
+ */
+export type TransactionDisputeReturnCounted = Fact<
+  'TransactionDisputeReturnCounted',
+  {
+    readonly caseId: MedCaseId;
+    readonly amount: Minor;
+    readonly posted: Minor;
+    readonly currency: string;
+    readonly at: Timestamp;
+  }
+>;
 export type DisputeEvent =
   | TransactionDisputeOpened
   | TransactionDisputeUpdated
   | TransactionDisputeSettled
   | TransactionDisputeResolved
-  | TransactionDisputeReturned;
+  | TransactionDisputeReturned
+  | TransactionDisputeReturnCounted;
 
 export const DISPUTE = partition<DisputeEvent>()({
-  case: ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeReturned'],
+  case: ['TransactionDisputeOpened', 'TransactionDisputeUpdated'],
+  given: ['TransactionDisputeReturned', 'TransactionDisputeReturnCounted'],
   verdict: ['TransactionDisputeSettled', 'TransactionDisputeResolved'],
 });
 
@@ -165,6 +181,11 @@ export const disputeSerde: SerdeTable<DisputeEvent> = {
     personal: ['reason'],
   },
   TransactionDisputeReturned: { version: 1, shape: record({ caseId: text(), ...moved }), personal: [] },
+  TransactionDisputeReturnCounted: {
+    version: 1,
+    shape: record({ caseId: text(), ...moved, posted: money }),
+    personal: [],
+  },
   TransactionDisputeResolved: {
     version: 1,
     shape: record({
@@ -188,7 +209,7 @@ export interface DisputeRecord extends Allegation {
   readonly reportedAmount: Minor;
   /** Settlement of a mismatch; null if the reported amount matched. */
   readonly settling: MedCase['settling'];
-  /** Amount that the bank paid to the payer; 0 if none, or not reported yet. */
+  /** Amount posted as paid to the payer by the banks; 0 if none, or not reported yet. */
   readonly returnedToPayer: Minor;
   /** null while the case is open, or while a mismatch is not settled. */
   readonly moneyOutcome: MoneyOutcome | null;
@@ -198,7 +219,7 @@ export interface DisputeRecord extends Allegation {
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
-  /** Part of the hold that somebody returned outside Quita; absent for 0. */
+  /** Part of what was held or lost that somebody returned outside Quita; absent for 0. */
   readonly outside?: Minor;
   /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
   readonly lostBefore?: Minor;
@@ -212,6 +233,13 @@ export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRec
   dispute.settling !== 'awaited' &&
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
+
+/** Returns the dispute after somebody returned the amount outside Quita, out of what was held or lost. */
+export const outsideHold = (dispute: DisputeRecord, amount: Minor): DisputeRecord => ({
+  ...dispute,
+  amount: subtract(dispute.amount, amount),
+  outside: add(dispute.outside ?? ZERO, amount),
+});
 
 /** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */
 export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
@@ -239,6 +267,11 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     case 'TransactionDisputeReturned': {
       const { caseId, amount } = event.data;
       return before?.caseId === caseId ? { ...before, returnedToPayer: add(before.returnedToPayer, amount) } : before;
+    }
+    case 'TransactionDisputeReturnCounted': {
+      const { caseId, amount, posted } = event.data;
+      if (before?.caseId !== caseId) return before;
+      return { ...outsideHold(before, amount), returnedToPayer: subtract(before.returnedToPayer, posted) };
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;

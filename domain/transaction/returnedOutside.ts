@@ -1,8 +1,8 @@
 // Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (V10).
 import type { Fact } from '../kernel/decider.ts';
-import { add, least, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { least, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text } from '../kernel/serde.ts';
-import type { DisputeRecord } from './disputes.ts';
+import { type DisputeRecord, outsideHold } from './disputes.ts';
 import { type IncomingPaymentRecord, leftOf, type Moved, moved } from './incomingPayment.ts';
 
 /** `med…`: decided by the banks after a dispute. */
@@ -48,12 +48,6 @@ export const returnedOutsideSerde: SerdeTable<TransactionReturnedOutside> = {
 export const owedToPayer = (seen: IncomingPaymentRecord): Minor =>
   seen.outcome === 'held' || seen.outcome === 'rejected' || seen.outcome === 'unreturned' ? leftOf(seen) : ZERO;
 
-/** Returns the amount that an open dispute holds. */
-export const heldByDispute = (dispute: DisputeRecord | null): Minor =>
-  dispute === null || dispute.moneyOutcome !== null || dispute.settling === 'lost' || dispute.settling === 'nothing'
-    ? ZERO
-    : dispute.amount;
-
 /**
  * Returns the incoming payment after the return. What exceeds the amount owed to the payer left the provider twice: it is a claim, like a
  * return that was confirmed late.
@@ -75,7 +69,4 @@ export const evolveOutside = (
 export const withoutHold = (
   dispute: DisputeRecord | null,
   { fromHold }: TransactionReturnedOutside['data'],
-): DisputeRecord | null =>
-  dispute === null || fromHold === 0
-    ? dispute
-    : { ...dispute, amount: subtract(dispute.amount, fromHold), outside: add(dispute.outside ?? ZERO, fromHold) };
+): DisputeRecord | null => (dispute === null || fromHold === 0 ? dispute : outsideHold(dispute, fromHold));

@@ -10,6 +10,7 @@ import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { PAYOUT_GROUPS, type PayoutEvent } from '../../domain/payout/payout.ts';
+import type { TransactionDisputeReturnCounted, TransactionDisputeReturned } from '../../domain/transaction/disputes.ts';
 import type { IncomingPayment } from '../../domain/transaction/incomingPayment.ts';
 import type { Projection } from '../engine/projection.ts';
 
@@ -53,9 +54,8 @@ type Movement = Row<
 >;
 
 const readsPayment = reading(PAYMENT_GROUPS, {
-  reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'case'],
-  nothing: ['TransactionDisputeOpened', 'TransactionDisputeUpdated'],
-  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'verdict', 'erasure'],
+  reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'given'],
+  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'case', 'verdict', 'erasure'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {
   reads: ['request', 'end'],
@@ -161,12 +161,10 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       movements.push(ofPayment(logged, 'returned', `outside/${id}`, { amount, ...dated(at) }, providerPaymentId));
       return;
     }
-    case 'TransactionDisputeReturned': {
-      const { caseId, amount, at } = event.data;
-      // The banks may return the money of a case in several parts.
-      movements.push(ofPayment(logged, 'returned', `case/${caseId}/${logged.revision}`, { amount, ...dated(at) }));
+    case 'TransactionDisputeReturned':
+    case 'TransactionDisputeReturnCounted':
+      pushGiven(batch, logged, event.data);
       return;
-    }
     case 'TransactionReturnRetried': {
       const { providerPaymentId, returnId } = event.data;
       const again = { payment_id: subject, end_to_end_id: providerPaymentId, reference: returnId };
@@ -263,6 +261,18 @@ const pushRejected = (
 ): void => {
   const { amount, providerPaymentId } = incoming;
   movements.push(received(logged, incoming), orderedReturn(logged, returnId, amount, providerPaymentId));
+};
+
+/** The banks may return the money of a case in several parts. Somebody else may make the return that a ruling announced. */
+const pushGiven = (
+  { movements }: Batch,
+  logged: LoggedEvent,
+  data: TransactionDisputeReturned['data'] | TransactionDisputeReturnCounted['data'],
+): void => {
+  const { caseId, at } = data;
+  const amount = 'posted' in data ? -data.posted : data.amount;
+  if (amount === 0) return;
+  movements.push(ofPayment(logged, 'returned', `case/${caseId}/${logged.revision}`, { amount, ...dated(at) }));
 };
 
 const pushFee = ({ movements }: Batch, logged: LoggedEvent, reference: string, fee: number, at: Timestamp): void => {

@@ -92,6 +92,7 @@ const isCounted = reading(PAYMENT.groups, {
     'returns',
     'reservation',
     'case',
+    'given',
     'erasure',
   ],
 });

@@ -47,6 +47,7 @@ const STORIES: readonly (readonly PaymentEvent[])[] = [
   [...PAID, refundReserved(DEVOLUTION), refundCompleted({ fee: ZERO }, null)],
   [...REFUSED, golden('TransactionHeldPayoutRequested'), golden('TransactionHeldPayoutPaid')],
   [...REFUSED, golden('TransactionHeldWrittenOff')],
+  [...PAID, golden('TransactionDisputeReturnCounted')],
 ];
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

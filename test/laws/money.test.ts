@@ -128,6 +128,9 @@ describe('laws of money', () => {
         expect(back.has(state.transaction.settlement.incoming.providerPaymentId)).to.equal(false);
       const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
       const given = sum(events.map(({ type, data }) => (type === 'TransactionDisputeReturned' ? data.amount : 0)));
+      const posted = sum(
+        events.map(({ type, data }) => (type === 'TransactionDisputeReturnCounted' ? data.posted : 0)),
+      );
       const late = sum(
         events.map(({ type, data }) =>
           type === 'TransactionRefundConfirmedLate' || type === 'TransactionReturnConfirmedLate' ? data.amount : 0,
@@ -135,7 +138,7 @@ describe('laws of money', () => {
       );
       const paidOut = sum(events.map(({ type, data }) => (type === 'TransactionHeldPayoutPaid' ? data.amount : 0)));
       expect(-balances(events).provider_clearing).to.equal(
-        sum([...arrived.values()]) - sum([...back.values()]) - refunded - given - late - paidOut - outside,
+        sum([...arrived.values()]) - sum([...back.values()]) - refunded - given + posted - late - paidOut - outside,
       );
     });
   });

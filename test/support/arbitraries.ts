@@ -322,6 +322,7 @@ export const ANY_DATA: DataOf = {
     announced: fc.boolean(),
   }),
   TransactionDisputeReturned: fc.record({ caseId, ...moved }),
+  TransactionDisputeReturnCounted: fc.record({ caseId, ...moved, posted: anyAmount }),
   TransactionDisputeResolved: fc.record({
     caseId,
     moneyOutcome: fc.constantFrom(...MONEY_OUTCOMES),

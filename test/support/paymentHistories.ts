@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import type { MedCaseId, RefundId } from '../../domain/kernel/ids.ts';
-import { toMinor } from '../../domain/kernel/money.ts';
+import { toMinor, ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
@@ -176,7 +176,11 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
       .tuple(providerPaymentId, fc.nat(2), fc.constantFrom(1, 345, 12_345, 13_000), when)
       .map(([id, number, amount, at]): Step => {
         const made = { providerPaymentId: id, id: `outside-${number}`, returnId: null, nature: 'ordinary' } as const;
-        const decide = recordReturnedOutside({ ...made, amount: toMinor(amount) }, at);
+        const decide: Step['decide'] = (state) => {
+          const dispute = state.transaction.status === 'settled' ? state.transaction.dispute : null;
+          const latest = dispute && { caseId: dispute.caseId, revision: dispute.revision, returned: ZERO };
+          return recordReturnedOutside({ ...made, amount: toMinor(amount) }, latest, at)(state);
+        };
         return { name: `outside ${number} of ${id}: ${amount}`, decide };
       }),
   },

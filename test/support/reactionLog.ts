@@ -250,6 +250,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'refund confirmed late': logged('refund', { type: 'RefundConfirmedLate', data: { endToEndId: null, at: LATER } }),
   'dispute settled': logged('payment', { type: 'TransactionDisputeSettled', data: { at: LATER } }),
   'dispute returned': logged('payment', { type: 'TransactionDisputeReturned', data: { at: LATER } }),
+  'dispute return counted': logged('payment', {
+    type: 'TransactionDisputeReturnCounted',
+    data: { amount: 1, posted: 0, at: LATER },
+  }),
   'dispute resolved': logged('payment', { type: 'TransactionDisputeResolved', data: { at: LATER } }),
   'case returned by the bank': logged('medCase', {
     type: 'MedCaseMoneyReturned',

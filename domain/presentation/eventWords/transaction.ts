@@ -1,5 +1,6 @@
 // Sentences about the money of a payment: received, held, returned, refunded, disputed.
 import type { CaseChange } from '../../dispute/snapshot.ts';
+import { negate } from '../../kernel/money.ts';
 import { type EventWords, en, METHODS, MONEY_OUTCOMES, pt, STRATEGIES, VERDICTS, type Words } from './words.ts';
 
 /** The central bank's natures of a Pix return. */
@@ -150,6 +151,16 @@ export const TRANSACTION_SENTENCES = {
     en: `The bank paid ${en(amount, currency)} of the dispute to the payer.`,
     pt: `O banco pagou ao pagador ${pt(amount, currency)} da disputa.`,
   }),
+  TransactionDisputeReturnCounted: ({ amount, currency }) =>
+    amount > 0
+      ? {
+          en: `The return outside Quita counts as that of the lost dispute (${en(amount, currency)}).`,
+          pt: `A devolução fora da Quita conta como a da disputa perdida (${pt(amount, currency)}).`,
+        }
+      : {
+          en: `The banks also made the return of the lost dispute (${en(negate(amount), currency)}).`,
+          pt: `Os bancos também fizeram a devolução da disputa perdida (${pt(negate(amount), currency)}).`,
+        },
   TransactionDisputeResolved: ({ moneyOutcome }) => ({
     en: `The dispute ended: ${MONEY_OUTCOMES[moneyOutcome].en}.`,
     pt: `A disputa terminou: ${MONEY_OUTCOMES[moneyOutcome].pt}.`,

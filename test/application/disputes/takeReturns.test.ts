@@ -185,6 +185,66 @@ describe('returns that Quita did not request, on Postgres', () => {
     expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
   });
 
+  describe('after a lost dispute, by somebody in the bank’s own app', () => {
+    const reported = {
+      providerCaseId: 'bank',
+      type: 'med',
+      amount: null,
+      ...ALLEGATION,
+      responseDeadline: null,
+    } as const;
+    const lost = async (how: 'agreed' | 'accepted') => {
+      const one = await desk();
+      const { txid, paymentId, needs, caseOf } = one;
+      core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+      await takeProviderCases(needs)(paymentId);
+      const { accountId } = core.account;
+      const tenant = { accountId, mode: 'test' } as const;
+      const ruling = { result: 'agreed', returned: true, returnedToPayer: null } as const;
+      core.provider.cases.set(txid, [
+        { ...reported, rulings: [{ report: 2, ruling, review: false, at: at('16:30:00') }] },
+      ]);
+      if (how === 'agreed') await takeProviderCases(needs)(paymentId);
+      else await answerCase(needs)(tenant, caseOf('bank'), { kind: 'accept' }, { actor: 'key:a', requestId: null });
+      return one;
+    };
+    const ONCE = { ...FEES, merchant_available: NET - 12_345 };
+    for (const how of ['agreed', 'accepted'] as const) {
+      it(`${how}: it carries out the dispute, and the merchant pays once`, async () => {
+        const { take, balances, rest, types } = await lost(how);
+        await take(back('app', 12_345));
+        await take(back('app', 12_345));
+        expect([await balances(), await rest()]).to.deep.equal([ONCE, 0]);
+        expect((await types()).slice(-2)).to.deep.equal([
+          'TransactionReturnedOutside',
+          'TransactionDisputeReturnCounted',
+        ]);
+        expect(alerted).to.deep.equal(['app']);
+      });
+      it(`${how}: a part of it, and the rest by the banks`, async () => {
+        const { take, balances } = await lost(how);
+        await take(back('app', 345));
+        await take(med('a', 12_000));
+        expect(await balances()).to.deep.equal(ONCE);
+      });
+      it(`${how}: after the banks returned it all, the merchant pays`, async () => {
+        const { take, balances } = await lost(how);
+        await take(med('a', 12_345), back('app', 345));
+        expect(await balances()).to.deep.equal({
+          ...{ ...FEES, merchant_available: NET - 12_690, provider_clearing: 345 },
+        });
+      });
+      it(`${how}: before the banks return it, too: the merchant pays then`, async () => {
+        const { take, balances } = await lost(how);
+        await take(back('app', 345));
+        await take(med('a', 12_345), med('a', 12_345));
+        expect(await balances()).to.deep.equal({
+          ...{ ...FEES, merchant_available: NET - 12_690, provider_clearing: 345 },
+        });
+      });
+    }
+  });
+
   describe('of a payment that was not credited', () => {
     const HELD = [{ expectedPayerTaxId: LOCKED_TO }, { payer: { name: null, document: null } }] as const;
     it('held: a part reduces what goes back, and the payment can’t be released any more', async () => {

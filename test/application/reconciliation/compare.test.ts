@@ -223,6 +223,43 @@ describe('the comparison of a provider connection', () => {
     expect([...new Set(desk.notified)]).to.deep.equal(['refund {"paymentId":"payment0","refundId":"refund0"}']);
   });
 
+  it('counts a foreign return once that carries out a lost dispute, which was posted already (V10)', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+    const moved = { amount: 500, currency: 'BRL', at: T(60) };
+    const made = {
+      providerPaymentId: 'E0',
+      id: 'app',
+      returnId: null,
+      nature: 'ordinary',
+      owner: 'merchant',
+      fromHold: 0,
+    };
+    await desk.project(
+      [
+        'payment0',
+        { type: 'TransactionDisputeReturned', data: { caseId: 'case0', ...moved } } as unknown as PaymentEvent,
+      ],
+      ['payment0', { type: 'TransactionReturnedOutside', data: { ...made, ...moved } } as unknown as PaymentEvent],
+      [
+        'payment0',
+        {
+          type: 'TransactionDisputeReturnCounted',
+          data: { caseId: 'case0', ...moved, posted: 500 },
+        } as unknown as PaymentEvent,
+      ],
+    );
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('app', 500, T(50))]));
+    await compare();
+    const { difference, closing, findings } = await desk.report('2026-11-20');
+    expect([difference, closing]).to.deep.equal([0, 0]);
+    // The ruling's posting and its end cancel each other out.
+    expect(findings.map(({ kind, expected, found }) => [kind, expected, found])).to.have.deep.members([
+      ['foreign_return', -500, -500],
+      ['missing_there', -500, null],
+      ['missing_there', 500, null],
+    ]);
+  });
+
   it('finds a foreign return that was made after the period of its payment', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     const foreign = returnOf('app', 100, addMillis(T(0), 3 * DAY_MS));
