@@ -18,6 +18,7 @@ import { checkLedger, showLedger } from './ledger.ts';
 import { listParked, retryParked, showParked, skipParked } from './parked.ts';
 import { type ReadModelRunsNeeds, startReadModelRun } from './readModelRuns.ts';
 import { type SystemReportNeeds, systemReports } from './systemReport.ts';
+import { enterOrderOutcome, unansweredOrders } from './unansweredOrders.ts';
 
 interface OperationsNeeds extends UseCaseNeeds, CheckSystemNeeds {
   readonly store: EventStore;
@@ -129,6 +130,8 @@ export const operations = capability({
     /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
     maySkip: needs.consumers.maySkip,
     checkSystem: checkSystem(needs),
+    listUnansweredOrders: unansweredOrders(needs),
+    enterOrderOutcome: enterOrderOutcome(needs),
     listLeaders: needs.systemChecks.leaders,
     /** Returns the version of this process, and when it started. */
     showProcess: () => ({ version: needs.systemChecks.version, startedAt: needs.systemChecks.startedAt }),

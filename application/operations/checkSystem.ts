@@ -2,12 +2,20 @@
 import { auditStatus, type OperateAuditNeeds } from '../audit/operateAudit.ts';
 import type { Finding, SystemChecks } from '../ports/systemChecks.ts';
 import { connectionProblems, type ViewConnectionsNeeds } from '../providers/viewConnections.ts';
+import { type UnansweredOrdersNeeds, unansweredOrders } from './unansweredOrders.ts';
 
-export interface CheckSystemNeeds extends OperateAuditNeeds, ViewConnectionsNeeds {
+export interface CheckSystemNeeds extends OperateAuditNeeds, ViewConnectionsNeeds, UnansweredOrdersNeeds {
   readonly systemChecks: SystemChecks;
   readonly store: OperateAuditNeeds['store'];
 }
 
+/** So many orders are named. */
+const ORDERS_NAMED = 5;
+
 /** Returns the result of each check. Throws if a store doesn't answer. */
 export const checkSystem = (needs: CheckSystemNeeds) => (): Promise<readonly Finding[]> =>
-  needs.systemChecks.run({ connectionProblems: connectionProblems(needs), auditStatus: auditStatus(needs) });
+  needs.systemChecks.run({
+    connectionProblems: connectionProblems(needs),
+    unansweredOrders: async () => (await unansweredOrders(needs)(ORDERS_NAMED)).map(({ order }) => order),
+    auditStatus: auditStatus(needs),
+  });

@@ -34,6 +34,7 @@ export const rejectedPaymentReturn = processManager({
         TransactionHeldRejected: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRetried: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRefused: nothing,
+        TransactionReturnOutcomeEntered: nothing,
       },
       ignores: [
         'demand',

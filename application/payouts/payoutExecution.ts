@@ -72,6 +72,7 @@ export const payoutExecution = processManager({
         PayoutCancelled: stopTimer,
         PayoutSubmitted: (logged) => setFirstLook(logged, logged.event.data.at),
         PayoutOutcomeUnknown: (logged) => setFirstLook(logged, logged.event.data.at),
+        PayoutOutcomeEntered: nothing,
         PayoutPaid: stopTimer,
         PayoutFailed: stopTimer,
         PayoutPersonalDataErased: nothing,

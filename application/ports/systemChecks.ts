@@ -12,6 +12,8 @@ export interface Finding {
 export interface OwnReports {
   /** Returns what operators should do about provider connections, one sentence each. */
   connectionProblems(): Promise<readonly string[]>;
+  /** Returns the oldest orders that institutions have not answered for more than a day. */
+  unansweredOrders(): Promise<readonly string[]>;
   auditStatus(): Promise<{
     readonly size: number;
     readonly stopped: string | null;

@@ -117,6 +117,7 @@ export const refundExecution = processManager({
         RefundFailed: conclude,
         RefundConfirmedLate: conclude,
         RefundRequested: nothing,
+        RefundOutcomeEntered: nothing,
         RefundPersonalDataErased: nothing,
       },
     }),

@@ -1,7 +1,9 @@
 // Automatic steps of a payment: it expires, its funds are released, and a rejected payment is returned.
 import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
+import { type EnteredOutcome, enteredAgain, NO_ORDER, notEnterable } from '../kernel/enteredOutcome.ts';
 import { ZERO } from '../kernel/money.ts';
+import { isRejection } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { leftOf } from '../transaction/incomingPayment.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -58,6 +60,43 @@ export const recordReturn =
       events: [{ type: 'TransactionReturnConfirmedLate', data: { ...data, id: providerPaymentId, fee: ZERO } }],
       reply: 'recorded',
     };
+  };
+
+/** An order to return a received payment. */
+export interface ReturnOrder {
+  readonly providerPaymentId: string;
+  readonly returnId: string;
+  readonly askedAt: Timestamp;
+}
+
+/**
+ * Ends a return with the outcome that an operator found out. If it was refused, an operator decides about the money (M10). No-op if it
+ * ended so. Rejects with `not_found`, or with `invalid_request` if it ended otherwise, was requested again, or is younger than a day.
+ */
+export const enterReturnOutcome =
+  (
+    { providerPaymentId, returnId, askedAt }: ReturnOrder,
+    entered: EnteredOutcome,
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, 'entered' | 'known'> =>
+  (state) => {
+    const seen = assertExists(state).transaction.incomingPayments.find(
+      (r) => r.providerPaymentId === providerPaymentId,
+    );
+    if (seen?.returnId !== returnId) return NO_ORDER;
+    if (seen.outcome !== 'rejected') return enteredAgain(seen.outcome === 'returned' ? 'done' : 'refused', entered);
+    const refusal = notEnterable(askedAt, at);
+    if (refusal !== null) return refusal;
+    const end =
+      entered.outcome === 'done'
+        ? recordReturn(providerPaymentId, at)(state)
+        : recordReturnRefusal(providerPaymentId, returnId, entered.reason, at)(state);
+    if (isRejection(end)) return end;
+    const event: PaymentEvent = {
+      type: 'TransactionReturnOutcomeEntered',
+      data: { providerPaymentId, ...entered, at },
+    };
+    return { events: [event, ...end.events], reply: 'entered' };
   };
 
 /**

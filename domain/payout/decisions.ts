@@ -1,5 +1,6 @@
 // Decisions about payouts. Cancellation, review and the bank's report are decided on the payout's stream, so that only one of them wins.
 import type { Decision } from '../kernel/decider.ts';
+import { type EnteredOutcome, enteredAgain, NOT_EXECUTED, notEnterable } from '../kernel/enteredOutcome.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import type { UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
@@ -141,6 +142,25 @@ export const recordPayoutOutcome =
   (state) => {
     const event = isAtBank(state) ? eventOf(state, outcome, at) : lateEventOf(state, outcome, at);
     return event === null ? { events: [], reply: 'nothing' } : { events: [event], reply: 'recorded' };
+  };
+
+/**
+ * Ends a payout with the outcome that an operator found out. No-op if it ended so. Rejects with `not_found`, or with `invalid_request` if
+ * it ended otherwise, was not sent yet, or was sent less than a day ago.
+ */
+export const enterPayoutOutcome =
+  (entered: EnteredOutcome, at: Timestamp): Decision<PayoutState, PayoutEvent, 'entered' | 'known'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_PAYOUT;
+    if (state.status === 'paid' || state.status === 'failed')
+      return enteredAgain(state.status === 'paid' ? 'done' : 'refused', entered);
+    const refusal = notEnterable(isAtBank(state) ? state.submittedAt : null, at);
+    if (refusal !== null) return refusal;
+    const end: PayoutEvent =
+      entered.outcome === 'done'
+        ? { type: 'PayoutPaid', data: { ...moneyOf(state), endToEndId: null, at } }
+        : { type: 'PayoutFailed', data: { ...moneyOf(state), reason: NOT_EXECUTED, at } };
+    return { events: [{ type: 'PayoutOutcomeEntered', data: { ...entered, at } }, end], reply: 'entered' };
   };
 
 const lateEventOf = (state: PayoutState, outcome: PayoutOutcome, at: Timestamp): PayoutEvent | null =>

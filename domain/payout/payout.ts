@@ -1,6 +1,7 @@
 // A payout: a merchant's withdrawal from its wallet to a Pix key (rules Y1–Y6). Its stream records the request, the reviews and the bank's
 // outcome.
 import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
+import { type EnteredOutcome, enteredShape } from '../kernel/enteredOutcome.ts';
 import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
@@ -66,6 +67,8 @@ export type PayoutCancelled = Fact<'PayoutCancelled', Moved>;
 export type PayoutSubmitted = Fact<'PayoutSubmitted', { readonly at: Timestamp }>;
 /** The bank did not report the outcome; it is asked until it does. */
 export type PayoutOutcomeUnknown = Fact<'PayoutOutcomeUnknown', { readonly at: Timestamp }>;
+/** An operator entered the outcome; the event that ends the payout is in the same append. */
+export type PayoutOutcomeEntered = Fact<'PayoutOutcomeEntered', EnteredOutcome & { readonly at: Timestamp }>;
 export type PayoutPaid = Fact<'PayoutPaid', Moved & { readonly endToEndId: string | null }>;
 export type PayoutFailed = Fact<'PayoutFailed', Moved & { readonly reason: string }>;
 /** The bank paid a payout that it had reported as failed; the money leaves the wallet again. */
@@ -83,6 +86,7 @@ export type PayoutEvent =
   | PayoutCancelled
   | PayoutSubmitted
   | PayoutOutcomeUnknown
+  | PayoutOutcomeEntered
   | PayoutPaid
   | PayoutFailed
   | PayoutConfirmedLate;
@@ -90,7 +94,7 @@ export type PayoutEvent =
 export const PAYOUT_GROUPS = partition<PayoutEvent>()({
   request: ['PayoutRequested', 'PayoutAbandoned', 'PayoutCancelled'],
   review: ['PayoutApproved', 'PayoutRejected'],
-  underWay: ['PayoutSubmitted', 'PayoutOutcomeUnknown'],
+  underWay: ['PayoutSubmitted', 'PayoutOutcomeUnknown', 'PayoutOutcomeEntered'],
   end: ['PayoutPaid', 'PayoutFailed', 'PayoutConfirmedLate'],
   erasure: ['PayoutPersonalDataErased'],
 });
@@ -132,6 +136,7 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
   switch (event.type) {
     case 'PayoutRequested':
     case 'PayoutAbandoned':
+    case 'PayoutOutcomeEntered':
       return state;
     case 'PayoutApproved':
       return state.status === 'awaitingApproval' ? { ...state, status: 'ready' } : state;
@@ -223,6 +228,7 @@ export const payoutSerde: Serde<PayoutEvent> = serdeOf<PayoutEvent>({
   PayoutCancelled: { version: 1, shape: record(moved), personal: [] },
   PayoutSubmitted: { version: 1, shape: instant, personal: [] },
   PayoutOutcomeUnknown: { version: 1, shape: instant, personal: [] },
+  PayoutOutcomeEntered: { version: 1, ...enteredShape },
   PayoutPaid: { version: 1, shape: confirmed, personal: [] },
   PayoutFailed: { version: 1, shape: record({ ...moved, reason: text() }), personal: ['reason'] },
   PayoutConfirmedLate: { version: 1, shape: confirmed, personal: [] },

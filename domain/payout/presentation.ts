@@ -62,6 +62,7 @@ const STEP: { readonly [Type in PayoutEvent['type']]: PayoutStep | null } = {
   PayoutCancelled: 'cancelled',
   PayoutSubmitted: null,
   PayoutOutcomeUnknown: null,
+  PayoutOutcomeEntered: null,
   PayoutPaid: 'paid',
   PayoutFailed: 'failed',
   PayoutConfirmedLate: 'paid',

@@ -4,6 +4,14 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
+import {
+  type EnteredOutcome,
+  enteredAgain,
+  enteredShape,
+  NO_ORDER,
+  NOT_EXECUTED,
+  notEnterable,
+} from '../kernel/enteredOutcome.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
 import type { PaymentId, RefundId, Tenant } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
@@ -37,6 +45,8 @@ export type RefundConfirmedLate = Fact<
   'RefundConfirmedLate',
   { readonly endToEndId: string | null; readonly at: Timestamp }
 >;
+/** An operator entered the outcome; the event that ends the refund is in the same append. */
+export type RefundOutcomeEntered = Fact<'RefundOutcomeEntered', EnteredOutcome & { readonly at: Timestamp }>;
 /** The personal data of the refund was erased, together with that of its payment (L2). */
 export type RefundPersonalDataErased = Fact<'RefundPersonalDataErased', { readonly at: Timestamp }>;
 export type RefundEvent =
@@ -46,7 +56,8 @@ export type RefundEvent =
   | RefundOutcomeUnknown
   | RefundCompleted
   | RefundFailed
-  | RefundConfirmedLate;
+  | RefundConfirmedLate
+  | RefundOutcomeEntered;
 
 interface Ordered {
   readonly order: RefundOrder;
@@ -84,6 +95,8 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
       return { ...state, status: 'completed', endToEndId: event.data.endToEndId, completedAt: event.data.at };
     case 'RefundFailed':
       return { ...state, status: 'failed', reason: event.data.reason, failedAt: event.data.at };
+    case 'RefundOutcomeEntered':
+      return state;
     default:
       return ignore(state, event);
   }
@@ -128,6 +141,24 @@ export const recordRefundOutcome =
   (state) => {
     const event = isOpen(state) ? eventOf(state, outcome, at) : lateEventOf(state, outcome, at);
     return event === null ? { events: [], reply: 'nothing' } : { events: [event], reply: 'recorded' };
+  };
+
+/**
+ * Ends a refund with the outcome that an operator found out. No-op if it ended so. Rejects with `not_found`, or with `invalid_request` if
+ * it ended otherwise, was not sent yet, or is younger than a day.
+ */
+export const enterRefundOutcome =
+  (entered: EnteredOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'entered' | 'known'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_ORDER;
+    if (!isOpen(state)) return enteredAgain(state.status === 'completed' ? 'done' : 'refused', entered);
+    const refusal = notEnterable(state.status === 'requested' ? null : state.requestedAt, at);
+    if (refusal !== null) return refusal;
+    const end: RefundEvent =
+      entered.outcome === 'done'
+        ? { type: 'RefundCompleted', data: { endToEndId: null, at } }
+        : { type: 'RefundFailed', data: { reason: NOT_EXECUTED, at } };
+    return { events: [{ type: 'RefundOutcomeEntered', data: { ...entered, at } }, end], reply: 'entered' };
   };
 
 const lateEventOf = (state: RefundState, outcome: RefundOutcome, at: Timestamp): RefundEvent | null =>
@@ -178,6 +209,7 @@ const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundOutcomeUnknown: { version: 1, shape: record({ at: time }), personal: [] },
   RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
+  RefundOutcomeEntered: { version: 1, ...enteredShape },
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: ['reason'] },
   RefundPersonalDataErased: { version: 1, shape: record({ at: time }), personal: [] },
 });

@@ -2,6 +2,7 @@
 
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
+import { type EnteredOutcome, enteredFields } from '../kernel/enteredOutcome.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -110,6 +111,11 @@ export type TransactionReturnRefused = Fact<
   'TransactionReturnRefused',
   Moved & { readonly providerPaymentId: string; readonly reason: string }
 >;
+/** An operator entered the outcome of a return; the event with its effect is in the same append. */
+export type TransactionReturnOutcomeEntered = Fact<
+  'TransactionReturnOutcomeEntered',
+  EnteredOutcome & { readonly providerPaymentId: string; readonly at: Timestamp }
+>;
 /** An operator requested the return again under a new id, because the provider's refusal of the earlier id is final. */
 export type TransactionReturnRetried = Fact<
   'TransactionReturnRetried',
@@ -129,6 +135,7 @@ export type TransactionEvent =
   | TransactionPaymentReturned
   | TransactionReturnRefused
   | TransactionReturnRetried
+  | TransactionReturnOutcomeEntered
   | HeldSettlementEvent
   | TransactionFundsReleased
   | RefundMovement
@@ -146,9 +153,13 @@ export const HELD = partition<
   rejection: ['TransactionPaymentRejected', 'TransactionHeldRejected'],
 });
 export const RETURNS = partition<
-  TransactionPaymentReturned | TransactionReturnRefused | TransactionReturnRetried | TransactionReturnedOutside
+  | TransactionPaymentReturned
+  | TransactionReturnRefused
+  | TransactionReturnRetried
+  | TransactionReturnOutcomeEntered
+  | TransactionReturnedOutside
 >()({
-  order: ['TransactionReturnRefused', 'TransactionReturnRetried'],
+  order: ['TransactionReturnRefused', 'TransactionReturnRetried', 'TransactionReturnOutcomeEntered'],
   back: ['TransactionPaymentReturned'],
   outside: ['TransactionReturnedOutside'],
 });
@@ -217,6 +228,8 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
       return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
+    case 'TransactionReturnOutcomeEntered':
+      return state;
     case 'TransactionSettled': {
       const { incoming } = event.data;
       const wasHeld = state.incomingPayments.some(
@@ -413,6 +426,11 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     version: 1,
     shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
     personal: [],
+  },
+  TransactionReturnOutcomeEntered: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...enteredFields }),
+    personal: ['reason'],
   },
   ...returnedOutsideSerde,
   ...heldSettlementSerde,

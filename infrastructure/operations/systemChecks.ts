@@ -175,15 +175,30 @@ const dataKeys: Check = async ({ storage: { reads, store } }) => {
 /** The read models that know connections and what waits for them. */
 const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_disputes.cases', 'rm_payouts.requested'];
 
-const providerConnections: Check = async ({ storage: { reads } }, { connectionProblems }) => {
+/** Returns whether no projector has run on this database yet. */
+const isNew = async ({ storage: { reads } }: Checked): Promise<boolean> => {
   const { rows } = await reads.query<{ missing: number }>(
     'SELECT count(*)::int AS missing FROM unnest($1::text[]) name WHERE to_regclass(name) IS NULL',
     [COUNTED_IN],
   );
-  if (rows[0]?.missing !== 0)
+  return rows[0]?.missing !== 0;
+};
+
+const providerConnections: Check = async (checked, { connectionProblems }) => {
+  if (await isNew(checked))
     return finding('provider connections', true, 'none: no projector has run on this database yet', '');
   const problems = await connectionProblems();
   return finding('provider connections', problems.length === 0, 'nothing to do', problems.join('; '));
+};
+
+const orders: Check = async (checked, { unansweredOrders }) => {
+  const found = (await isNew(checked)) ? [] : await unansweredOrders();
+  return finding(
+    'orders',
+    found.length === 0,
+    'each was answered within a day',
+    `institutions have not answered for a day: ${found.join(', ')}. Run \`order list\`, ask the institution, then run \`order settle\``,
+  );
 };
 
 /** A lag that shows that no worker seals. */
@@ -216,6 +231,7 @@ const CHECKS: readonly Check[] = [
   parkedStreams,
   failedJobs,
   providerConnections,
+  orders,
   auditLog,
 ];
 

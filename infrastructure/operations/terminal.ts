@@ -11,6 +11,7 @@ import { amountText, type Screen, table } from '../cli/output.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { asOfCommand } from './commands/asOf.ts';
 import { eventCommands } from './commands/events.ts';
+import { orderCommands } from './commands/orders.ts';
 import { parkedCommands } from './commands/parked.ts';
 
 // --- Lists and retries failed jobs (architecture §7). The watchdog retries pending work by itself; these commands show what fails, and
@@ -241,6 +242,7 @@ const showPostings: CliCommand = {
 export const commands = [
   listJobs,
   redriveCommand,
+  ...orderCommands,
   projectionStatus,
   partitionCommand,
   rebuildCommand,

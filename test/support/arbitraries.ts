@@ -141,6 +141,12 @@ const connectionSettings = {
   allowPrivate: fc.boolean(),
 };
 
+const entered = {
+  outcome: fc.constantFrom('done' as const, 'refused' as const),
+  by: anyText,
+  reason: anyText,
+  at: anyTime,
+};
 const erasure = fc.record({ by: anyText, reason: anyText, despiteRetention: fc.boolean(), at: anyTime });
 
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
@@ -233,6 +239,7 @@ export const ANY_DATA: DataOf = {
     ...moved,
   }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
+  TransactionReturnOutcomeEntered: fc.record({ providerPaymentId, ...entered }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldPayoutRequested: fc.record({
     providerPaymentId,
@@ -354,6 +361,7 @@ export const ANY_DATA: DataOf = {
   PayoutCancelled: fc.record(payoutMoved),
   PayoutSubmitted: fc.record({ at: anyTime }),
   PayoutOutcomeUnknown: fc.record({ at: anyTime }),
+  PayoutOutcomeEntered: fc.record(entered),
   PayoutPaid: fc.record({ ...payoutMoved, endToEndId: optional }),
   PayoutFailed: fc.record({ ...payoutMoved, reason: anyText }),
   PayoutConfirmedLate: fc.record({ ...payoutMoved, endToEndId: optional }),
@@ -375,6 +383,7 @@ export const ANY_DATA: DataOf = {
   RefundSubmitted: fc.record({ at: anyTime }),
   RefundOutcomeUnknown: fc.record({ at: anyTime }),
   RefundCompleted: fc.record({ endToEndId: optional, at: anyTime }),
+  RefundOutcomeEntered: fc.record(entered),
   RefundConfirmedLate: fc.record({ endToEndId: optional, at: anyTime }),
   RefundFailed: fc.record({ reason: anyText, at: anyTime }),
   RefundPersonalDataErased: fc.record({ at: anyTime }),

@@ -1,5 +1,5 @@
 // Sentences about payouts.
-import { type EventWords, en, pt } from './words.ts';
+import { ENTERED, type EventWords, en, pt } from './words.ts';
 
 export const PAYOUT_SENTENCES = {
   PayoutRequested: ({ amount, fee, currency, awaitsApproval }) => ({
@@ -23,6 +23,10 @@ export const PAYOUT_SENTENCES = {
   PayoutOutcomeUnknown: () => ({
     en: 'The bank did not report the outcome of the payout. Quita keeps asking.',
     pt: 'O banco não informou o resultado do saque. A Quita continua consultando.',
+  }),
+  PayoutOutcomeEntered: ({ outcome }) => ({
+    en: `An operator entered the outcome of the payout: ${ENTERED[outcome].en}.`,
+    pt: `Um operador informou o resultado do saque: ${ENTERED[outcome].pt}.`,
   }),
   PayoutPaid: ({ amount, currency }) => ({
     en: `The bank paid out ${en(amount, currency)}.`,

@@ -1,5 +1,5 @@
 // Sentences about refunds.
-import { type EventWords, en, pt, STRATEGIES } from './words.ts';
+import { ENTERED, type EventWords, en, pt, STRATEGIES } from './words.ts';
 
 export const REFUND_SENTENCES = {
   RefundRequested: ({ amount, currency, strategy }) => ({
@@ -13,6 +13,10 @@ export const REFUND_SENTENCES = {
   RefundOutcomeUnknown: () => ({
     en: 'The provider did not report the outcome of the refund. Quita keeps asking.',
     pt: 'O provedor não informou o resultado do estorno. A Quita continua consultando.',
+  }),
+  RefundOutcomeEntered: ({ outcome }) => ({
+    en: `An operator entered the outcome of the refund: ${ENTERED[outcome].en}.`,
+    pt: `Um operador informou o resultado do estorno: ${ENTERED[outcome].pt}.`,
   }),
   RefundCompleted: () => ({ en: 'The provider confirmed the refund.', pt: 'O provedor confirmou o estorno.' }),
   RefundConfirmedLate: () => ({

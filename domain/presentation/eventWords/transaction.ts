@@ -1,7 +1,17 @@
 // Sentences about the money of a payment: received, held, returned, refunded, disputed.
 import type { CaseChange } from '../../dispute/snapshot.ts';
 import { negate } from '../../kernel/money.ts';
-import { type EventWords, en, METHODS, MONEY_OUTCOMES, pt, STRATEGIES, VERDICTS, type Words } from './words.ts';
+import {
+  ENTERED,
+  type EventWords,
+  en,
+  METHODS,
+  MONEY_OUTCOMES,
+  pt,
+  STRATEGIES,
+  VERDICTS,
+  type Words,
+} from './words.ts';
 
 /** The central bank's natures of a Pix return. */
 const NATURES = {
@@ -80,6 +90,10 @@ export const TRANSACTION_SENTENCES = {
   TransactionReturnRetried: () => ({
     en: 'An operator requested the refused return again.',
     pt: 'Um operador pediu de novo a devolução recusada.',
+  }),
+  TransactionReturnOutcomeEntered: ({ outcome }) => ({
+    en: `An operator entered the outcome of the return: ${ENTERED[outcome].en}.`,
+    pt: `Um operador informou o resultado da devolução: ${ENTERED[outcome].pt}.`,
   }),
   TransactionReturnedOutside: ({ amount, currency, nature }) => ({
     en: `${en(amount, currency)} was returned to the payer ${NATURES[nature].en}, not through Quita.`,

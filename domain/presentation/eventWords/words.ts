@@ -37,6 +37,10 @@ export const MONEY_OUTCOMES = {
   },
   lost: { en: 'the payer gets the money', pt: 'o dinheiro fica com o pagador' },
 } as const;
+export const ENTERED = {
+  done: { en: 'the money arrived', pt: 'o dinheiro chegou' },
+  refused: { en: 'the bank did not execute it', pt: 'o banco não executou' },
+} as const;
 export const VERDICTS = {
   held: { en: 'the amount is held', pt: 'o valor fica retido' },
   lost: { en: 'the amount is lost', pt: 'o valor é perdido' },

@@ -47,7 +47,7 @@ describe('the completion of the shell', () => {
     const CASES: readonly (readonly [string, string])[] = [
       [
         '',
-        'account key user held med payout provider reconcile privacy jobs projections parked events ledger requests deliveries dlq statement audit analytics doctor secrets listen trigger demo completion help',
+        'account key user held med payout provider reconcile privacy jobs order projections parked events ledger requests deliveries dlq statement audit analytics doctor secrets listen trigger demo completion help',
       ],
       ['acc', 'account'],
       ['account ', 'create list settings suspend reopen'],

@@ -1,0 +1,150 @@
+// Orders that an institution answers with 404 for ever: an operator enters their outcome, and Quita goes on (rule V9).
+import { expect } from 'chai';
+import { enterOrderOutcome, unansweredOrders } from '../../../application/operations/unansweredOrders.ts';
+import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import type { OverduePayment } from '../../../application/ports/readModels/payments.ts';
+import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
+import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addMillis, DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { assertExists } from '../../../domain/payment/payment.ts';
+import { pendingWork } from '../../../domain/payment/pendingWork.ts';
+import { reserveRefund } from '../../../domain/payment/refund.ts';
+import { REFUND } from '../../../domain/refund/refund.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { at, incoming, plain, REFUND_ID, SETTLED_AT } from '../../support/samples.ts';
+
+const BY = { actor: 'operator:ana', requestId: null };
+
+describe('orders without an answer, on Postgres', () => {
+  let core: Core;
+  beforeEach(async () => {
+    core = await openCore();
+    core.clock.nowMs = toMillis(SETTLED_AT);
+  });
+  afterEach(() => core.close());
+
+  const needs = (...payments: readonly PaymentId[]) => ({
+    ...core,
+    payouts: { unfinished: async function* () {} },
+    overduePayments: async function* (): AsyncGenerator<readonly OverduePayment[]> {
+      const tenant: Tenant = { accountId: core.account.accountId, mode: 'live' };
+      for (const paymentId of payments) {
+        const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+        yield pendingWork(assertExists(state)).map((work) => ({ tenant, paymentId, work }));
+      }
+    },
+  });
+  const enter = async (ref: Parameters<ReturnType<typeof enterOrderOutcome>>[0], outcome: 'done' | 'refused') => {
+    const done = await enterOrderOutcome(needs())(ref, { outcome, reason: 'asked the bank' }, BY);
+    return isRejection(done) ? done.code : done.isNew;
+  };
+  const list = async (id: PaymentId) =>
+    (await unansweredOrders(needs(id))(10)).map(({ order, amount, lastAnswer, askedAt }) => ({
+      ...{ order, amount, lastAnswer, askedAt },
+    }));
+  const dayLater = () => {
+    core.clock.nowMs += DAY_MS + 1;
+  };
+  const paid = async (amount = 12_345) => {
+    const { commands, accounts, provider: providers } = core;
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, mode: 'live' });
+    const pix = plain(incoming({ providerPaymentId: `E${txid}`, amount: toMinor(amount) }));
+    await new Settler({ commands, accounts, providers }).settle(id, pix);
+    return { id, pix: `E${txid}` };
+  };
+  const transactionOf = async (id: PaymentId) => {
+    const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(id));
+    return assertExists(state).transaction;
+  };
+
+  const refunded = async () => {
+    const { id } = await paid();
+    const wish = {
+      ...{ refundId: REFUND_ID, amount: toMinor(345), reason: null, strategy: 'devolution' as const },
+      ...{ passFeeToTenant: false, destinationKey: null, paysOut: false, allowedDestinations: null },
+      ...{ fingerprintUnder: () => 'f', fingerprintVersion: 1 },
+    };
+    await core.commands.execute(PAYMENT, PAYMENT.stream(id), reserveRefund(wish, at('14:00:00')), why('a' as never));
+    const timers = { set: async () => undefined };
+    const { commands, accounts, provider: providers } = core;
+    const run = () =>
+      new RefundExecutor({ commands, accounts, providers, timers }).run({ paymentId: id, refundId: REFUND_ID });
+    core.provider.next('refund', { kind: 'unknown' });
+    await run();
+    const outcome = async () => {
+      const transaction = await transactionOf(id);
+      return transaction.status === 'settled' ? transaction.refunds[0]?.outcome.status : null;
+    };
+    return { id, run, outcome };
+  };
+  const REFUND_REF = { kind: 'refund', refundId: REFUND_ID } as const;
+
+  it('a refund is listed after a day; refused, its money is back, and a later confirmation is recorded', async () => {
+    const { id, run, outcome } = await refunded();
+    const askedAt = SETTLED_AT;
+    expect([await list(id), await enter(REFUND_REF, 'refused')]).to.deep.equal([[], 'invalid_request']);
+    dayLater();
+    expect(await list(id)).to.deep.equal([
+      { order: REFUND.idPrefix + REFUND_ID, amount: 345, lastAnswer: 'unknown', askedAt },
+    ]);
+    expect([await enter(REFUND_REF, 'refused'), await enter(REFUND_REF, 'refused')]).to.deep.equal([true, false]);
+    expect([await enter(REFUND_REF, 'done'), await list(id)]).to.deep.equal(['invalid_request', []]);
+    core.provider.calls.length = 0;
+    await run();
+    expect([await outcome(), core.provider.calls]).to.deep.equal(['failed', []]);
+    core.provider.next('findRefund', async () => {
+      const { state } = await core.commands.load(REFUND, REFUND.stream(REFUND_ID));
+      if (state.status === 'absent') throw new Error('no refund');
+      core.provider.refunds.set(REFUND_ID, { order: state.order, outcome: { kind: 'confirmed', endToEndId: 'D1' } });
+    });
+    await run();
+    await run();
+    expect((await core.eventsOf(PAYMENT.stream(id))).at(-1)?.type).to.equal('TransactionRefundConfirmedLate');
+  });
+  it('a refund that is done is completed, by the operator', async () => {
+    const { id, run, outcome } = await refunded();
+    dayLater();
+    expect(await enter(REFUND_REF, 'done')).to.equal(true);
+    await run();
+    expect([await outcome(), await list(id)]).to.deep.equal(['completed', []]);
+    const [entered] = (await core.eventsOf(REFUND.stream(REFUND_ID))).filter(({ type }) => type.endsWith('Entered'));
+    expect(entered?.data).to.include({ by: 'operator:ana', reason: 'asked the bank', outcome: 'done' });
+  });
+  it('a return is listed since it was ordered, and ends as entered; its job then does nothing', async () => {
+    const { id, pix } = await paid(100);
+    const { commands, accounts, provider: providers } = core;
+    const alerts = { returnRefused: () => undefined };
+    const give = () => sendBack({ commands, accounts, providers, alerts })({ paymentId: id, providerPaymentId: pix });
+    core.provider.next('returnPayment', 'unknown');
+    expect(await give().catch((error: unknown) => error)).to.be.instanceOf(UnknownAtProvider);
+    const ref = { kind: 'return', paymentId: id, endToEndId: null } as const;
+    expect([await list(id), await enter(ref, 'refused')]).to.deep.equal([[], 'invalid_request']);
+    dayLater();
+    expect(await list(id)).to.deep.equal([
+      { order: PAYMENT.idPrefix + id, amount: 100, lastAnswer: null, askedAt: SETTLED_AT },
+    ]);
+    expect([await enter(ref, 'refused'), await enter(ref, 'refused')]).to.deep.equal([true, false]);
+    core.provider.calls.length = 0;
+    await give();
+    const { incomingPayments } = await transactionOf(id);
+    expect([incomingPayments[0]?.outcome, core.provider.calls]).to.deep.equal(['unreturned', []]);
+    expect(await enter({ ...ref, endToEndId: 'other' }, 'refused')).to.equal('not_found');
+  });
+  it('an order of the sandbox is refused, and so is a blank reason', async () => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid });
+    const { commands, accounts, provider: providers } = core;
+    const pix = plain(incoming({ providerPaymentId: `E${txid}`, amount: toMinor(100) }));
+    await new Settler({ commands, accounts, providers }).settle(id, pix);
+    core.clock.nowMs = toMillis(addMillis(SETTLED_AT, 2 * DAY_MS));
+    expect(await enter({ kind: 'return', paymentId: id, endToEndId: null }, 'done')).to.equal('mode_not_allowed');
+    const done = await enterOrderOutcome(needs())(REFUND_REF, { outcome: 'done', reason: ' ' }, BY);
+    expect(isRejection(done) && done.param).to.equal('reason');
+  });
+});
