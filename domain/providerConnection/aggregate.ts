@@ -61,6 +61,8 @@ export interface Connection extends SecretVersions {
   readonly terms: ConnectionTerms;
   /** The callback secret before the latest rotation, and until when it is accepted; null if it was never rotated. */
   readonly previousCallback: { readonly version: number; readonly until: Timestamp } | null;
+  /** Pix keys before the present one, which codes that were issued with them still name; absent if it never changed. */
+  readonly formerKeys?: readonly string[];
   readonly addedAt: Timestamp;
   readonly changedAt: Timestamp;
 }
@@ -77,7 +79,10 @@ const evolve = (state: ConnectionState, event: ProviderConnectionEvent): Connect
   switch (event.type) {
     case 'ProviderConnectionChanged': {
       const { at: _, privateKeyVersion, ...settings } = event.data;
-      return { ...changed, terms: { ...state.terms, ...settings }, privateKeyVersion };
+      const former = [...new Set([...(state.formerKeys ?? []), state.terms.pixKey])];
+      const formerKeys = former.filter((key) => key !== settings.pixKey);
+      const terms = { ...state.terms, ...settings };
+      return { ...changed, terms, privateKeyVersion, ...(formerKeys.length > 0 && { formerKeys }) };
     }
     case 'ProviderConnectionEnabled':
       return { ...changed, status: 'enabled' };

@@ -115,7 +115,7 @@ export class ConnectionRegistry implements ProviderConnections {
   async #readAgain(): Promise<void> {
     const at = this.#world.nowMs();
     const all = await this.#world.read();
-    this.#known = new Map(all.map((one) => [one.terms.connectionId, one]));
+    this.#known = new Map(all.map((one) => [one.terms.connectionId, withOwnKeys(one, all)]));
     this.#readAt = at;
     for (const [id, opened] of this.#opened) {
       const connection = this.#known.get(id);
@@ -181,6 +181,14 @@ export class ConnectionRegistry implements ProviderConnections {
   }
 }
 
+/** Returns the connection without former Pix keys that another one has now: payments to them are that one's. */
+const withOwnKeys = (connection: Connection, all: readonly Connection[]): Connection => {
+  const { formerKeys } = connection;
+  if (formerKeys === undefined) return connection;
+  const taken = all.filter(({ status }) => status !== 'removed').map(({ terms }) => terms.pixKey);
+  return { ...connection, formerKeys: formerKeys.filter((key) => !taken.includes(key)) };
+};
+
 const isCallable = ({ status }: Connection): boolean => status === 'enabled' || status === 'draining';
 
 const versions = new WeakMap<Connection, string>();
@@ -189,8 +197,8 @@ const versions = new WeakMap<Connection, string>();
 const versionOf = (connection: Connection): string => {
   const known = versions.get(connection);
   if (known !== undefined) return known;
-  const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
-  const version = JSON.stringify([terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion]);
+  const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys } = connection;
+  const version = JSON.stringify([terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys]);
   versions.set(connection, version);
   return version;
 };

@@ -29,7 +29,7 @@ interface OpeningWorld {
 export const connectionOpener = ({ vault, operations, isProduction, openAdapter, ...needs }: OpeningWorld) => {
   const claims = receivedClaims(operations, needs.log);
   return async (connection: Connection): Promise<OpenConnection> => {
-    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
+    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys = [] } = connection;
     const { connectionId } = terms;
     const stored = async (kind: 'client' | 'privateKey' | 'callback', version: number): Promise<string> => {
       const secret = await vault.find(connectionId, kind, version);
@@ -45,7 +45,7 @@ export const connectionOpener = ({ vault, operations, isProduction, openAdapter,
     return openAdapter(
       allowed,
       { clientSecret, privateKey, callbackSecret },
-      { ...needs, claims: claims(connectionId) },
+      { ...needs, claims: claims(connectionId), formerKeys },
     );
   };
 };

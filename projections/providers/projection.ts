@@ -10,7 +10,7 @@ import type { Projection } from '../engine/projection.ts';
 
 const connections = aggregateTable({
   name: 'providers',
-  version: 2,
+  version: 3,
   aggregate: PROVIDER_CONNECTION,
   table: 'connections',
   columns: [

@@ -27,6 +27,8 @@ export interface Connection {
   readonly terms: ConnectionTerms;
   readonly preset: Preset;
   readonly client: PixClient;
+  /** The Pix key and the earlier ones, whose codes may still be paid. */
+  readonly keys: readonly string[];
 }
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -144,7 +146,7 @@ export class Charges {
   /** Returns the charge if it is the requested one. */
   #matching(body: unknown, { txid, amount }: InstrumentRequest): ChargeAtProvider | null {
     const charge = chargeOf(body);
-    const isSame = charge?.txid === txid && charge.amount === amount && charge.key === this.#connection.terms.pixKey;
+    const isSame = charge?.txid === txid && charge.amount === amount && this.#connection.keys.includes(charge.key);
     return isSame ? charge : null;
   }
 

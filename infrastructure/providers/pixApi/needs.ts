@@ -16,6 +16,8 @@ export interface PixApiNeeds {
   readonly log: { warn(fields: object, message: string): void };
   /** Binds an end-to-end id of the connection to a payment. Returns false if it is bound to another one. */
   readonly claims: (endToEndId: string, paymentId: PaymentId) => Promise<boolean>;
+  /** Earlier Pix keys of the connection, whose codes may still be paid. Default: none. */
+  readonly formerKeys?: readonly string[];
   /** Tests shorten these. */
   readonly timeouts?: Partial<Timeouts>;
 }

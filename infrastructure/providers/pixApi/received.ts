@@ -52,12 +52,12 @@ export class ReceivedPix {
 
   async find(endToEndId: string): Promise<Known<ReceivedPayment | null>> {
     if (!isReadEndToEndId(endToEndId)) return known(null);
-    const { client, preset, terms } = this.#connection;
+    const { client, preset, keys } = this.#connection;
     const reply = await client.call({ method: 'GET', path: `/pix/${endToEndId}`, scopes: preset.scopes.collect });
     if (reply.kind === 'absent') return known(null);
     const found = reply.kind === 'ok' ? receivedOf(reply.body, preset) : null;
     if (found === null || found.received.incoming.providerPaymentId !== endToEndId) return UNKNOWN;
-    return known(found.key === null || found.key === terms.pixKey ? found.received : null);
+    return known(found.key === null || keys.includes(found.key) ? found.received : null);
   }
 
   async ofCharge(txid: string): Promise<Known<readonly ReceivedPayment[]>> {
@@ -72,14 +72,14 @@ export class ReceivedPix {
   }
 
   async list(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<ReceivedPayment>>> {
-    const { preset, terms } = this.#connection;
+    const { preset, keys } = this.#connection;
     const page = await this.#page({ inicio: from, fim: to }, Number(cursor ?? '0'));
     if (page.kind === 'unknown') return UNKNOWN;
     const { items, next } = page.value;
     const read = items.map((item) => receivedOf(item, preset));
     if (!read.every((one) => one !== null)) return UNKNOWN;
     // The list covers all keys of the account, and other keys may belong to other connections.
-    const ours = read.filter(({ key }) => key === null || key === terms.pixKey);
+    const ours = read.filter(({ key }) => key === null || keys.includes(key));
     return known({ items: ours.map(({ received }) => received), next: next === null ? null : String(next) });
   }
 

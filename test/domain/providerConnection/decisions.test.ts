@@ -65,6 +65,21 @@ describe('changeConnection', () => {
       .and();
     expect(state).to.deep.include({ status: 'enabled', terms: { ...terms, ...change }, changedAt: at('12:30:00') });
   });
+  it('a former Pix key is remembered, until it is the present one again', () => {
+    const keys = ['b@b.example', 'c@b.example', 'b@b.example', terms.pixKey];
+    const former = keys.map((_, n) => {
+      const events = keys.slice(0, n + 1).map(
+        (pixKey): ProviderConnectionEvent => ({
+          type: 'ProviderConnectionChanged',
+          data: { ...settings, pixKey, privateKeyVersion: 0, at: at('12:30:00') },
+        }),
+      );
+      const { state } = given(providerConnection, added, ...events);
+      return state.status === 'absent' ? null : state.formerKeys;
+    });
+    const [a, b, c] = [terms.pixKey, 'b@b.example', 'c@b.example'];
+    expect(former).to.deep.equal([[a], [a, b], [a, c], [c, b]]);
+  });
   it('a new private key is a change', () => {
     given(providerConnection, added)
       .when(changeConnection({}, 2, at('12:30:00')))

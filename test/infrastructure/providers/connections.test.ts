@@ -38,6 +38,7 @@ const registryOf = (...stored: Connection[]) => {
     reads: 0,
     now: 0,
     opened: [] as Opened[],
+    formerKeys: [] as (readonly string[] | undefined)[],
     reported: [] as string[],
     errors: [] as string[],
     later: [] as (() => void)[],
@@ -48,7 +49,8 @@ const registryOf = (...stored: Connection[]) => {
       world.reads++;
       return world.stored;
     },
-    open: async ({ terms }): Promise<OpenConnection> => {
+    open: async ({ terms, formerKeys }): Promise<OpenConnection> => {
+      world.formerKeys.push(formerKeys);
       if (world.failing.has(terms.connectionId)) throw new Error('no secret');
       const opened = new Opened(terms);
       world.opened.push(opened);
@@ -160,6 +162,20 @@ describe('the registry of connections', () => {
     for (const work of world.later) work();
     await Promise.resolve();
     expect(world.opened.map(({ isClosed }) => isClosed)).to.deep.equal([true, false]);
+  });
+
+  it('opens a connection with its former Pix keys, without those that another one has now', async () => {
+    const { registry, world } = registryOf(
+      connection(1, { pixKey: 'd@b.example' }, { formerKeys: ['a@b.example', 'b@b.example', 'c@b.example'] }),
+      connection(2, { pixKey: 'b@b.example' }),
+      connection(3, { pixKey: 'c@b.example' }, { status: 'removed' }),
+    );
+    await registry.callable();
+    expect(world.formerKeys).to.deep.equal([['a@b.example', 'c@b.example'], undefined]);
+    world.stored = [connection(1, { pixKey: 'd@b.example' }, { formerKeys: ['a@b.example'] })];
+    world.now += 1_000;
+    await registry.callable();
+    expect(world.formerKeys.at(-1)).to.deep.equal(['a@b.example']);
   });
 
   it('a disabled connection is closed, and reported as such', async () => {

@@ -122,6 +122,23 @@ describe('a connection through API Pix', () => {
     expect(await provider.findPayment(TENANT, '../cob')).to.deep.equal({ kind: 'known', value: null });
   });
 
+  it('reads and lists payments to a former key: a code that names it may still be paid', async () => {
+    const simulator = await start({ clients: [{ pixKeys: ['a@b.example', 'c@d.example', 'e@f.example'] }] });
+    await connect(simulator, { pixKey: 'a@b.example' }).provider.issue(requestOf());
+    const { provider, statement } = connect(simulator, { pixKey: 'c@d.example' }, { formerKeys: ['a@b.example'] });
+    const issued = await provider.findInstrument(requestOf());
+    expect(issued.kind === 'known' && issued.value?.method).to.equal('PIX');
+    const endToEndId = simulator.pay(TXID);
+    const foreign = simulator.payKey('e@f.example', { amount: 100 });
+    const found = await provider.findPayment(TENANT, endToEndId);
+    expect(found.kind === 'known' && found.value?.txid).to.equal(TXID);
+    expect(await provider.findPayment(TENANT, foreign)).to.deep.equal({ kind: 'known', value: null });
+    const now = fromMillis(Date.now());
+    const page = await statement.listReceived(addSeconds(now, -60), addSeconds(now, 1), null);
+    const ids = page.kind === 'known' && page.value.items.map(({ incoming }) => incoming.providerPaymentId);
+    expect(ids).to.deep.equal([endToEndId]);
+  });
+
   it('marks a payment with change as not plain', async () => {
     const simulator = await start();
     const { provider } = connect(simulator);
