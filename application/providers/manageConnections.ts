@@ -15,8 +15,10 @@ import type { ConnectionSettings, ConnectionTerms } from '../../domain/providerC
 import {
   addConnection,
   changeConnection,
+  inUse,
   knownConnection,
   removeConnection,
+  restoreConnection,
   rotateCallbackSecret,
   rotateClientSecret,
   switchConnection,
@@ -59,7 +61,7 @@ const CLIENT_SECRET_LENGTH_MAX = 4_096;
 const CALLBACK_SECRET_BYTES = 16;
 /** Rotations that lose against another one are repeated this often. */
 const ROTATIONS_MAX = 5;
-/** Requests that chose the connection before it was drained have written their charge after this time. */
+/** Requests that chose the connection before it was drained or removed have written their charge or refund after this time. */
 const UNDER_WAY_MS = 2_000;
 const CAUGHT_UP_MS = 10_000;
 /** If the program doesn't run, a change is not waited for. */
@@ -198,25 +200,38 @@ export const switchProviderConnection =
     return isRejection(done) ? done : done.connection;
   };
 
+/** Returns how many payments and payouts of the connection are not final. Throws ReadModelsBehind. */
+const openWorkOf = async (needs: ManageConnectionsNeeds, id: ConnectionId): Promise<number> => {
+  if (!(await isProcessed(needs, COUNTED_IN, CAUGHT_UP_MS)))
+    throw new ReadModelsBehind('the payments of a connection could not be counted');
+  const { payments = 0, payouts = 0 } = (await needs.connections.openWork()).get(id) ?? {};
+  return payments + payouts;
+};
+
 /**
- * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. Rejects, in this
- * order, with `not_found` and `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
+ * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. If a refund was
+ * requested in between, the connection is restored. Completes a removal that was interrupted. Rejects, in this order, with `not_found` and
+ * `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
  */
 export const removeProviderConnection =
   (needs: ManageConnectionsNeeds) =>
   async (id: ConnectionId, by: Changer): Promise<'removed' | Rejection> => {
-    const { commands, accounts, connections, stopwatch } = needs;
+    const { commands, accounts, stopwatch } = needs;
     const { state } = await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id));
     if (state.status === 'enabled') {
       const drained = await decide(needs, id, switchConnection('draining', accounts.realNow()), by);
       if (isRejection(drained)) return drained;
       await stopwatch.pause(UNDER_WAY_MS);
     }
-    if (!(await isProcessed(needs, COUNTED_IN, CAUGHT_UP_MS)))
-      throw new ReadModelsBehind('the payments of a connection could not be counted');
-    const { payments = 0, payouts = 0 } = (await connections.openWork()).get(id) ?? {};
-    const done = await decide(needs, id, removeConnection(payments + payouts, accounts.realNow()), by);
+    const done = await decide(needs, id, removeConnection(await openWorkOf(needs, id), accounts.realNow()), by);
     if (isRejection(done)) return done;
+    // From here on, refunds are refused. One that another process judged before has reserved its money after this time.
+    await stopwatch.pause(UNDER_WAY_MS);
+    const requested = await openWorkOf(needs, id);
+    if (requested > 0) {
+      await decide(needs, id, restoreConnection(accounts.realNow()), by);
+      return inUse(requested);
+    }
     await needs.connectionVault.forget(id);
     return 'removed';
   };

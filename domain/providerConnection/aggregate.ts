@@ -35,6 +35,8 @@ export type ProviderConnectionDrained = Fact<'ProviderConnectionDrained', At>;
 /** It makes no calls at all; its payments wait (V5). */
 export type ProviderConnectionDisabled = Fact<'ProviderConnectionDisabled', At>;
 export type ProviderConnectionRemoved = Fact<'ProviderConnectionRemoved', At>;
+/** It is draining again, because a refund was requested while it was being removed. */
+export type ProviderConnectionRestored = Fact<'ProviderConnectionRestored', At>;
 /** From now on, tokens are requested with the secret of this version. */
 export type ProviderConnectionClientSecretRotated = Fact<
   'ProviderConnectionClientSecretRotated',
@@ -52,6 +54,7 @@ export type ProviderConnectionEvent =
   | ProviderConnectionDrained
   | ProviderConnectionDisabled
   | ProviderConnectionRemoved
+  | ProviderConnectionRestored
   | ProviderConnectionClientSecretRotated
   | ProviderConnectionCallbackSecretRotated;
 
@@ -74,8 +77,10 @@ const evolve = (state: ConnectionState, event: ProviderConnectionEvent): Connect
     const versions = { clientSecretVersion, privateKeyVersion, callbackSecretVersion };
     return { status: 'enabled', terms, ...versions, previousCallback: null, addedAt: at, changedAt: at };
   }
-  if (state.status === 'absent' || state.status === 'removed') return state;
+  if (state.status === 'absent') return state;
   const changed = { ...state, changedAt: event.data.at };
+  if (state.status === 'removed')
+    return event.type === 'ProviderConnectionRestored' ? { ...changed, status: 'draining' } : state;
   switch (event.type) {
     case 'ProviderConnectionChanged': {
       const { at: _, privateKeyVersion, ...settings } = event.data;
@@ -92,6 +97,8 @@ const evolve = (state: ConnectionState, event: ProviderConnectionEvent): Connect
       return { ...changed, status: 'disabled' };
     case 'ProviderConnectionRemoved':
       return { ...changed, status: 'removed' };
+    case 'ProviderConnectionRestored':
+      return state;
     case 'ProviderConnectionClientSecretRotated':
       return { ...changed, clientSecretVersion: event.data.clientSecretVersion };
     case 'ProviderConnectionCallbackSecretRotated': {
@@ -148,6 +155,7 @@ const serde = serdeOf<ProviderConnectionEvent>({
   ProviderConnectionDrained: onlyTime,
   ProviderConnectionDisabled: onlyTime,
   ProviderConnectionRemoved: onlyTime,
+  ProviderConnectionRestored: onlyTime,
   ProviderConnectionClientSecretRotated: {
     version: 1,
     shape: record<ProviderConnectionClientSecretRotated['data']>({ clientSecretVersion: integer, at: time }),

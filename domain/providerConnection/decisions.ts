@@ -72,13 +72,23 @@ export const removeConnection =
     if (state.status === 'removed') return { events: [], reply: 'removed' };
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
-    if (open > 0)
-      return reject(
-        'connection_in_use',
-        `Payments or payouts of the connection are not final (${open}). Drain it and wait until they are.`,
-      );
+    if (open > 0) return inUse(open);
     return { events: [{ type: 'ProviderConnectionRemoved', data: { at } }], reply: 'removed' };
   };
+
+export const inUse = (open: number): Rejection =>
+  reject(
+    'connection_in_use',
+    `Payments or payouts of the connection are not final (${open}). Drain it and wait until they are.`,
+  );
+
+/** Lets a removed connection finish what was requested while it was being removed. No-op if it isn't removed. */
+export const restoreConnection =
+  (at: Timestamp): Decides<'restored'> =>
+  (state) => ({
+    events: state.status === 'removed' ? [{ type: 'ProviderConnectionRestored', data: { at } }] : [],
+    reply: 'restored',
+  });
 
 /**
  * Makes the client secret of this version the current one. Replies `taken` if a later version is current, because another rotation was

@@ -476,6 +476,7 @@ export const ANY_DATA: DataOf = {
   ProviderConnectionDrained: fc.record({ at: anyTime }),
   ProviderConnectionDisabled: fc.record({ at: anyTime }),
   ProviderConnectionRemoved: fc.record({ at: anyTime }),
+  ProviderConnectionRestored: fc.record({ at: anyTime }),
   ProviderConnectionClientSecretRotated: fc.record({ clientSecretVersion: count, at: anyTime }),
   ProviderConnectionCallbackSecretRotated: fc.record({
     callbackSecretVersion: count,

@@ -26,6 +26,10 @@ export const PLATFORM_SENTENCES = {
     en: 'The provider connection was disabled.',
     pt: 'A conexão com o provedor foi desativada.',
   }),
+  ProviderConnectionRestored: () => ({
+    en: 'The provider connection is draining again, because a refund was requested while it was being removed.',
+    pt: 'A conexão com o provedor volta a ser esvaziada, porque um estorno foi pedido durante a remoção.',
+  }),
   ProviderConnectionRemoved: () => ({
     en: 'The provider connection was removed.',
     pt: 'A conexão com o provedor foi removida.',

@@ -11,6 +11,7 @@ import {
   changeConnection,
   changedFields,
   removeConnection,
+  restoreConnection,
   rotateCallbackSecret,
   rotateClientSecret,
   switchConnection,
@@ -226,5 +227,20 @@ describe('the settings of a connection', () => {
     expect(settingProblem(settings)).to.equal(null);
     const names = PROVIDER_CONNECTION.serde.types.flatMap((type) => Object.keys(type));
     expect(names.filter((name) => /secret$/i.test(name))).to.deep.equal([]);
+  });
+});
+
+describe('restoreConnection', () => {
+  const decide = restoreConnection(at('13:00:02'));
+  it('drains a removed connection again, once; another removal may follow', () => {
+    const { state } = given(providerConnection, added, removed)
+      .when(decide)
+      .then({ type: 'ProviderConnectionRestored', data: { at: at('13:00:02') } }, 'restored')
+      .again('restored')
+      .and();
+    expect(state).to.deep.include({ status: 'draining', terms, ...versions });
+    expect(given(providerConnection, added, drained).when(decide).then('restored').and().state).to.include({
+      status: 'draining',
+    });
   });
 });
