@@ -2,7 +2,7 @@
 
 import { type EndpointId, type EventId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { isCatalogued } from '../../domain/presentation/catalogue.ts';
+import { unknownEventIn } from '../../domain/presentation/catalogue.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import {
   changeEndpoint,
@@ -74,7 +74,7 @@ const urlRefused = (sender: WebhookSender, url: string, { mode }: Tenant): Rejec
 };
 
 const eventsRefused = (events: readonly string[]): Rejection | null => {
-  const unknown = events.find((event) => event !== '*' && !isCatalogued(event));
+  const unknown = unknownEventIn(events);
   if (unknown === undefined) return null;
   const message = `Unknown event ${unknown}. GET /v1/webhooks/event-catalog lists all events.`;
   return reject('invalid_event', message, { param: 'events' });

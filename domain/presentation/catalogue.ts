@@ -14,3 +14,7 @@ export const EVENT_CATALOGUE: readonly CatalogueEntry[] = [
 ];
 
 export const isCatalogued = (event: string): boolean => byName.has(event);
+
+/** Returns the first name that an endpoint can't subscribe to, or undefined. `*` stands for all events. */
+export const unknownEventIn = (events: readonly string[]): string | undefined =>
+  events.find((event) => event !== '*' && !isCatalogued(event));

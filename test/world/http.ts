@@ -63,6 +63,7 @@ export const expectError = (
   expect(reply.headers.get('content-type')).to.equal('application/json; charset=utf-8');
   const [, help] = /^<https?:\/\/[^/]+\/docs\/errors#(.+)>; rel="help"$/.exec(reply.headers.get('link') ?? '') ?? [];
   expect(help).to.equal(code);
+  if (status === 400 && param !== undefined) expect(paramsOf(details ?? []), 'details').to.deep.equal([param]);
   for (const problem of details ?? []) {
     expect(Object.keys(problem)).to.deep.equal(['param', 'message']);
     expect(problem.message).to.match(/\S/);

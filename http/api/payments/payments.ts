@@ -1,25 +1,16 @@
 // Routes that create and list payments in the transaction format (contract.md Create payment body, List payments query; rules P1–P4).
 
 import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
-import { type CodedProblem, paymentProblems, paymentRequest } from '../../../domain/charge/request.ts';
+import { paymentProblems, paymentRequest } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore, oneOf, wholeNumber } from '../../kernel/query.ts';
-import { created, json, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
+import { created, json, jsonBody, route } from '../../kernel/route.ts';
+import { webhookUrlProblems } from '../webhooks/webhookUrl.ts';
 import { ON_PAYMENTS } from './chargeSchema.ts';
 import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
-
-/** The webhook URL of a payment follows the same rules as the URL of an endpoint (W5, W7). */
-const webhookUrlProblems = (
-  url: string | undefined,
-  { mode, services }: ValidationContext,
-): readonly CodedProblem[] => {
-  const verdict = url === undefined ? null : services.judgeWebhookUrl(url, mode);
-  if (verdict === null) return [];
-  return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
-};
 
 export const createPaymentRoute = route('POST', '/v1/payments', {
   operationId: 'createPayment',
@@ -43,7 +34,10 @@ export const createPaymentRoute = route('POST', '/v1/payments', {
     },
     missing: { idempotencyKey: 'idempotency_key_required' },
     ignoresUnknownFields: true,
-    refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
+    refine: (body, context) => [
+      ...paymentProblems(body),
+      ...webhookUrlProblems('webhookUrl', body.webhookUrl, context),
+    ],
   }),
   responses: {
     201: json('The payment. It is PENDING until the acquirers have issued its instruments.', createdPaymentSchema),

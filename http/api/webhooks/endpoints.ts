@@ -1,10 +1,12 @@
 // Routes of webhook endpoints (contract.md Webhook management, rules W5, W6).
 
+import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type EndpointId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { unknownEventIn } from '../../../domain/presentation/catalogue.ts';
 import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
 import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { actorOf, json, jsonBody, ok, pathParam, route } from '../../kernel/route.ts';
+import { actorOf, json, jsonBody, ok, pathParam, route, type ValidationContext } from '../../kernel/route.ts';
 import { ON_WEBHOOKS } from './deliverySchema.ts';
 import {
   changedEndpointSchema,
@@ -17,8 +19,22 @@ import {
   rotatedSecretSchema,
   rotateSecretBody,
 } from './endpointSchema.ts';
+import { webhookUrlProblems } from './webhookUrl.ts';
 
 const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
+
+/** Returns the problems of the URL and of the events, so that both are reported at once (E2). */
+const endpointProblems = (
+  { url, events = [] }: { readonly url?: string; readonly events?: readonly string[] },
+  context: ValidationContext,
+): readonly CodedProblem[] => {
+  const unknown = unknownEventIn(events);
+  const message = `must not contain the unknown event ${unknown}: GET /v1/webhooks/event-catalog lists all events`;
+  return [
+    ...webhookUrlProblems('url', url, context),
+    ...(unknown === undefined ? [] : [{ code: CODES.events, param: 'events', message }]),
+  ];
+};
 
 export const registerEndpointRoute = route('POST', '/v1/webhooks/endpoints', {
   operationId: 'registerWebhookEndpoint',
@@ -26,7 +42,7 @@ export const registerEndpointRoute = route('POST', '/v1/webhooks/endpoints', {
   description:
     'Registers a URL for the given events. Store the `secret`: later responses don’t contain it. An account has at most 16 endpoints in each mode.',
   ...ON_WEBHOOKS,
-  body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
+  body: jsonBody({ schema: registerEndpointBody, codes: CODES, refine: endpointProblems }),
   responses: { 201: json('The endpoint, with its secret.', createdEndpointSchema) },
   errors: ['endpoint_limit_reached'],
   handle: async (context) => {
@@ -75,7 +91,7 @@ export const changeEndpointRoute = route('PATCH', '/v1/webhooks/endpoints/{id}',
   description:
     'Changes the URL, the events or the status of an endpoint. Fields that you omit keep their values. An INACTIVE endpoint gets no new deliveries.',
   ...ON_WEBHOOKS,
-  body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
+  body: jsonBody({ schema: changeEndpointBody, codes: CODES, refine: endpointProblems }),
   responses: { 200: json('The endpoint after the change.', changedEndpointSchema) },
   errors: ['change_limit_reached'],
   handle: async (context) => {

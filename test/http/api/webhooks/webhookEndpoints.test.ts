@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { EndpointId } from '../../../../domain/kernel/ids.ts';
 import { WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
-import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { expectError, openReady, paramsOf, rawIdOf } from '../../../world/http.ts';
 
 const URL = 'https://example.com/hook';
 interface Endpoint {
@@ -47,6 +47,13 @@ describe('webhook endpoints', () => {
     const shown = ['id', 'url', 'events', 'status', 'health', 'createdAt', 'updatedAt'];
     expect(Object.keys(listed[0]!)).to.deep.equal(shown);
     expect(listed[1]).to.deep.include({ events: ['charge.paid'] });
+  });
+
+  it('lists a forbidden URL and an unknown event together', async () => {
+    const body = { url: 'ftp://example.com', events: ['nothing'] };
+    const { id } = (await register({ url: URL, events: ['*'] })).body;
+    for (const reply of [await register(body), await change(id, body)])
+      expect(paramsOf(expectError(reply, 400, 'invalid_request'))).to.deep.equal(['url', 'events']);
   });
 
   for (const url of [
