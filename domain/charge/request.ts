@@ -190,6 +190,8 @@ export const METADATA_BYTES_MAX = 8_192;
 const DESCRIPTION_LENGTH_MAX = 500;
 /** Not every JSON writer can write deeper values. */
 const METADATA_DEPTH_MAX = 20;
+/** The bounds of metadata, for the reference (I11). */
+export const METADATA_BOUNDS = `At most ${METADATA_KEYS_MAX} keys, ${METADATA_BYTES_MAX} bytes as JSON and ${METADATA_DEPTH_MAX} levels, and integers within ±(2^53 − 1).`;
 
 const RESERVED = new Set(['med', 'failure', 'settlement', 'provider', 'fees']);
 /** Keys that every JavaScript object inherits. Echoing them could break readers, so they are dropped. */

@@ -1,4 +1,5 @@
 // Request and response schemas of the charge routes (contract.md Charge).
+import { METADATA_BOUNDS } from '../../../domain/charge/request.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { PUBLIC_STATUSES } from '../../../domain/presentation/status.ts';
 import * as s from '../../kernel/jsonSchema.ts';
@@ -56,7 +57,10 @@ const rest = {
     ),
   ),
   metadata: s.optional(
-    s.described('Your own data. Reserved keys and keys that start with `_` are dropped.', s.anyObject),
+    s.described(
+      `Your own data. Reserved keys and keys that start with \`_\` are dropped. ${METADATA_BOUNDS}`,
+      s.anyObject,
+    ),
   ),
 };
 

@@ -1,7 +1,7 @@
 // Request and response schemas of payments in the transaction format (contract.md Transaction).
 
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
-import { URL_LENGTH_MAX } from '../../../domain/charge/request.ts';
+import { METADATA_BOUNDS, URL_LENGTH_MAX } from '../../../domain/charge/request.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import * as s from '../../kernel/jsonSchema.ts';
@@ -21,7 +21,7 @@ export const createPaymentBody = s.accepting({
   customerEmail: s.optional(s.described('Email address (RFC 5322).', s.string(254))),
   metadata: s.optional(
     s.described(
-      'Your own data. The card page redirects the payer to `returnUrl`. MBWAY requires `phone` in E.164 format.',
+      `Your own data. The card page redirects the payer to \`returnUrl\`. MBWAY requires \`phone\` in E.164 format. ${METADATA_BOUNDS}`,
       s.anyObject,
     ),
   ),

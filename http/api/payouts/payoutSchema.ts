@@ -1,4 +1,5 @@
 // Request and response schemas of the payout routes (rules Y1, Y2).
+import { METADATA_BOUNDS } from '../../../domain/charge/request.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { PAYOUT_STATUSES } from '../../../domain/presentation/payout.ts';
 import * as s from '../../kernel/jsonSchema.ts';
@@ -26,7 +27,10 @@ export const payoutBody = s.accepting({
   ),
   description: s.optional(s.described('A description for the recipient.', s.string(DESCRIPTION_MAX))),
   metadata: s.optional(
-    s.described('Your own data. Reserved keys and keys that start with `_` are dropped.', s.anyObject),
+    s.described(
+      `Your own data. Reserved keys and keys that start with \`_\` are dropped. ${METADATA_BOUNDS}`,
+      s.anyObject,
+    ),
   ),
 });
 

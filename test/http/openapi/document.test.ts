@@ -88,6 +88,12 @@ describe('the OpenAPI document', () => {
       expect(operation?.requestBody === undefined, operationId).to.equal(body.kind === 'none');
     }
   });
+  it('names the bounds of metadata', () => {
+    for (const path of ['/v1/charges', '/v1/pix/charges', '/v1/payments', '/v1/payouts'])
+      expect(JSON.stringify(document.paths[path]?.['post']?.requestBody), path).to.include(
+        'At most 50 keys, 8192 bytes as JSON and 20 levels, and integers within ±(2^53 − 1).',
+      );
+  });
   it('declares no tag that nothing has: the reference would show an empty chapter', () => {
     const had = new Set([...operations, ...hooks].flatMap(({ tags }) => tags));
     expect(document.tags.map(({ name }) => name)).to.have.members([...had]);
