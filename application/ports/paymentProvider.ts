@@ -218,8 +218,11 @@ export interface PaymentProvider {
       readonly metadata: { readonly [key: string]: Json } | null;
     },
   ): Promise<ReturnOutcome>;
-  /** Refunds by devolution, Pix-out or reversal, depending on the order's strategy. Idempotent by the refund's id. */
-  refund(order: RefundOrder): Promise<RefundOutcome>;
+  /**
+   * Refunds by devolution, Pix-out or reversal, depending on the order's strategy. Idempotent by the refund's id. `metadata`: as in
+   * `returnPayment`.
+   */
+  refund(order: RefundOrder, metadata?: { readonly [key: string]: Json } | null): Promise<RefundOutcome>;
   /** Returns the outcome of a refund. A null value: the provider has no such refund. */
   findRefund(order: RefundOrder): Promise<Known<Exclude<RefundOutcome, { kind: 'unknown' }> | null>>;
 }

@@ -2,6 +2,7 @@
 // payment (architecture §4; rules M5–M7).
 
 import { ACCOUNT } from '../../domain/account/account.ts';
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -192,7 +193,7 @@ export class RefundExecutor {
    * Asks the provider for the outcome, or submits the refund under the same id, and records the outcome. Cash-outs of a suspended account
    * are not submitted until the account is reopened.
    */
-  async #step({ order, isOfMerchant, connection }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
+  async #step({ order, isOfMerchant, connection, metadata }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
     const provider = await this.#needs.providers.of(connection);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
@@ -208,7 +209,7 @@ export class RefundExecutor {
       if (await this.#isHeldBack(order)) return;
     }
     if (outcome === null) {
-      const sent = await provider.refund(order);
+      const sent = await provider.refund(order, metadata);
       outcome = refund.status === 'requested' ? sent : outcomeOfRepeat(sent, refund.requestedAt, at);
     }
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
@@ -253,17 +254,21 @@ interface Work {
   readonly connection: Connected;
   /** False: an operator's Pix-out that replaces a refused return. A suspension of the account does not hold it back. */
   readonly isOfMerchant: boolean;
+  /** The charge's metadata in test mode, from which the sandbox reads simulated failures (X6); null in live mode. */
+  readonly metadata: ChargeTerms['metadata'] | null;
   readonly complete: (endToEndId: string | null, at: Timestamp) => ReturnType<typeof completeRefund>;
   readonly release: (reason: string, at: Timestamp) => ReturnType<typeof releaseRefund>;
 }
 
 /** Returns the work for a reserved refund or a requested Pix-out, or null if neither has this id. */
 const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
+  const { terms } = payment.charge;
+  const of = { connection: terms, metadata: terms.mode === 'test' ? terms.metadata : null };
   const order = refundOrderOf(payment, id);
   if (order !== null)
     return {
+      ...of,
       order,
-      connection: payment.charge.terms,
       isOfMerchant: true,
       complete: (endToEndId, at) => completeRefund(id, endToEndId, at),
       release: (reason, at) => releaseRefund(id, reason, at),
@@ -271,8 +276,8 @@ const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
   const payout = payoutOrderOf(payment, id);
   return (
     payout && {
+      ...of,
       order: payout,
-      connection: payment.charge.terms,
       isOfMerchant: false,
       complete: (endToEndId, at) => recordHeldPayoutPaid(id, endToEndId, at),
       release: (reason, at) => recordHeldPayoutFailed(id, reason, at),

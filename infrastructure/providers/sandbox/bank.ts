@@ -34,6 +34,11 @@ const troubleOf = ({ sandbox }: InstrumentRequest): Trouble => {
   return asked === 'timeout' || asked === 'unavailable' || asked === 'rejected' || asked === 'slow' ? asked : null;
 };
 
+type ChargeMetadata = SandboxTerms['metadata'];
+const RETURN_REFUSED = 'The sandbox bank refuses returns of this charge.';
+const refusesReturns = (metadata: ChargeMetadata | null): boolean =>
+  metadata?.['sandbox_provider'] === 'return_refused';
+
 /** Longest dynamic URL, in characters. */
 const LOCATION_MAX = 77;
 
@@ -183,8 +188,7 @@ export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFee
     { accountId }: Tenant,
     back: Parameters<PaymentProvider['returnPayment']>[1],
   ): ReturnType<PaymentProvider['returnPayment']> {
-    if (back.metadata?.['sandbox_provider'] === 'return_refused')
-      return { kind: 'refused', reason: 'The sandbox bank refuses returns of this charge.' };
+    if (refusesReturns(back.metadata)) return { kind: 'refused', reason: RETURN_REFUSED };
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],
@@ -192,8 +196,10 @@ export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFee
     return { kind: 'done' };
   }
 
-  refund(order: RefundOrder): ReturnType<PaymentProvider['refund']> {
-    return takeRefund(this.#needs.db, order);
+  /** A devolution is a return, too (M10). */
+  refund(order: RefundOrder, metadata: ChargeMetadata | null = null): ReturnType<PaymentProvider['refund']> {
+    const isRefused = order.strategy === 'devolution' && refusesReturns(metadata);
+    return takeRefund(this.#needs.db, order, isRefused ? RETURN_REFUSED : null);
   }
 
   async findRefund(order: RefundOrder): ReturnType<PaymentProvider['findRefund']> {

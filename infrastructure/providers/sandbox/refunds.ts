@@ -10,13 +10,17 @@ import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.t
 
 type KnownOutcome = Exclude<RefundOutcome, { kind: 'unknown' }>;
 
-/** Accepts a refund. If it was already accepted, returns its current outcome. */
-export const takeRefund = async (db: Sql, order: RefundOrder): Promise<RefundOutcome> => {
+/** Accepts a refund, or refuses it for the reason `refusal`. If it was already taken, returns its current outcome. */
+export const takeRefund = async (
+  db: Sql,
+  order: RefundOrder,
+  refusal: string | null = null,
+): Promise<RefundOutcome> => {
   const { accountId, refundId, providerPaymentId, strategy, destination, amount } = order;
   await db.query(
-    `INSERT INTO sandbox_bank.refunds (account_id, refund_id, provider_payment_id, strategy, destination, amount, status)
-     VALUES ($1, $2, $3, $4, $5, $6, 'processing') ON CONFLICT DO NOTHING`,
-    [accountId, refundId, providerPaymentId, strategy, destination, amount],
+    `INSERT INTO sandbox_bank.refunds (account_id, refund_id, provider_payment_id, strategy, destination, amount, reason, status)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::text, CASE WHEN $7::text IS NULL THEN 'processing' ELSE 'refused' END) ON CONFLICT DO NOTHING`,
+    [accountId, refundId, providerPaymentId, strategy, destination, amount, refusal],
   );
   return (await readRefund(db, order)) ?? { kind: 'unknown' };
 };

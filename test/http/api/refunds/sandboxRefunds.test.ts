@@ -95,6 +95,21 @@ describe('refunds in the sandbox', () => {
     });
   });
 
+  it('fail by devolution, but not by cashout, if the bank returns no Pix of the charge (X6)', async () => {
+    desk = await RefundDesk.open(gateway, true);
+    const { id } = await desk.merchant.charge({ amount: 1_000, metadata: { sandbox_provider: 'return_refused' } });
+    const paid = await desk.post(`/v1/sandbox/charges/${id}/pay`, {});
+    expect([paid.status, paid.body['outcome']], paid.text).to.deep.equal([200, 'settled']);
+    const before = await desk.available();
+    await desk.refund(id, { strategy: 'devolution' });
+    const [failed] = await desk.untilStatuses(id, 'FAILED');
+    expect(failed?.failureReason).to.equal('The sandbox bank refuses returns of this charge.');
+    expect(await desk.available()).to.equal(before);
+    expectError(await desk.decide<unknown>(String(failed?.id), 'confirm'), 400, 'invalid_request');
+    await desk.refund(id, { strategy: 'cashout' });
+    await desk.untilStatuses(id, 'REFUNDED', 'FAILED');
+  });
+
   describe('told what to do', () => {
     beforeEach(async () => {
       desk = await RefundDesk.open(gateway);
