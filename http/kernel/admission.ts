@@ -214,7 +214,9 @@ const admitSession = async (
   if (isForOperators && !isOperator) return OPERATORS_ONLY;
   const needsSecondFactor = isForOperators && operatorsNeedSecondFactor && !route.isBeforeSecondFactor;
   if (needsSecondFactor && isOperator && !caller.hasSecondFactor) return ENROL_FIRST;
-  return (route.principal === 'session' || route.principal === 'member') && isOperator ? MEMBERS_ONLY : caller;
+  if (!isOperator || (route.principal !== 'session' && route.principal !== 'member')) return caller;
+  // Routes of API keys have their own code for every role that may not manage keys.
+  return (route.principal === 'session' ? route.refusalOf(caller) : null) ?? MEMBERS_ONLY;
 };
 
 // --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key

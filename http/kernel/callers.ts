@@ -57,7 +57,7 @@ export interface Callers {
   public: null;
   apiKey: Caller;
   testKey: Caller;
-  /** `session` and `operator` answer each other's tokens with 403 `role_required`; `anySession` accepts both. */
+  /** `session` and `operator` answer each other's tokens with 403 (`role_required`, or the route's own code). `anySession` accepts both. */
   anySession: SessionCaller | OperatorCaller;
   session: SessionCaller;
   operator: OperatorCaller;
