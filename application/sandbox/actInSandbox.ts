@@ -6,7 +6,7 @@
 //   4 the acquirer refuses: ended, declined, not settled by card …  → invalid_request
 //   5 the instrument does not exist yet              → the caller waits and tries again
 import { pendingMethods } from '../../domain/charge/charge.ts';
-import { instrumentExpiry } from '../../domain/charge/instruments.ts';
+import { type Instruments, instrumentExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -50,11 +50,11 @@ export const actInSandbox =
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
     const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
-    const method = methodOf(payment, act);
+    const at = await accounts.now(tenant.accountId, tenant.mode);
+    const method = methodOf(payment, act, at);
     if (method === null) return noSuchMethod(payment, act);
     const isVisible = (seen: ExistingPayment) => isDone(seen, act, method) || isOvertaken(seen, act);
     if (isDone(payment, act, method)) return { kind: 'reported', payment, isVisible };
-    const at = await accounts.now(tenant.accountId, tenant.mode);
     const refusal = isDisputing(act) ? notDisputable(payment) : notPayable(payment, act, method, at);
     if (refusal !== null) return refusal;
     if (pendingMethods(payment.charge).includes(method)) return { kind: 'notFinalised' };
@@ -80,7 +80,7 @@ const ENDED = reject('invalid_request', 'This payment has ended. The acquirer no
 const isDisputing = ({ kind }: SandboxAct): boolean => kind === 'chargeback' || kind === 'dispute';
 
 /** Returns the method that the action applies to, or null if the payment has no suitable one. */
-const methodOf = ({ charge, transaction }: ExistingPayment, act: SandboxAct): PaymentMethod | null => {
+const methodOf = ({ charge, transaction }: ExistingPayment, act: SandboxAct, at: Timestamp): PaymentMethod | null => {
   const others: readonly PaymentMethod[] = charge.terms.methods.filter((method) => method !== 'PIX');
   if (act.kind === 'authorize' && act.method !== null) return others.includes(act.method) ? act.method : null;
   if (isDisputing(act)) return others.includes('CREDIT_CARD') ? 'CREDIT_CARD' : null;
@@ -88,7 +88,10 @@ const methodOf = ({ charge, transaction }: ExistingPayment, act: SandboxAct): Pa
     return transaction.settlement.method;
   if (transaction.status === 'processing' && others.includes(transaction.method)) return transaction.method;
   const usable = others.filter(
-    (method) => !transaction.declined.includes(method) && !charge.refusedMethods.includes(method),
+    (method) =>
+      !transaction.declined.includes(method) &&
+      !charge.refusedMethods.includes(method) &&
+      !isOver(charge.instruments, method, at),
   );
   return usable[0] ?? others[0] ?? null;
 };
@@ -160,8 +163,13 @@ const notPayable = (
   if (charge.status === 'expired' || charge.status === 'cancelled' || charge.status === 'failed') return ENDED;
   // A second payment for a settled charge arrives and is returned (I8a).
   if (transaction.status === 'refused' || isOvertaken(payment, act)) return ENDED;
-  const expiresAt = instrumentExpiry(charge.instruments, method);
-  return expiresAt !== null && at > expiresAt ? ENDED : null;
+  return isOver(charge.instruments, method, at) ? ENDED : null;
+};
+
+/** Returns whether the method's instrument has expired (I8a). */
+const isOver = (instruments: Instruments, method: PaymentMethod, at: Timestamp): boolean => {
+  const expiresAt = instrumentExpiry(instruments, method);
+  return expiresAt !== null && at > expiresAt;
 };
 
 const incomingPaymentOf = ({ charge }: ExistingPayment, method: PaymentMethod, paidAt: Timestamp): IncomingPayment => ({

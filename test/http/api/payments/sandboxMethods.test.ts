@@ -118,6 +118,12 @@ describe('sandbox: acquirers of other methods', () => {
       const usual = await desk.create(several);
       expect((await desk.act(usual.id, 'authorize', 'PAID')).paidWith).to.equal('BOLETO');
     });
+    it('not by a method whose own time is over, if another can still pay (I8a)', async () => {
+      const id = await desk.waiting({ ...CARD, paymentMethods: ['CREDIT_CARD', 'BOLETO'] });
+      await desk.advance(1_801); // the card's half hour; the boleto has three days
+      await refuses(id, 'authorize', 'invalid_request', undefined, { method: 'CREDIT_CARD' });
+      expect((await desk.act(id, 'authorize', 'PAID')).paidWith).to.equal('BOLETO');
+    });
     it('a method that the payment does not have is 400 invalid_payment_method', async () => {
       const id = await desk.waiting({ ...CARD, paymentMethods: ['PIX', 'CREDIT_CARD'] });
       for (const method of ['PIX', 'BOLETO', 'MBWAY', 'CASH', '', null, 7])
