@@ -32,7 +32,8 @@ export const writingAlone = async <T>(path: string, lockFile: string, work: () =
 
 /**
  * Has `write` create a draft beside the file, and renames the draft when it is complete and on disk. Deletes the draft of a killed process.
- * Throws UsageError if another process writes the file, or the file can't be written. `isNew`: also if the file exists.
+ * What is not a file, such as `/dev/stdout`, can't be replaced by one and is written directly. Throws UsageError if another process writes
+ * the file, or the file can't be written. `isNew`: also if the file exists.
  */
 export const writeOutput = async <T>(
   file: string,
@@ -40,7 +41,7 @@ export const writeOutput = async <T>(
   { isNew = false } = {},
 ): Promise<T> => {
   const existing = await lstat(file).catch(() => null);
-  if (existing?.isFile() === false) throw new UsageError(`${file} can't be written: it is not a regular file`);
+  if (existing?.isFile() === false) return write(file);
   if (existing !== null && isNew) throw new UsageError(`${file} can't be written (EEXIST)`);
   return writingAlone(file, `${file}.lock`, async () => {
     const draft = `${file}.part`;
