@@ -48,7 +48,10 @@ export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
    * `not_found` if the connection makes no calls.
    */
   runReconciliation: (connectionId: ConnectionId | null, waitMs: number) => run(needs, connectionId, waitMs),
-  /** Returns the statement of a civil day of São Paulo. Rejects with `invalid_request` if the day does not exist. */
+  /**
+   * Returns the statement of a civil day of São Paulo, also of a removed connection. Rejects, in this order, with `invalid_request` if the
+   * day does not exist, and with `not_found` if the connection never did.
+   */
   reportReconciliation: (connectionId: ConnectionId, day: string) => report(needs, connectionId, day),
   /** Returns at most `limit` findings, newest first. `total` also counts those beyond the limit. */
   listFindings: (filter: FindingFilter, limit: number) => needs.findingReads.list(filter, limit),
@@ -92,12 +95,14 @@ const run = async (
 };
 
 const report = async (
-  { findingReads, movementReads }: OperateReconciliationNeeds,
+  { connections, findingReads, movementReads }: OperateReconciliationNeeds,
   connectionId: ConnectionId,
   day: string,
 ): Promise<ReconciliationReport | Rejection> => {
   const bounds = civilDayBounds(day, 'America/Sao_Paulo');
   if (bounds === null) return reject('invalid_request', 'The day must be a date as yyyy-mm-dd.', { param: 'day' });
+  if (!(await connections.all()).some(({ terms }) => terms.connectionId === connectionId))
+    return reject('not_found', 'There is no such provider connection.');
   const found = await movementReads.discrepancies(connectionId, bounds);
   const current = new Map(found.map((one) => [one.id, one]));
   const stored = await findingReads.ofDay(connectionId, day);

@@ -238,7 +238,7 @@ export class ReconciliationDesk {
   get operateNeeds() {
     const { pool } = this;
     return {
-      connections: { all: async () => [] },
+      connections: { all: async () => [this.connection] as never },
       runs: reconciliationRuns(pool),
       findingReads: findingReads(pool),
       movementReads: movementReads(pool),

@@ -86,7 +86,7 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
     ),
   },
   refusesUnknownQuery: true,
-  reads: ['providerMovements'],
+  reads: ['providers', 'providerMovements'],
   responses: {
     200: json(
       'The statement.',
@@ -104,7 +104,7 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
       }),
     ),
   },
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'not_found'],
   handle: async ({ query: { connection, day }, services: { platform } }) => {
     if (connection === undefined || day === undefined)
       return reject('invalid_request', '`connection` and `day` are required.', {

@@ -390,6 +390,13 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
+  it('reports no statement of a connection that never existed', async () => {
+    const { reportReconciliation } = desk.operate();
+    const report = (id: string, day: string) => reportReconciliation(id as ConnectionId, day);
+    expect(await report('0'.repeat(26), '2026-11-20')).to.deep.include({ code: 'not_found' });
+    expect(await report('0'.repeat(26), '2026-02-30')).to.deep.include({ code: 'invalid_request' });
+  });
+
   it('waits for a requested comparison although the bank gave no answer before', async () => {
     const { runs } = desk.needs;
     const compare = () => reconcileConnection(desk.needs, desk.connection, []);
