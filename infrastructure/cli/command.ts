@@ -197,6 +197,13 @@ export const accountIdOf = (text: string): AccountId => {
   return id;
 };
 
+/** Returns the id of an account. Throws UsageError if it does not exist. */
+export const existingAccountOf = async ({ platform }: Pick<CliWorld, 'platform'>, text: string): Promise<AccountId> => {
+  const id = accountIdOf(text);
+  if ((await platform.findAccount(id)) === null) throw new UsageError('There is no such account.');
+  return id;
+};
+
 /** Accepts a stream's name, an id with its prefix, or a payment's id without one. Throws UsageError otherwise. */
 export const streamOf = (text: string): StreamName => {
   const stream = parseStreamName(text);

@@ -7,10 +7,10 @@ import { isTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { LANGUAGES, type Language } from '../../../domain/presentation/amount.ts';
 import {
   accepted,
-  accountIdOf,
   type CliCommand,
   type CliOutput,
   type CliWorld,
+  existingAccountOf,
   paymentIdOf,
   UsageError,
 } from '../../cli/command.ts';
@@ -50,7 +50,7 @@ const exportCommand: CliCommand = {
     const period = {
       from: timeOf('from', from),
       to: timeOf('to', to),
-      account: account === undefined ? null : accountIdOf(String(account)),
+      account: account === undefined ? null : await existingAccountOf(world, String(account)),
     };
     if (period.from !== null && period.to !== null && period.to <= period.from)
       throw new UsageError('--to must be after --from');

@@ -163,6 +163,8 @@ describe('the commands for auditors', () => {
     );
     const backwards = ['--from', '2026-02-01', '--to', '2026-02-01'];
     expect(await refused('audit', 'export', '--out', `${out}2`, ...backwards)).to.equal('--to must be after --from');
+    const nobody = ['--account', `acct_${'0'.repeat(26)}`];
+    expect(await refused('audit', 'export', '--out', `${out}2`, ...nobody)).to.equal('There is no such account.');
   });
 
   it('audit prove writes a proof of each event, which both verifiers accept', async () => {
