@@ -39,8 +39,16 @@ class Dump {
     if (done) throw damaged(this.#file, 'it ends too early');
     return value as string;
   }
+  /** Reads a line as JSON. Throws UsageError if it is not. */
+  parsed<Value>(line: string): Value {
+    try {
+      return JSON.parse(line) as Value;
+    } catch {
+      throw damaged(this.#file, 'it has a line that is not JSON');
+    }
+  }
   async head(): Promise<DumpHead> {
-    const head = JSON.parse(await this.next()) as DumpHead;
+    const head = this.parsed<DumpHead>(await this.next());
     if (!(head.format <= DUMP_FORMAT)) throw damaged(this.#file, 'a newer release wrote it');
     const unknown = head.migrations.filter((name) => !MIGRATIONS.includes(name));
     if (unknown.length > 0)
@@ -72,7 +80,7 @@ const loadTable = async (tx: Sql, source: Dump, start: TableHead, table: CopiedT
     const line = await source.next();
     if (!line.startsWith('[')) {
       await flush();
-      const { rows: expected } = JSON.parse(line) as { rows: number };
+      const { rows: expected } = source.parsed<{ rows: number }>(line);
       if (expected !== rows) throw new UsageError(`${start.table} has ${rows} rows in the dump instead of ${expected}`);
       return rows;
     }
@@ -106,7 +114,7 @@ const load = async (db: SqlPool, source: Dump): Promise<DumpReport> =>
     await tx.query(WITHOUT_TRIGGERS(tables, 'DISABLE'));
     const report = { tables: 0, rows: 0 };
     for (;;) {
-      const start = JSON.parse(await source.next()) as TableHead | { readonly tables: number };
+      const start = source.parsed<TableHead | { readonly tables: number }>(await source.next());
       if ('tables' in start) {
         if (start.tables !== report.tables) throw new UsageError('tables are missing in the dump');
         break;

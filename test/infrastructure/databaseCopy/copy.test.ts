@@ -119,6 +119,10 @@ describe('a dump of the database', () => {
     const noFile = join(folder, 'no.dump');
     await writeFile(noFile, 'nothing');
     expect((await refusal(noFile)).message).to.contain('is no complete dump');
+    for (const at of [0, 1, 2]) {
+      const other = await refusal(await rewritten((lines) => lines.with(at, '-- PostgreSQL database dump')));
+      expect(other.message).to.contain('is no complete dump: it has a line that is not JSON');
+    }
   });
 
   it('of a newer release is refused, with what it needs', async () => {
