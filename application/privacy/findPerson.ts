@@ -78,18 +78,26 @@ export const refundsOf = ({ transaction }: Pick<ExistingPayment, 'transaction'>)
   ...transaction.incomingPayments.flatMap(({ payouts = [] }) => payouts.map(({ payoutId }) => payoutId)),
 ];
 
-const heldOfPayment = async (
-  { commands, retentionYears }: FindNeeds,
-  payment: ExistingPayment,
-): Promise<HeldPayment> => {
-  const { paymentId: id, accountId, mode, createdAt, amount, currency } = payment.charge.terms;
-  const disputes = await Promise.all(
+const disputesOf = (commands: CommandHandler, payment: ExistingPayment): Promise<HeldPayment['disputes']> =>
+  Promise.all(
     casesOf(payment).map(async (caseId) => {
       const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
       const erased = MED_CASE.decider.evolve(state, { type: 'MedCasePersonalDataErased', data: { at: AT } });
       return { id: caseId, data: heldData(state, erased) };
     }),
   );
+
+/** Returns whether the payment or one of its dispute cases mentions the person. */
+const mentions = async (commands: CommandHandler, payment: ExistingPayment, person: Person): Promise<boolean> =>
+  concerns(dataOfPayment(payment), person) ||
+  (await disputesOf(commands, payment)).some(({ data }) => concerns(data, person));
+
+const heldOfPayment = async (
+  { commands, retentionYears }: FindNeeds,
+  payment: ExistingPayment,
+): Promise<HeldPayment> => {
+  const { paymentId: id, accountId, mode, createdAt, amount, currency } = payment.charge.terms;
+  const disputes = await disputesOf(commands, payment);
   return {
     ...{ kind: 'payment', id, accountId, mode, createdAt, amount, currency },
     keptUntil: unfinishedBecause(payment) === null ? keptUntil(endOf(payment), retentionYears) : null,
@@ -143,7 +151,7 @@ async function* ofPerson(
       person,
       payment && { ...payment, id: payment.paymentId },
     ))
-      yield* page.filter((one) => concerns(dataOfPayment(one), person));
+      for (const one of page) if (await mentions(needs.commands, one, person)) yield one;
   const { terms, requestedAt: createdAt } = payout ?? {};
   const place = terms && createdAt ? { ...terms, id: terms.payoutId, createdAt } : null;
   for await (const page of needs.personalPayouts.mentioning(person, place))

@@ -42,8 +42,11 @@ async function* mentioning(
   last: TenantPlace<PaymentId> | null,
 ): AsyncGenerator<readonly ExistingPayment[], void> {
   const { condition, value } = mentions(person, '$6', ['p.customer_key', 'p.customer_email', 'a.rest']);
+  // Reasons and names of files are in the cases, which are a part of the payment here.
+  const ofCase = `EXISTS (SELECT FROM rm_disputes.cases c WHERE c.account_id = $1 AND c.mode = $2 AND c.payment_id = p.id
+    AND ${mentions(person, '$6', ['c.state']).condition})`;
   const text = `WITH page AS MATERIALIZED (${PAGE_OF_TENANT} LIMIT $5)
-    SELECT array(SELECT p.id FROM page p LEFT JOIN rm_payments.payments_apart a ON a.id = p.id WHERE ${condition}) AS ids,
+    SELECT array(SELECT p.id FROM page p LEFT JOIN rm_payments.payments_apart a ON a.id = p.id WHERE ${condition} OR ${ofCase}) AS ids,
       last.id, ${asTimestamp('last.created_at')} AS "createdAt"
     FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT id, created_at FROM page ORDER BY created_at DESC, id LIMIT 1) last ON true`;
   async function* ofTenant({ accountId, mode }: Tenant, from: Place<string>) {

@@ -61,6 +61,24 @@ describe('privacy find, report and erase', () => {
     expect((await run('find', '--document', '12345678909')).out).to.equal('nothing is held\n');
   });
 
+  it('find a person whom only a dispute case names, in the bank’s reason or the merchant’s appeal', async () => {
+    const { body: charge } = await gateway.charge<{ id: string }>({ amount: 1_000 });
+    await gateway.post(`/v1/sandbox/charges/${charge.id}/pay`);
+    const { body: opened } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${charge.id}/med`, {
+      reason: 'Says bank@case.example',
+    });
+    const reason = 'Sold to 529.982.247-25';
+    expect((await gateway.post(`/v1/med/cases/${opened.id}/appeal`, { reason })).status).to.equal(200);
+    await gateway.untilProjected();
+    for (const words of [
+      ['--document', '52998224725'],
+      ['--email', 'bank@case.example'],
+    ]) {
+      const { json } = await run<{ found: readonly { id: string }[] }>('find', ...words, '--json');
+      expect(json.found.map((one) => one.id)).to.deep.equal([charge.id.replace('ch_', 'tx_')]);
+    }
+  });
+
   it('report as JSON, and as a PDF that only its owner can read', async () => {
     const { json } = await run<{ data: readonly { data: object }[] }>('report', '--payment', id, '--json');
     expect(json.data[0]?.data).to.have.nested.property('charge.terms.customer.document', CUSTOMER.document);
