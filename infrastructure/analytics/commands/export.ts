@@ -3,7 +3,7 @@ import { asTimestamp, type Sql } from '../../../application/ports/sql.ts';
 import { isCivilDay } from '../../../domain/kernel/civilDay.ts';
 import type { AnalystView } from '../../../projections/analytics/view.ts';
 import { ANALYST_VIEWS } from '../../../projections/registry.ts';
-import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
+import { type CliCommand, type CliInput, existingAccountOf, UsageError } from '../../cli/command.ts';
 import { writeOutput } from '../../cli/outputFile.ts';
 import { csvFile } from './exportFiles/csvFile.ts';
 import type { ExportFile, OpenExportFile } from './exportFiles/exportFile.ts';
@@ -69,7 +69,8 @@ export const exportCommand: CliCommand = {
     const view = ANALYST_VIEWS.find(({ name }) => name === options['table']) as AnalystView;
     const open = FORMATS[String(options['format'])] as OpenExportFile;
     const out = String(options['out']);
-    const accountId = options['account'] === undefined ? null : accountIdOf(String(options['account']));
+    const accountId =
+      options['account'] === undefined ? null : await existingAccountOf(world, String(options['account']));
     const wanted = { accountId, from: dayOf(options, 'from'), to: dayOf(options, 'to') };
     if (wanted.from !== null && wanted.to !== null && wanted.to < wanted.from)
       throw new UsageError('--to must not be before --from');

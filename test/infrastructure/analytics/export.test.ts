@@ -111,6 +111,14 @@ describe('analytics export', () => {
     expect((await readFile(out, 'utf8')).split('\r\n')[0]).to.match(/^payment_id,account_id,mode,created_at,/);
   });
 
+  it('refuses an account that does not exist, instead of writing no rows', async () => {
+    const out = join(folder, 'nobody.csv');
+    const asked = ['--table', 'payments', '--format', 'csv', '--out', out, '--account', `acct_${'0'.repeat(26)}`];
+    const { code, err } = await runWords(database.connectionString, 'analytics', 'export', ...asked);
+    expect([code, err]).to.deep.equal([2, 'quita: There is no such account.\n']);
+    expect(await readdir(folder)).to.not.include('nobody.csv');
+  });
+
   it('writes the days that are asked for, and none outside', async () => {
     const rowsOf = async (...words: string[]) =>
       (await readFile(await exported('payments', 'csv', ...words), 'utf8')).trimEnd().split('\r\n').length - 1;
