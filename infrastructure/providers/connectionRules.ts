@@ -6,7 +6,6 @@ import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ConnectionTerms } from '../../domain/providerConnection/connection.ts';
 import { type SettingProblem, settingProblem } from '../../domain/providerConnection/settingProblems.ts';
 import { mayDial } from '../webhookSender/addressPolicy.ts';
-import { judged, policyOf } from '../webhookSender/target.ts';
 
 /** Certificates are in events, which stay below 32 kB. */
 const PEM_LENGTH_MAX = 20_000;
@@ -34,12 +33,10 @@ const urlProblem = (text: string, allowPrivate: boolean): string | null => {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isLocal = host === 'localhost' || host.endsWith('.localhost');
   const isReachable = isIP(host) === 0 ? !isLocal || allowPrivate : mayDial(host, allowPrivate);
-  if (!isReachable)
-    return allowPrivate
-      ? 'names an address that Quita never connects to'
-      : 'names a private address, which needs allowPrivate';
-  // The transport dials no other URL.
-  return judged(text, policyOf('test', allowPrivate))?.message.replace(/^url /, '') ?? null;
+  if (isReachable) return null;
+  return allowPrivate
+    ? 'names an address that Quita never connects to'
+    : 'names a private address, which needs allowPrivate';
 };
 
 const certificateProblem = (

@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { openDialer } from '../../webhookSender/dialer.ts';
 import { describeFailure } from '../../webhookSender/failure.ts';
 import { cachedResolver, dnsResolver, hostsFile, hostsFirst } from '../../webhookSender/resolver.ts';
-import { isRefusal, parseTarget, policyOf } from '../../webhookSender/target.ts';
+import { isRefusal, parseTarget } from '../../webhookSender/target.ts';
 import type { Timeouts } from './needs.ts';
 
 export interface HttpRequest {
@@ -66,7 +66,7 @@ export const openTransport = ({ secureContext, allowPrivate, timeouts }: Transpo
     send: ({ url, method, headers, body }) => {
       if (!allowPrivate && /^http:/i.test(url))
         return Promise.resolve({ kind: 'notSent', why: 'url must use https unless private addresses are allowed' });
-      const target = parseTarget(url, policyOf('test', allowPrivate));
+      const target = parseTarget(url, { mode: 'test', privateAllowed: allowPrivate });
       if (isRefusal(target)) return Promise.resolve({ kind: 'notSent', why: target.message });
       return new Promise((resolve) => {
         const exchange = new Exchange(timeouts.totalMs, resolve);
