@@ -13,7 +13,7 @@ import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import { type PaymentProviders, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type PaymentProviders, unlessUnknown } from '../ports/paymentProvider.ts';
 import { ownCase } from './ownCase.ts';
 import { takeProviderCases } from './takeProviderCases.ts';
 import { tellPaymentOf } from './tellPayment.ts';
@@ -51,13 +51,9 @@ export const answerCase =
     // The answer is recorded. If the store fails now, the process updates the payment, and the merchant still gets a success.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
     // Reports that the provider sent during the review had to wait for its end. The command line reaches no provider.
-    if (answer.kind === 'review') await takeProviderCases(needs)(paymentId).catch(leaveToReports);
+    if (answer.kind === 'review') await takeProviderCases(needs)(paymentId).catch(unlessUnknown);
     return done.state as MedCase;
   };
-
-const leaveToReports = (error: unknown): void => {
-  if (!(error instanceof UnknownAtProvider)) throw error;
-};
 
 const leaveToProcess = (error: unknown): void => {
   if (!(error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown)) throw error;

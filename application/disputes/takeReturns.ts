@@ -20,7 +20,12 @@ import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
-import { type ProviderReturn, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import {
+  type ProviderReturn,
+  type ReceivedPayment,
+  UnknownAtProvider,
+  unlessUnknown,
+} from '../ports/paymentProvider.ts';
 import type { ConnectionPayment } from '../ports/readModels/connectionPayments.ts';
 import { tellPaymentOf } from './tellPayment.ts';
 
@@ -56,11 +61,6 @@ export const takeReturns =
     }
     if (waiting !== null) throw waiting;
   };
-
-const unlessUnknown = (error: unknown): UnknownAtProvider => {
-  if (!(error instanceof UnknownAtProvider)) throw error;
-  return error;
-};
 
 /** One return, with the payment to which it belongs. */
 interface Intake {

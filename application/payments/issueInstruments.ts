@@ -22,7 +22,7 @@ import type {
   PaymentProvider,
   PaymentProviders,
 } from '../ports/paymentProvider.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider, unlessUnknown } from '../ports/paymentProvider.ts';
 import { type Timers, timerKey, timerOf } from '../ports/timers.ts';
 
 /** Added to the lifetime requested from the provider, because the lifetime counts from the moment its answer is known. */
@@ -340,10 +340,6 @@ export class InstrumentIssuer {
 }
 
 const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVEN_UP_AFTER_MS);
-
-const unlessUnknown = (error: unknown): void => {
-  if (!(error instanceof UnknownAtProvider)) throw error;
-};
 
 const isAlive = ({ charge }: ExistingPayment): boolean => charge.status === 'requested' || charge.status === 'open';
 

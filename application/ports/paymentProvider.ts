@@ -246,6 +246,11 @@ export interface PaymentProviders {
 export class UnknownAtProvider extends Error {
   override name = 'UnknownAtProvider';
 }
+/** Returns the error if it is an UnknownAtProvider, and throws any other. For work that is repeated anyway. */
+export const unlessUnknown = (error: unknown): UnknownAtProvider => {
+  if (!(error instanceof UnknownAtProvider)) throw error;
+  return error;
+};
 
 /** The provider can't be reached or gave no definite answer. The client gets 503; repeating the same request resumes it (K7). */
 export class ProviderUnavailable extends Error {

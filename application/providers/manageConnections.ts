@@ -30,7 +30,7 @@ import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/
 import type { Consumers } from '../ports/consumers.ts';
 import type { EventStore } from '../ports/eventStore.ts';
 import { ReadModelsBehind } from '../ports/readModels/progress.ts';
-import type { ConnectionReads } from '../ports/readModels/providers.ts';
+import { type ConnectionReads, OPEN_WORK_READS } from '../ports/readModels/providers.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
 
 export interface ManageConnectionsNeeds extends UseCaseNeeds {
@@ -67,8 +67,6 @@ const CAUGHT_UP_MS = 10_000;
 /** If the program doesn't run, a change is not waited for. */
 const SHOWN_MS = 2_000;
 const LOOK_MS = 20;
-/** The read models that know which payments and payouts are final. */
-const COUNTED_IN = ['providers', 'payments', 'disputes', 'payouts'];
 
 const refused = ({ param, message }: SettingProblem): Rejection =>
   reject('invalid_connection', `${param} ${message}.`, { param });
@@ -202,7 +200,7 @@ export const switchProviderConnection =
 
 /** Returns how many payments and payouts of the connection are not final. Throws ReadModelsBehind. */
 const openWorkOf = async (needs: ManageConnectionsNeeds, id: ConnectionId): Promise<number> => {
-  if (!(await isProcessed(needs, COUNTED_IN, CAUGHT_UP_MS)))
+  if (!(await isProcessed(needs, OPEN_WORK_READS, CAUGHT_UP_MS)))
     throw new ReadModelsBehind('the payments of a connection could not be counted');
   const { payments = 0, payouts = 0 } = (await needs.connections.openWork()).get(id) ?? {};
   return payments + payouts;

@@ -8,7 +8,7 @@ import { isTxid } from '../../domain/pix/ids.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { TakeReturns } from '../disputes/takeReturns.ts';
-import { type Known, type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type Known, type ReceivedPayment, UnknownAtProvider, unlessUnknown } from '../ports/paymentProvider.ts';
 import type {
   Discrepancy,
   Finding,
@@ -134,11 +134,10 @@ const takeReturnsOf = async (
   charge: ConnectionPayment,
   received: ReceivedPayment,
 ): Promise<void> => {
-  try {
-    for (const take of takeReturns) await take(charge, received);
-  } catch (error) {
-    if (!(error instanceof UnknownAtProvider)) throw error;
-  }
+  const take = async (): Promise<void> => {
+    for (const one of takeReturns) await one(charge, received);
+  };
+  await take().catch(unlessUnknown);
 };
 
 const itemsOf = (
@@ -269,11 +268,7 @@ const compare = async (work: Work, look: Look): Promise<Look | null> => {
 /** Reads a received Pix again if a return of it is not recorded yet. Without an answer, the next comparison asks. */
 const takeAgain = async (work: Work, { kind, expected, endToEndId }: Finding): Promise<void> => {
   if (kind !== 'foreign_return' || expected !== null) return;
-  try {
-    await askReturn(work, { endToEndId, accountId: PLATFORM_ACCOUNT });
-  } catch (error) {
-    if (!(error instanceof UnknownAtProvider)) throw error;
-  }
+  await askReturn(work, { endToEndId, accountId: PLATFORM_ACCOUNT }).catch(unlessUnknown);
 };
 
 /** Compares movements wherever they are in time, page by page. */

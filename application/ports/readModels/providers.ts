@@ -8,6 +8,9 @@ export interface OpenWork {
   readonly payouts: number;
 }
 
+/** The read models that show a connection, with its payments and payouts that are not final. */
+export const OPEN_WORK_READS = ['providers', 'payments', 'disputes', 'payouts'] as const;
+
 export interface ConnectionReads {
   /** Returns all connections, removed ones included, oldest first. */
   all(): Promise<readonly Connection[]>;

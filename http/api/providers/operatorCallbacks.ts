@@ -1,17 +1,19 @@
 // Routes by which operators see the callbacks of a connection, and resolve those that wait for them.
+
 import {
   CALLBACK_OUTCOMES,
   isCallbackId,
   type ListedCallback,
   OPEN_OUTCOMES,
 } from '../../../application/ports/providerCallbacks.ts';
+import { OPEN_WORK_READS } from '../../../application/ports/readModels/providers.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { oneOf } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
-import { COUNTED_IN, connectionParam } from './operatorConnections.ts';
+import { connectionParam } from './operatorConnections.ts';
 
 const callbackParam = {
   description: 'The number of the callback.',
@@ -60,7 +62,7 @@ const listRoute = route('GET', '/ops/v1/providers/{id}/callbacks', {
   description: LISTED,
   ...FOR_OPERATORS,
   params: connectionParam,
-  reads: COUNTED_IN,
+  reads: OPEN_WORK_READS,
   query: {
     limit: upToThousand,
     outcome: oneOf('Only callbacks with this outcome, resolved ones included.', CALLBACK_OUTCOMES),

@@ -1,5 +1,7 @@
 // Routes by which operators manage provider connections (rules V1, V5).
+
 import type { Static } from 'typebox';
+import { OPEN_WORK_READS } from '../../../application/ports/readModels/providers.ts';
 import type { ConnectionChange } from '../../../application/providers/manageConnections.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, type ConnectionId, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
@@ -28,9 +30,6 @@ export const connectionParam = {
       reject('not_found', 'There is no such provider connection.'),
   },
 } as const;
-
-/** The read models from which a connection is shown, with its payments and payouts that are not final. */
-export const COUNTED_IN = ['providers', 'payments', 'disputes', 'payouts'] as const;
 
 type Body<Schema extends Parameters<typeof jsonBody>[0]['schema']> = Frozen<Static<Schema>>;
 
@@ -80,7 +79,7 @@ const listRoute = route('GET', '/ops/v1/providers', {
   summary: 'List provider connections',
   description: 'Returns all connections that are not removed, oldest first.',
   ...FOR_OPERATORS,
-  reads: COUNTED_IN,
+  reads: OPEN_WORK_READS,
   responses: {
     200: { kind: 'json', description: 'The connections.', schema: s.exactly({ data: s.listOf(connectionSchema) }) },
   },
@@ -98,7 +97,7 @@ const showRoute = route('GET', '/ops/v1/providers/{id}', {
   operationId: 'showProvider',
   summary: 'Retrieve a provider connection',
   description: 'Returns the settings and the state of a connection, without its secrets.',
-  reads: COUNTED_IN,
+  reads: OPEN_WORK_READS,
   handle: async ({ params, services: { platform } }) => {
     const found = await platform.showConnection(params.id);
     return isRejection(found) ? found : { status: 200, body: found };

@@ -1,10 +1,11 @@
 // /dashboard/platform/connections/{id}: one connection: its state, its checks, its settings and secrets, and the callbacks that wait.
 
+import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import type { ConnectionId } from '../../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
-import { COUNTED_IN, connectionParam } from '../../../api/providers/operatorConnections.ts';
+import { connectionParam } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -112,7 +113,7 @@ const oneRoute = route('GET', AT, {
   ...one,
   operationId: 'showConnection',
   summary: 'Show a provider connection, and what can be done with it',
-  reads: COUNTED_IN,
+  reads: OPEN_WORK_READS,
   handle: (context) => shown(context, onePage(context.params.id)),
 });
 

@@ -1,9 +1,9 @@
 // /dashboard/platform/connections: the connections to institutions, and a new one.
 
+import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
-import { COUNTED_IN } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -41,7 +41,7 @@ const listRoute = route('GET', `${PLATFORM_PAGES}${CONNECTIONS}`, {
   ...showing,
   operationId: 'showConnections',
   summary: 'Show provider connections',
-  reads: COUNTED_IN,
+  reads: OPEN_WORK_READS,
   handle: (context) =>
     shown(context, async (operator) => {
       const { texts, platform, to } = operator;

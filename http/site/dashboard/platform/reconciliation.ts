@@ -1,12 +1,14 @@
 // Reconciliation with institutions: a comparison now, the report of a day, and the findings to resolve (rule V4).
+
 import type { Finding } from '../../../../application/ports/providerBooks.ts';
 import type { ReconciliationReport } from '../../../../application/ports/readModels/providerMovements.ts';
+import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import { PREFIX } from '../../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../domain/presentation/amount.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
-import { COUNTED_IN, connectionParam } from '../../../api/providers/operatorConnections.ts';
+import { connectionParam } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { pathParam, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
@@ -88,7 +90,7 @@ const reportRoute = route('GET', `${PLATFORM_PAGES}/connections/{id}/report`, {
   summary: 'Show the reconciliation of a day',
   params: connectionParam,
   query: { ...pageQuery, day: textQuery('The day as `yyyy-mm-dd`.') },
-  reads: ['providerMovements', ...COUNTED_IN],
+  reads: ['providerMovements', ...OPEN_WORK_READS],
   responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
