@@ -1,9 +1,11 @@
 // Operators' use cases for reconciliation: run it, report a day, list and resolve findings (rule V4).
 import { civilDayBounds } from '../../domain/kernel/civilDay.ts';
 import { type ConnectionId, PREFIX } from '../../domain/kernel/ids.ts';
-import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
+import type { ConnectionTerms } from '../../domain/providerConnection/connection.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import { reasonRefused } from '../core/operatorsReason.ts';
 import type { Discrepancy, Finding, FindingFilter, FindingReads, ReconciliationRuns } from '../ports/providerBooks.ts';
@@ -16,6 +18,7 @@ import type { ConnectionReads } from '../ports/readModels/providers.ts';
 import type { Stopwatch } from '../ports/system.ts';
 
 export interface OperateReconciliationNeeds {
+  readonly commands: Pick<CommandHandler, 'load'>;
   readonly connections: Pick<ConnectionReads, 'all'>;
   readonly runs: ReconciliationRuns;
   readonly findingReads: FindingReads;
@@ -53,6 +56,9 @@ export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
    * day does not exist, and with `not_found` if the connection never did.
    */
   reportReconciliation: (connectionId: ConnectionId, day: string) => report(needs, connectionId, day),
+  /** Returns the name of a connection, also of a removed one. Rejects with `not_found`. */
+  nameConnection: async (connectionId: ConnectionId): Promise<{ readonly name: string } | Rejection> =>
+    termsOf(needs, connectionId),
   /** Returns at most `limit` findings, newest first. `total` also counts those beyond the limit. */
   listFindings: (filter: FindingFilter, limit: number) => needs.findingReads.list(filter, limit),
   /** Resolves a finding; it stays in the report. Rejects with `not_found` and `invalid_request`. */
@@ -94,15 +100,24 @@ const run = async (
   }
 };
 
+const termsOf = async (
+  { commands }: OperateReconciliationNeeds,
+  connectionId: ConnectionId,
+): Promise<ConnectionTerms | Rejection> => {
+  const { state } = await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(connectionId));
+  return state.status === 'absent' ? reject('not_found', 'There is no such provider connection.') : state.terms;
+};
+
 const report = async (
-  { connections, findingReads, movementReads }: OperateReconciliationNeeds,
+  needs: OperateReconciliationNeeds,
   connectionId: ConnectionId,
   day: string,
 ): Promise<ReconciliationReport | Rejection> => {
   const bounds = civilDayBounds(day, 'America/Sao_Paulo');
   if (bounds === null) return reject('invalid_request', 'The day must be a date as yyyy-mm-dd.', { param: 'day' });
-  if (!(await connections.all()).some(({ terms }) => terms.connectionId === connectionId))
-    return reject('not_found', 'There is no such provider connection.');
+  const terms = await termsOf(needs, connectionId);
+  if (isRejection(terms)) return terms;
+  const { findingReads, movementReads } = needs;
   const found = await movementReads.discrepancies(connectionId, bounds);
   const current = new Map(found.map((one) => [one.id, one]));
   const stored = await findingReads.ofDay(connectionId, day);

@@ -238,7 +238,11 @@ export class ReconciliationDesk {
   get operateNeeds() {
     const { pool } = this;
     return {
-      connections: { all: async () => [this.connection] as never },
+      commands: {
+        load: async (_: unknown, stream: string) =>
+          ({ state: stream.endsWith(this.connectionId) ? this.connection : { status: 'absent' } }) as never,
+      },
+      connections: { all: async () => [] },
       runs: reconciliationRuns(pool),
       findingReads: findingReads(pool),
       movementReads: movementReads(pool),

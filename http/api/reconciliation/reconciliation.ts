@@ -86,7 +86,7 @@ const reportRoute = route('GET', '/ops/v1/reconciliation/report', {
     ),
   },
   refusesUnknownQuery: true,
-  reads: ['providers', 'providerMovements'],
+  reads: ['providerMovements'],
   responses: {
     200: json(
       'The statement.',

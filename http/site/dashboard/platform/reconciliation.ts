@@ -2,7 +2,6 @@
 
 import type { Finding } from '../../../../application/ports/providerBooks.ts';
 import type { ReconciliationReport } from '../../../../application/ports/readModels/providerMovements.ts';
-import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import { PREFIX } from '../../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { formatAmount } from '../../../../domain/presentation/amount.ts';
@@ -90,14 +89,14 @@ const reportRoute = route('GET', `${PLATFORM_PAGES}/connections/{id}/report`, {
   summary: 'Show the reconciliation of a day',
   params: connectionParam,
   query: { ...pageQuery, day: textQuery('The day as `yyyy-mm-dd`.') },
-  reads: ['providerMovements', ...OPEN_WORK_READS],
+  reads: ['providerMovements'],
   responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const operator = operatorOf(context);
     const { texts, platform, to } = operator;
     const { id } = context.params;
-    const view = await platform.showConnection(id);
-    if (isRejection(view)) return view;
+    const named = await platform.nameConnection(id);
+    if (isRejection(named)) return named;
     const { day = '' } = context.query;
     const report = await platform.reportReconciliation(id, day);
     const isBad = isRejection(report);
@@ -106,7 +105,7 @@ const reportRoute = route('GET', `${PLATFORM_PAGES}/connections/{id}/report`, {
       title: isBad ? words.title : `${words.title}: ${day}`,
       section: SECTION,
       ...(isBad && { problem: texts.payments.badDay }),
-      main: html`<p class="under">${view.name}</p>${isBad ? null : reportContent(report, operator)}<p><a href="${to(`${SECTION}/${view.id}`)}">${texts.platform.connections.toConnection}</a></p>`,
+      main: html`<p class="under">${named.name}</p>${isBad ? null : reportContent(report, operator)}<p><a href="${to(`${SECTION}/${PROVIDER_CONNECTION.idPrefix}${id}`)}">${texts.platform.connections.toConnection}</a></p>`,
     });
   },
 });

@@ -171,8 +171,8 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'The bank already {} this payout.': 'O banco já decidiu sobre este saque.',
   'The bank already {} this refund.': 'O banco já decidiu sobre este estorno.',
   'Another dispute of this charge was opened first.': 'Outra contestação desta cobrança foi aberta antes.',
-  'The charge changed in the meantime and can no longer be disputed.':
-    'A cobrança mudou nesse meio-tempo e não pode mais ser contestada.',
+  'The dispute opened no case: the charge changed in the meantime, or no worker handled the dispute within 5 seconds.':
+    'A contestação não abriu nenhum caso: a cobrança mudou nesse meio-tempo, ou nenhum processo a tratou em 5 segundos.',
   'The test clock can be at most 100 years ahead.': 'O relógio de teste pode estar no máximo 100 anos à frente.',
   'This payment can be paid by Pix only.': 'Este pagamento só pode ser pago por Pix.',
   'This payment can’t be paid by card.': 'Este pagamento não pode ser pago com cartão.',
