@@ -55,6 +55,8 @@ export interface CompareNeeds {
 interface Work extends CompareNeeds {
   readonly connection: OpenConnection;
   readonly takeReturns: readonly TakeReturns[];
+  /** Whether earlier attempts failed, so that a single movement without an answer must not keep all others from being compared. */
+  readonly passesOver?: boolean;
 }
 
 interface Period {
@@ -189,12 +191,25 @@ const ask = async (work: Work, look: Look): Promise<Look | null> => {
     ASKED_PAGE,
   );
   const items: ListedItem[] = [];
-  for (const one of page) items.push(...(moved === 'returned' ? await askReturn(work, one) : await askSent(work, one)));
+  const askOne = (one: Unlisted) => (moved === 'returned' ? askReturn(work, one) : askSent(work, one));
+  for (const one of page)
+    items.push(...(await askOne(one).catch((error: unknown) => passOver(work, look, unlessUnknown(error)))));
   const last = page.at(-1)?.reference;
   if (last !== undefined)
     return looks.advance(look, movedOn(look, 'ask', moved === 'returned' ? last : `paid_out ${last}`), items);
   const asksSent = moved === 'returned' && connection.statement.listSent === undefined && connection.rail !== null;
   return looks.advance(look, asksSent ? movedOn(look, 'ask', 'paid_out ') : movedOn(look, 'compare'), []);
+};
+
+/** Returns no items if the institution answers other requests: the movement becomes a finding. Throws the error otherwise. */
+const passOver = async (
+  { connection, passesOver = false }: Work,
+  look: Look,
+  error: UnknownAtProvider,
+): Promise<readonly ListedItem[]> => {
+  const { from, to } = listedIn(look);
+  if (passesOver && (await connection.statement.listReceived(from, to, null)).kind === 'known') return [];
+  throw error;
 };
 
 const askReturn = async (

@@ -19,7 +19,7 @@ const PORTION_MS = HOUR_MS;
 const SLICE_MS = 5 * SECOND_MS;
 const RETRY_MS = MINUTE_MS;
 const RETRY_MAX_MS = 10 * MINUTE_MS;
-/** From so many failures in a row on, operators get an alert of each. */
+/** From so many failures in a row on, operators get an alert of each, and a single movement without an answer is passed over. */
 const STALLED_FAILURES = 3;
 
 /** In the order in which they are taken. */
@@ -59,7 +59,7 @@ export const reconcileConnection = async (
   const now = await runs.now();
   if (isPaused(state, now)) return;
   const end = stopwatch.elapsedMs() + SLICE_MS;
-  const work = { ...needs, connection, takeReturns };
+  const work = { ...needs, connection, takeReturns, passesOver: state.failures >= STALLED_FAILURES };
   try {
     for (let look = await nextLook(needs, connectionId); look !== null; look = await nextLook(needs, connectionId))
       if (!(await takeSteps(work, look, () => stopwatch.elapsedMs() >= end))) return;

@@ -438,6 +438,29 @@ describe('the comparison of a provider connection', () => {
     expect(desk.stalled).to.have.length(2);
   });
 
+  it('passes over a movement for which a bank that answers all else gives no answer, after three failures', async () => {
+    const { runs } = desk.needs;
+    const run = async () => {
+      await runs.request(desk.connectionId);
+      await reconcileConnection(desk.needs, desk.connection, []);
+      return (await runs.stateOf(desk.connectionId)).failures;
+    };
+    const recently = fromMillis(Date.now() - HOUR_MS);
+    const before = addMillis(recently, -3 * DAY_MS);
+    for (const n of [0, 1]) {
+      await desk.project(desk.created(`payment${n}`, txidOf(n)), desk.settled(`payment${n}`, `E${n}`, 500, before));
+      await desk.project(...desk.refunded(`payment${n}`, `refund${n}`, 200, recently));
+    }
+    desk.institution.received.push(receivedPix('E1', txidOf(1), 500, before, [returnOf('refund1', 200, recently)]));
+    const isSilentAbout = (call: string) => (call === 'find E0' ? 'unknown' : undefined);
+    desk.institution.before = isSilentAbout;
+    for (const failures of [1, 2, 3]) expect(await run()).to.equal(failures);
+    desk.institution.before = () => 'unknown'; // now it answers nothing
+    expect(await run()).to.equal(4);
+    desk.institution.before = isSilentAbout;
+    expect([await run(), await desk.findings()]).to.deep.equal([0, ['missing_there E0/refund0']]);
+  });
+
   it('looks back an hour for payments that were listed late, and a day after a clock that was wrong', async () => {
     const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
     const run = () => reconcileConnection(desk.needs, desk.connection, []);
