@@ -5,6 +5,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import type { ConnectionTerms } from '../../domain/providerConnection/connection.ts';
+import { NO_CONNECTION } from '../../domain/providerConnection/decisions.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import { reasonRefused } from '../core/operatorsReason.ts';
@@ -105,7 +106,7 @@ const termsOf = async (
   connectionId: ConnectionId,
 ): Promise<ConnectionTerms | Rejection> => {
   const { state } = await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(connectionId));
-  return state.status === 'absent' ? reject('not_found', 'There is no such provider connection.') : state.terms;
+  return state.status === 'absent' ? NO_CONNECTION : state.terms;
 };
 
 const report = async (

@@ -10,11 +10,11 @@ const PREVIOUS_CALLBACK_MS = DAY_MS;
 
 type Decides<Reply> = Decision<ConnectionState, ProviderConnectionEvent, Reply>;
 
+export const NO_CONNECTION = reject('not_found', 'There is no such provider connection.');
+
 /** Returns the connection. Rejects a missing or removed one with `not_found`. */
 export const knownConnection = (state: ConnectionState): Connection | Rejection =>
-  state.status === 'absent' || state.status === 'removed'
-    ? reject('not_found', 'There is no such provider connection.')
-    : state;
+  state.status === 'absent' || state.status === 'removed' ? NO_CONNECTION : state;
 
 export const addConnection =
   (terms: ConnectionTerms, versions: SecretVersions, at: Timestamp): Decides<'added'> =>

@@ -13,7 +13,7 @@ import {
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { civilDayBounds, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
-import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, earlier, later, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
 import { statusCount, sumOf } from '../stats/dayCounts.ts';
@@ -217,7 +217,7 @@ interface Parts {
   readonly edges: readonly Span[];
 }
 
-/** No payment is created before or after them. */
+/** No payment is created before or after them, so a bound beyond them is like none. */
 const [FIRST, LAST] = ['1920-01-01T00:00:00.000Z', '9999-12-01T00:00:00.000Z'] as [Timestamp, Timestamp];
 
 const civilDayOf = (at: Timestamp) => {
@@ -227,8 +227,8 @@ const civilDayOf = (at: Timestamp) => {
 
 /** Splits the span into whole days and the remaining edges. */
 export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
-  const first = from === null || from < FIRST ? null : civilDayOf(from);
-  const last = to === null || to > LAST ? null : civilDayOf(to);
+  const first = from && civilDayOf(from);
+  const last = to && civilDayOf(to);
   const [isWholeFrom, isWholeTo] = [first === null || first.from === from, last === null || last.to === to];
   const days = {
     first: first && (isWholeFrom ? first.day : saoPauloDay(addMillis(first.to, 1))),
@@ -237,17 +237,18 @@ export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
   if (from !== null && to !== null && first?.day === last?.day && !(isWholeFrom && isWholeTo))
     return { days, edges: [{ from, to }] };
   const edges: Span[] = [];
-  if (from !== null && first && !isWholeFrom) edges.push({ from, to: first.to });
-  if (to !== null && last && !isWholeTo) edges.push({ from: last.from, to });
+  if (from && first && !isWholeFrom) edges.push({ from, to: first.to });
+  if (to && last && !isWholeTo) edges.push({ from: last.from, to });
   return { days, edges };
 };
 
 /** Returns the number of payments with these statuses in this span. */
 export const countPayments = async (db: Sql, { accountId, mode }: Tenant, filter: Counted): Promise<number> => {
-  const { statuses, from, to } = filter;
-  if ((to ?? LAST) < (from ?? FIRST) || (to ?? LAST) < FIRST || (from ?? FIRST) > LAST || statuses?.length === 0)
-    return 0;
-  const { days, edges } = partsOf(filter);
+  const { statuses } = filter;
+  const from = later(filter.from ?? FIRST, FIRST);
+  const to = earlier(filter.to ?? LAST, LAST);
+  if (from > to || statuses?.length === 0) return 0;
+  const { days, edges } = partsOf({ from: from === FIRST ? null : from, to: to === LAST ? null : to });
   const values: unknown[] = [accountId, mode, days.first, days.last];
   const edge = (span: Span): string =>
     `+ (SELECT count(*) FROM rm_payments.payments WHERE account_id = $1 AND mode = $2

@@ -18,10 +18,10 @@ const SUMS = {
   refundedAmount: ['refunded_amount'],
   lostAmount: ['lost_amount'],
 } as const;
-const COLUMNS = Object.entries({
-  ...SUMS,
-  ...Object.fromEntries(Object.entries(STAGE_COUNT).map(([stage, one]) => [stage, [one] as const])),
-}).map(([name, counts]) => `${sumOf(...counts)} AS "${name}"`);
+const COLUMNS = [
+  ...Object.entries(SUMS).map(([name, counts]) => `${sumOf(...counts)} AS "${name}"`),
+  ...Object.entries(STAGE_COUNT).map(([stage, count]) => `${sumOf(count)} AS "${stage}"`),
+];
 
 const toDayRow = ({
   awaitingPayment,

@@ -5,8 +5,9 @@ import { OPEN_WORK_READS } from '../../../application/ports/readModels/providers
 import type { ConnectionChange } from '../../../application/providers/manageConnections.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, type ConnectionId, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
+import { NO_CONNECTION } from '../../../domain/providerConnection/decisions.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
@@ -25,9 +26,7 @@ export const connectionParam = {
   id: {
     description: 'The `pc_` id of the provider connection.',
     schema: { type: 'string' },
-    parse: (text: string) =>
-      parsePrefixedId<ConnectionId>(text, PROVIDER_CONNECTION.idPrefix) ??
-      reject('not_found', 'There is no such provider connection.'),
+    parse: (text: string) => parsePrefixedId<ConnectionId>(text, PROVIDER_CONNECTION.idPrefix) ?? NO_CONNECTION,
   },
 } as const;
 

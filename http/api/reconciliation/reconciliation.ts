@@ -3,6 +3,7 @@ import { FINDING_KINDS, type Finding } from '../../../application/ports/provider
 import { type ConnectionId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
+import { NO_CONNECTION } from '../../../domain/providerConnection/decisions.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { matching, oneOf } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
@@ -45,8 +46,7 @@ const runRoute = route('POST', '/ops/v1/reconciliation/run', {
   errors: ['not_found'],
   handle: async ({ body, services: { platform } }) => {
     const connectionId = body.connection === undefined ? null : connectionOf(body.connection);
-    if (body.connection !== undefined && connectionId === null)
-      return reject('not_found', 'There is no such provider connection.');
+    if (body.connection !== undefined && connectionId === null) return NO_CONNECTION;
     return ok(await platform.runReconciliation(connectionId, WAIT_MS));
   },
 });

@@ -1,6 +1,6 @@
 // Commands about refunds, payouts and returns that institutions do not answer.
 import type { OrderRef, UnansweredOrder } from '../../../application/operations/unansweredOrders.ts';
-import { parseId, type RefundId } from '../../../domain/kernel/ids.ts';
+import { parsePrefixedId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
@@ -32,14 +32,10 @@ const list: CliCommand = {
 };
 
 const orderOf = (text: string, pix: string | undefined): OrderRef => {
-  if (text.startsWith(REFUND.idPrefix)) {
-    const refundId = parseId<RefundId>(text, REFUND.idPrefix);
-    if (refundId !== null) return { kind: 'refund', refundId };
-  }
-  if (text.startsWith(PAYOUT.idPrefix)) {
-    const payoutId = parseId<PayoutId>(text, PAYOUT.idPrefix);
-    if (payoutId !== null) return { kind: 'payout', payoutId };
-  }
+  const refundId = parsePrefixedId<RefundId>(text, REFUND.idPrefix);
+  if (refundId !== null) return { kind: 'refund', refundId };
+  const payoutId = parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix);
+  if (payoutId !== null) return { kind: 'payout', payoutId };
   return { kind: 'return', paymentId: paymentIdOf(text), endToEndId: pix ?? null };
 };
 

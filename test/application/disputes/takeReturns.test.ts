@@ -94,6 +94,17 @@ describe('returns that Quita did not request, on Postgres', () => {
       events,
     };
   };
+  const reported = {
+    providerCaseId: 'bank',
+    type: 'med',
+    amount: null,
+    ...ALLEGATION,
+    responseDeadline: null,
+  } as const;
+  const ruledAs = (result: 'agreed' | 'disagreed') => {
+    const ruling = { result, returned: true, returnedToPayer: null } as const;
+    return { report: 2, ruling, review: false, at: at('16:30:00') };
+  };
   const FEES = { provider_fees: 10, platform_fees: 123 };
   const NET = 12_212;
   const reserve = (amount: number | null) =>
@@ -143,21 +154,12 @@ describe('returns that Quita did not request, on Postgres', () => {
   });
   it('while a dispute holds the money: from the hold first', async () => {
     const { take, balances, txid, paymentId, needs, rest } = await desk();
-    const reported = {
-      providerCaseId: 'bank',
-      type: 'med',
-      amount: null,
-      ...ALLEGATION,
-      responseDeadline: null,
-    } as const;
     core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
     await takeProviderCases(needs)(paymentId);
     await take(back('a', 345));
     const open = { ...FEES, provider_clearing: -12_000, merchant_retained: 12_000, merchant_available: NET - 12_345 };
     expect([await balances(), await rest()]).to.deep.equal([open, 0]);
-    const ruling = { result: 'disagreed', returned: true, returnedToPayer: null } as const;
-    const ruled = { report: 2, ruling, review: false, at: at('16:30:00') };
-    core.provider.cases.set(txid, [{ ...reported, rulings: [ruled] }]);
+    core.provider.cases.set(txid, [{ ...reported, rulings: [ruledAs('disagreed')] }]);
     await takeProviderCases(needs)(paymentId);
     const ended = { ...FEES, provider_clearing: -12_000, merchant_available: NET - 345 };
     expect([await balances(), await rest()]).to.deep.equal([ended, 12_000]);
@@ -165,19 +167,10 @@ describe('returns that Quita did not request, on Postgres', () => {
 
   it('from the hold of a case that is lost then: all of the hold goes to the payer once', async () => {
     const { take, balances, txid, paymentId, needs, medCase } = await desk();
-    const reported = {
-      providerCaseId: 'bank',
-      type: 'med',
-      amount: null,
-      ...ALLEGATION,
-      responseDeadline: null,
-    } as const;
     core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
     await takeProviderCases(needs)(paymentId);
     await take(back('a', 345), back('b', 1_000));
-    const ruling = { result: 'agreed', returned: true, returnedToPayer: null } as const;
-    const ruled = { report: 2, ruling, review: false, at: at('16:30:00') };
-    core.provider.cases.set(txid, [{ ...reported, rulings: [ruled] }]);
+    core.provider.cases.set(txid, [{ ...reported, rulings: [ruledAs('agreed')] }]);
     await takeProviderCases(needs)(paymentId);
     expect(await medCase('bank')).to.include({ status: 'rejected', returnedToPayer: 12_345 });
     expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
@@ -186,13 +179,6 @@ describe('returns that Quita did not request, on Postgres', () => {
   });
 
   describe('after a lost dispute, by somebody in the bank’s own app', () => {
-    const reported = {
-      providerCaseId: 'bank',
-      type: 'med',
-      amount: null,
-      ...ALLEGATION,
-      responseDeadline: null,
-    } as const;
     const lost = async (how: 'agreed' | 'accepted') => {
       const one = await desk();
       const { txid, paymentId, needs, caseOf } = one;
@@ -200,10 +186,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       await takeProviderCases(needs)(paymentId);
       const { accountId } = core.account;
       const tenant = { accountId, mode: 'test' } as const;
-      const ruling = { result: 'agreed', returned: true, returnedToPayer: null } as const;
-      core.provider.cases.set(txid, [
-        { ...reported, rulings: [{ report: 2, ruling, review: false, at: at('16:30:00') }] },
-      ]);
+      core.provider.cases.set(txid, [{ ...reported, rulings: [ruledAs('agreed')] }]);
       if (how === 'agreed') await takeProviderCases(needs)(paymentId);
       else await answerCase(needs)(tenant, caseOf('bank'), { kind: 'accept' }, { actor: 'key:a', requestId: null });
       return one;
