@@ -60,7 +60,7 @@ const shown = (
 const refundOrder = async ({ commands }: UseCaseNeeds, refundId: RefundId): Promise<UnansweredOrder | null> => {
   const { state } = await commands.load(REFUND, REFUND.stream(refundId));
   if (state.status !== 'submitted' && state.status !== 'unknown') return null;
-  const { order, requestedAt: askedAt } = state;
+  const { order, requestedAt, sentAt: askedAt = requestedAt } = state;
   const lastAnswer = state.status === 'submitted' ? 'processing' : 'unknown';
   const about = { kind: 'refund', order: REFUND.idPrefix + refundId, endToEndId: order.providerPaymentId } as const;
   return shown({ ...about, lastAnswer, askedAt }, order, order);

@@ -210,7 +210,7 @@ export class RefundExecutor {
     }
     if (outcome === null) {
       const sent = await provider.refund(order, metadata);
-      outcome = refund.status === 'requested' ? sent : outcomeOfRepeat(sent, refund.requestedAt, at);
+      outcome = refund.status === 'requested' ? sent : outcomeOfRepeat(sent, refund.sentAt ?? refund.requestedAt, at);
     }
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#setNextLook(order, refund, at);
@@ -220,8 +220,12 @@ export class RefundExecutor {
     return strategy === 'cashout' && (await this.#needs.accounts.refresh(accountId)).suspendedAt !== null;
   }
 
-  #setNextLook({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
-    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(requestedAt, at) };
+  #setNextLook(
+    { paymentId, refundId, accountId, mode }: RefundOrder,
+    { requestedAt, sentAt }: OpenRefund,
+    at: Timestamp,
+  ) {
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(sentAt ?? requestedAt, at) };
     return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }
 

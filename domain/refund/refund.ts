@@ -62,6 +62,8 @@ export type RefundEvent =
 interface Ordered {
   readonly order: RefundOrder;
   readonly requestedAt: Timestamp;
+  /** When the provider first got the order, as far as it is recorded. It may be long after the request: a connection was disabled. */
+  readonly sentAt?: Timestamp;
 }
 export type RefundState =
   | { readonly status: 'absent' }
@@ -88,9 +90,9 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
   if (!isOpen(state)) return state;
   switch (event.type) {
     case 'RefundSubmitted':
-      return { ...state, status: 'submitted' };
+      return { ...state, status: 'submitted', sentAt: state.sentAt ?? event.data.at };
     case 'RefundOutcomeUnknown':
-      return { ...state, status: 'unknown' };
+      return { ...state, status: 'unknown', sentAt: state.sentAt ?? event.data.at };
     case 'RefundCompleted':
       return { ...state, status: 'completed', endToEndId: event.data.endToEndId, completedAt: event.data.at };
     case 'RefundFailed':
@@ -152,7 +154,7 @@ export const enterRefundOutcome =
   (state) => {
     if (state.status === 'absent') return NO_ORDER;
     if (!isOpen(state)) return enteredAgain(state.status === 'completed' ? 'done' : 'refused', entered);
-    const refusal = notEnterable(state.status === 'requested' ? null : state.requestedAt, at);
+    const refusal = notEnterable(state.sentAt ?? null, at);
     if (refusal !== null) return refusal;
     const end: RefundEvent =
       entered.outcome === 'done'

@@ -4,7 +4,7 @@ import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const refundsProjection = aggregateTable({
   name: 'refunds',
-  version: 4,
+  version: 5,
   aggregate: REFUND,
   isByAccount: true,
   table: 'refunds',

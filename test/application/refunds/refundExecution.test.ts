@@ -5,6 +5,7 @@ import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
 import type { RefundGuard } from '../../../application/ports/refundGuard.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
 import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
@@ -40,10 +41,10 @@ describe('the refund process, on Postgres', () => {
   let timers: Timer[];
   let pixes = 0;
 
-  const processOf = (commands = core.commands): RefundExecutor => {
+  const processOf = (commands = core.commands, providers: PaymentProviders = core.provider): RefundExecutor => {
     const accounts = new Accounts(commands, core.clock, DECLARED_SETTINGS);
     const set = async (timer: Timer) => void timers.push(timer);
-    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set } });
+    return new RefundExecutor({ commands, accounts, providers, timers: { set } });
   };
   before(async () => {
     core = await openCore();
@@ -275,6 +276,20 @@ describe('the refund process, on Postgres', () => {
     }
     await refunds.run(which);
     expect((await ofPayment(paymentId)).at(-1)?.data).to.include({ reason: refused.reason });
+  });
+
+  it('the 10 minutes and the pauses count from the first order, however long the connection was disabled before (V9)', async () => {
+    const { refundId, which } = await reserved();
+    const disabled: PaymentProviders = { route: async () => [], of: async () => null };
+    expect(await thrown(processOf(core.commands, disabled).run(which))).to.contain(refundId);
+    core.clock.nowMs += 2 * 60 * MINUTE_MS;
+    core.provider.next('refund', { kind: 'unknown' });
+    await refunds.run(which);
+    core.clock.nowMs += 1_000;
+    core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
+    await refunds.run(which);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown']);
+    expect(timers.map(({ dueAt }) => dueAt)).to.deep.equal([addSeconds(fromMillis(core.clock.nowMs), 1)]);
   });
 
   it('a refusal gives the amount back, once, and it can be refunded again', async () => {

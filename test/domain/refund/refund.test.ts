@@ -114,16 +114,21 @@ describe('recordRefundOutcome', () => {
 
 describe('the state of a refund', () => {
   const known = { order: ORDER, requestedAt: REFUND_REQUESTED_AT };
+  const sent = { ...known, sentAt: REFUNDED_AT };
   const STATES: readonly (readonly [string, readonly RefundEvent[], unknown])[] = [
     ['absent', [], { status: 'absent' }],
     ['absent, whatever else was written', [submitted, completed], { status: 'absent' }],
     ['requested', [requested], { status: 'requested', ...known }],
-    ['submitted', [requested, unknown, submitted], { status: 'submitted', ...known }],
-    ['unknown', [requested, submitted, unknown], { status: 'unknown', ...known }],
+    [
+      'submitted, the first order counts',
+      [requested, unknown, { ...submitted, data: { at: at('18:00:00') } }],
+      { status: 'submitted', ...sent },
+    ],
+    ['unknown', [requested, submitted, unknown], { status: 'unknown', ...sent }],
     [
       'completed',
       [requested, submitted, completed, failed, submitted],
-      { status: 'completed', ...known, endToEndId: 'E-out-1', completedAt: REFUNDED_AT },
+      { status: 'completed', ...sent, endToEndId: 'E-out-1', completedAt: REFUNDED_AT },
     ],
     [
       'failed',
