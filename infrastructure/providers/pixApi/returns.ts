@@ -65,9 +65,11 @@ export class Returns {
     return found.kind === 'known' ? (found.value ?? UNKNOWN) : UNKNOWN;
   }
 
+  /** A return that failed may have been ordered before a part of the Pix was returned otherwise. */
   #matching(body: unknown, { id, amount }: ReturnOrder): KnownReturn | null {
     const made = returnOf(body);
-    return made !== null && made.id === id && made.amount === amount ? resultOf(made) : null;
+    if (made?.id !== id) return null;
+    return made.amount === amount || made.status === 'refused' ? resultOf(made) : null;
   }
 
   #call(method: 'GET' | 'PUT', { endToEndId, id }: ReturnOrder, body?: object): Promise<Reply> {

@@ -360,6 +360,25 @@ describe('calls of the API Pix adapter', () => {
     expect(await outcome('O saldo da conta é insuficiente.')).to.equal('refused');
   });
 
+  it('takes a return that failed for refused, although a part was returned otherwise since it was ordered (V9)', async () => {
+    const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
+    const outcome = async (status: string) => {
+      const { provider } = connect();
+      const made = {
+        id: 'r1',
+        valor: '37.00',
+        horario: { solicitacao: PIX.horario },
+        status,
+        motivo: 'Conta encerrada',
+      };
+      const used = { title: 'Devolução inválida', status: 400, detail: 'O id de devolução já foi utilizado.' };
+      institution.answer = ({ method }) => (method === 'PUT' ? { status: 400, body: used } : { body: made });
+      return provider.returnPayment(TENANT, { ...back, amount: toMinor(2_700) });
+    };
+    expect(await outcome('NAO_REALIZADO')).to.deep.equal({ kind: 'refused', reason: 'Conta encerrada' });
+    expect(await outcome('DEVOLVIDO')).to.deep.equal({ kind: 'unknown' });
+  });
+
   it('never fails on an answer of any JSON', async () => {
     const { provider, statement, rail } = connect({ preset: 'efi' }, {}, { timeouts: { breakerPauseMs: 0 } });
     const order = {
