@@ -3,17 +3,29 @@ import { at, countOf } from './reading.ts';
 
 const PAGE_SIZE = 100;
 
-export const pageQuery = (number: number): Readonly<Record<string, string>> => ({
+/** A page of a list. `before`: the first id of the page before it; null on the first page. */
+interface Place {
+  readonly number: number;
+  readonly before: string | null;
+}
+
+export const placeOf = (cursor: string | null): Place => {
+  const [number = '0', before = null] = cursor?.split(' ') ?? [];
+  return { number: Number(number), before };
+};
+
+export const pageQuery = ({ number }: Place): Readonly<Record<string, string>> => ({
   'paginacao.paginaAtual': String(number),
   'paginacao.itensPorPagina': String(PAGE_SIZE),
 });
 
 /**
- * Returns the number of the next page, or null on the last one. Some institutions leave the paging out of the answer, or a part of it: a
- * full page then has a successor.
+ * Returns the cursor of the next page, or null on the last one. Some institutions leave the paging out of the answer, or a part of it: a
+ * full page then has a successor, unless it repeats the page before it, because the institution ignores the number of the page.
  */
-export const nextPage = (body: unknown, number: number, items: readonly unknown[]): number | null => {
+export const nextPage = (body: unknown, { number, before }: Place, ids: readonly string[]): string | null => {
   const pages = countOf(at(body, 'parametros', 'paginacao', 'quantidadeDePaginas'));
-  const hasNext = pages === null ? items.length >= PAGE_SIZE : number + 1 < pages;
-  return hasNext && items.length > 0 ? number + 1 : null;
+  const [first] = ids;
+  const hasNext = pages === null ? ids.length >= PAGE_SIZE && first !== before : number + 1 < pages;
+  return hasNext && first !== undefined ? `${number + 1} ${first}` : null;
 };

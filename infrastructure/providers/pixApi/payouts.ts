@@ -9,7 +9,7 @@ import type { PayoutOutcome } from '../../../domain/payout/decisions.ts';
 import { amountText, foldToAscii } from '../../../domain/pix/brCode.ts';
 import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
-import { nextPage, pageQuery } from './paging.ts';
+import { nextPage, pageQuery, placeOf } from './paging.ts';
 import type { PayoutPreset } from './presets/preset.ts';
 import { amountOf, at, textAt, timeOf } from './reading.ts';
 
@@ -89,14 +89,15 @@ export class Payouts implements PayoutRail {
   }
 
   async list(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<SentPayment>>> {
-    const number = Number(cursor ?? '0');
-    const query = { inicio: from, fim: to, ...pageQuery(number) };
+    const place = placeOf(cursor);
+    const query = { inicio: from, fim: to, ...pageQuery(place) };
     const reply = await this.#call('GET', this.#preset.list, undefined, query);
     const items = reply.kind === 'ok' ? at(reply.body, 'pix') : undefined;
     const sent = Array.isArray(items) ? items.map(sentOf) : null;
     if (sent === null || !sent.every((one) => one !== null)) return UNKNOWN;
-    const next = reply.kind === 'ok' ? nextPage(reply.body, number, sent) : null;
-    return { kind: 'known', value: { items: sent, next: next === null ? null : String(next) } };
+    const ids = sent.map(({ id }) => id);
+    const next = reply.kind === 'ok' ? nextPage(reply.body, place, ids) : null;
+    return { kind: 'known', value: { items: sent, next } };
   }
 
   async #judge(order: SendOrder, refusal: Extract<Reply, { kind: 'refused' }>): Promise<PayoutOutcome> {

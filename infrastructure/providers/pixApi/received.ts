@@ -15,7 +15,7 @@ import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
 import type { PixApiNeeds } from './needs.ts';
-import { nextPage, pageQuery } from './paging.ts';
+import { nextPage, pageQuery, placeOf } from './paging.ts';
 import { at, isObject, listOf, textAt } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
 
@@ -73,14 +73,14 @@ export class ReceivedPix {
 
   async list(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<ReceivedPayment>>> {
     const { preset, keys } = this.#connection;
-    const page = await this.#page({ inicio: from, fim: to }, Number(cursor ?? '0'));
+    const page = await this.#page({ inicio: from, fim: to }, cursor);
     if (page.kind === 'unknown') return UNKNOWN;
     const { items, next } = page.value;
     const read = items.map((item) => receivedOf(item, preset));
     if (!read.every((one) => one !== null)) return UNKNOWN;
     // The list covers all keys of the account, and other keys may belong to other connections.
     const ours = read.filter(({ key }) => key === null || keys.includes(key));
-    return known({ items: ours.map(({ received }) => received), next: next === null ? null : String(next) });
+    return known({ items: ours.map(({ received }) => received), next });
   }
 
   async checkPayer(pix: CheckedPix): ReturnType<PaymentProvider['checkPayer']> {
@@ -110,23 +110,27 @@ export class ReceivedPix {
       [this.#connection.preset.txidParameter]: pix.txid,
       ...filter,
     };
-    for (let number: number | null = 0; number !== null && number < SEARCHED_PAGES; ) {
-      const page = await this.#page(query, number);
+    let cursor: string | null = null;
+    for (let pages = 0; pages < SEARCHED_PAGES; pages++) {
+      const page = await this.#page(query, cursor);
       if (page.kind === 'unknown') return page.isRefused ? 'refused' : 'unanswered';
       if (page.value.items.some((item) => at(item, 'endToEndId') === pix.endToEndId)) return true;
-      number = page.value.next;
+      cursor = page.value.next;
+      if (cursor === null) return false;
     }
     return false;
   }
 
-  async #page(query: Readonly<Record<string, string>>, number: number) {
-    const reply = await this.#patiently({ ...query, ...pageQuery(number) });
+  async #page(query: Readonly<Record<string, string>>, cursor: string | null) {
+    const place = placeOf(cursor);
+    const reply = await this.#patiently({ ...query, ...pageQuery(place) });
     const items = reply.kind === 'ok' ? listedIn(reply.body) : null;
     if (items === null || reply.kind !== 'ok') {
       const isRefused = reply.kind === 'refused' && reply.status !== 409;
       return { kind: 'unknown', isRefused } as const;
     }
-    const next = nextPage(reply.body, number, items);
+    const ids = items.map((item) => textAt(item, 'endToEndId') ?? '');
+    const next = nextPage(reply.body, place, ids);
     return { kind: 'known', value: { items, next } } as const;
   }
 

@@ -348,6 +348,26 @@ describe('calls of the API Pix adapter', () => {
     expect(ids).to.deep.equal(['C', END_TO_END_ID.slice(-1)]);
   });
 
+  it('ends a list whose pages repeat, if the institution counts no pages', async () => {
+    const idOf = (n: number) => `${END_TO_END_ID.slice(0, -3)}${String(n).padStart(3, '0')}`;
+    const pix = Array.from({ length: 150 }, (_, n) => ({ ...PIX, endToEndId: idOf(n) }));
+    const { statement } = answering({ body: { parametros: {}, pix } });
+    const at = PIX.horario as Timestamp;
+    const sizes: number[] = [];
+    for (
+      let cursor: string | null = null, isFirst = true;
+      (isFirst || cursor !== null) && sizes.length < 3;
+      isFirst = false
+    ) {
+      const page = await statement.listReceived(at, at, cursor);
+      if (page.kind !== 'known') throw new Error('unknown page');
+      sizes.push(page.value.items.length);
+      cursor = page.value.next;
+    }
+    expect(sizes).to.deep.equal([150, 150]);
+    expect(institution.requests.map(({ query }) => query.get('paginacao.paginaAtual'))).to.deep.equal(['0', '1']);
+  });
+
   it('takes a refused repeat of a return that is not listed yet as unknown (V9)', async () => {
     const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
     const outcome = async (detail: string) => {
