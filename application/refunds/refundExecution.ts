@@ -160,11 +160,11 @@ export class RefundExecutor {
     const { order } = work;
     const { accountId, mode } = order;
     const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
-    const refund = await this.#open(order, at);
+    const { refund, isNew } = await this.#open(order, at);
     if (refund.status === 'absent') throw new Error(`refund ${refundId} was not opened`);
     if (refund.status === 'completed') await this.#record(order, work.complete(refund.endToEndId, refund.completedAt));
     else if (refund.status === 'failed') await this.#concludeFailed(work, refund, at);
-    else await this.#step(work, refund, at);
+    else await this.#step(work, refund, isNew, at);
   }
 
   /** Concludes a failed refund. If it was concluded before, asks the provider again, which may have paid it after all. */
@@ -183,23 +183,30 @@ export class RefundExecutor {
     await this.#record(order, complete(refund.late.endToEndId, refund.late.at));
   }
 
-  async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {
+  async #open(order: RefundOrder, at: Timestamp): Promise<{ readonly refund: RefundState; readonly isNew: boolean }> {
     const { commands } = this.#needs;
     const { state } = await commands.load(REFUND, REFUND.stream(order.refundId));
-    return state.status === 'absent' ? this.#execute(order, requestRefund(order, at), true) : state;
+    if (state.status !== 'absent') return { refund: state, isNew: false };
+    const { state: refund, appended } = await this.#execute(order, requestRefund(order, at), true);
+    return { refund, isNew: appended > 0 };
   }
 
   /**
    * Asks the provider for the outcome, or submits the refund under the same id, and records the outcome. Cash-outs of a suspended account
-   * are not submitted until the account is reopened.
+   * are not submitted until the account is reopened. `isNew`: no process can have submitted it. One that was killed may have done so
+   * without recording it.
    */
-  async #step({ order, isOfMerchant, connection, metadata }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
+  async #step(
+    { order, isOfMerchant, connection, metadata }: Work,
+    refund: OpenRefund,
+    isNew: boolean,
+    at: Timestamp,
+  ): Promise<void> {
     const provider = await this.#needs.providers.of(connection);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
-    // A process that was killed may have submitted the refund without recording it, so a held-back refund is looked up, too.
     const isHeldBack = isOfMerchant && (await this.#isHeldBack(order));
-    if (refund.status !== 'requested' || isHeldBack) {
+    if (!isNew) {
       const found = await provider.findRefund(order);
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
     }
@@ -210,9 +217,9 @@ export class RefundExecutor {
     }
     if (outcome === null) {
       const sent = await provider.refund(order, metadata);
-      outcome = refund.status === 'requested' ? sent : outcomeOfRepeat(sent, refund.sentAt ?? refund.requestedAt, at);
+      outcome = isNew ? sent : outcomeOfRepeat(sent, refund.sentAt ?? refund.requestedAt, at);
     }
-    const after = await this.#execute(order, recordRefundOutcome(outcome, at));
+    const { state: after } = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#setNextLook(order, refund, at);
   }
 
@@ -233,13 +240,10 @@ export class RefundExecutor {
     order: RefundOrder,
     decide: ReturnType<typeof requestRefund> | ReturnType<typeof recordRefundOutcome>,
     creates = false,
-  ): Promise<RefundState> {
+  ): Promise<{ readonly state: RefundState; readonly appended: number }> {
     const metadata = metadataForProcess('refundExecution', order, order.paymentId, order.refundId);
     const stream = REFUND.stream(order.refundId);
-    const done = await this.#needs.commands.record<RefundState, RefundEvent, string>(REFUND, stream, decide, metadata, {
-      creates,
-    });
-    return done.state;
+    return this.#needs.commands.record<RefundState, RefundEvent, string>(REFUND, stream, decide, metadata, { creates });
   }
 
   /** Records the outcome in the payment. Returns false if it was recorded before. */

@@ -278,6 +278,20 @@ describe('the refund process, on Postgres', () => {
     expect((await ofPayment(paymentId)).at(-1)?.data).to.include({ reason: refused.reason });
   });
 
+  it('killed before the first answer is written: asked for, and a refusal of what is sent again is not believed yet (V9)', async () => {
+    const { refundId, which } = await reserved();
+    killedOn('RefundSubmitted');
+    expect(await thrown(refunds.run(which))).to.equal('killed');
+    revived();
+    // The provider lists the refund late, and refuses another one because it has reserved the money for the first.
+    core.provider.refunds.clear();
+    core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
+    core.clock.nowMs += 1_000;
+    await processOf(core.anotherProcess()).run(which);
+    expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`, `refund ${refundId}`]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown']);
+  });
+
   it('the 10 minutes and the pauses count from the first order, however long the connection was disabled before (V9)', async () => {
     const { refundId, which } = await reserved();
     const disabled: PaymentProviders = { route: async () => [], of: async () => null };
