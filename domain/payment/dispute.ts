@@ -18,7 +18,7 @@ import { add, least, type Minor, most, negate, subtract, ZERO } from '../kernel/
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
-import { leftOfPaid, refundableRest, refundedAmount, reservedAmount } from '../transaction/refunds.ts';
+import { isAllBack, leftOfPaid, refundableRest, reservedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -80,13 +80,13 @@ export const notTaken = ({ charge, transaction }: ExistingPayment, type: Dispute
 };
 
 const notTakenSettled = (transaction: SettledTransaction, type: DisputeReport['type']): NotTaken | null => {
-  const { settlement, refunds, dispute } = transaction;
+  const { settlement, dispute } = transaction;
   if (settlement.method !== (type === 'med' ? 'PIX' : 'CREDIT_CARD')) return never('other_method');
   if (dispute?.settling === 'awaited') return notNow('mismatch_not_settled');
   if (dispute?.moneyOutcome === null) return notNow('case_open');
   if (isDisputed(dispute)) return never('lost_before');
   if (leftOfPaid(transaction) === 0) return never('returned');
-  return refundedAmount(refunds) === settlement.incoming.amount ? never('refunded') : null;
+  return isAllBack(transaction) ? never('refunded') : null;
 };
 
 /**

@@ -11,7 +11,7 @@ import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
 import { isDisputed, reservedForSettling } from '../transaction/disputes.ts';
 import { payerTaxId } from '../transaction/incomingPayment.ts';
-import { leftOfPaid, type RefundRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import { isAllBack, type RefundRecord, refundableRest } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -62,10 +62,8 @@ export const reserveRefund =
     if (charge.erasedAt !== undefined)
       return reject('payment_erased', 'The personal data of this payment was erased, so it can’t be refunded.');
     const { settlement, refunds, dispute } = transaction;
-    const paid = settlement.incoming.amount;
     if (isDisputed(dispute)) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
-    if (refundedAmount(refunds) === paid || leftOfPaid(transaction) === 0)
-      return reject('transaction_not_refundable', 'This payment is already fully refunded.');
+    if (isAllBack(transaction)) return reject('transaction_not_refundable', 'This payment is already fully refunded.');
     const { method } = settlement;
     if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
     if (refunds.length >= REFUNDS_MAX)

@@ -112,6 +112,9 @@ export const leftOfPaid = ({ settlement: { incoming }, incomingPayments }: Refun
   return leftOf(seen ?? incoming);
 };
 
+/** Returns whether the payer has all of it back: by refunds, or by returns outside Quita. */
+export const isAllBack = (payment: Refundable): boolean => refundedAmount(payment.refunds) >= leftOfPaid(payment);
+
 /**
  * Returns the part of the paid amount that is neither refunded, nor being refunded, nor returned outside Quita, nor held by a dispute or
  * lost in one. Never negative, although a refund and a return from outside can overlap.

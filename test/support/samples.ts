@@ -8,7 +8,7 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import type { Fingerprint } from '../../domain/kernel/fingerprint.ts';
 import type { AccountId, MedCaseId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
-import { toMinor } from '../../domain/kernel/money.ts';
+import { toMinor, ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DisputeReport } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
@@ -237,6 +237,15 @@ export const refundReleased = (over: OfRefund = {}, reason = 'account closed'): 
   type: 'TransactionRefundReleased',
   data: { ...ofRefund(over), reason, at: REFUNDED_AT },
 });
+/** A part that somebody returned in the bank's own app. */
+export const returnedOutside = (amount: number, when: Timestamp = at('15:30:00')): PaymentEvent => ({
+  type: 'TransactionReturnedOutside',
+  data: {
+    ...{ providerPaymentId: END_TO_END_ID, id: 'outside1', returnId: null, nature: 'ordinary', owner: 'merchant' },
+    ...{ fromHold: ZERO, amount: toMinor(amount), currency: 'BRL', at: when },
+  },
+});
+
 export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount = 12_345): PaymentEvent => ({
   type: 'TransactionDisputeOpened',
   data: {

@@ -28,6 +28,7 @@ import {
   refundReserved,
   refused,
   returned,
+  returnedOutside,
   sentBack,
   settled,
   settledByCard,
@@ -281,6 +282,12 @@ describe('why a payment does not take a dispute (Q10)', () => {
     ['in a mismatch', [...PAID, mismatched(5)], 'mismatch_not_settled', false],
     ['lost', [...PAID, lost, resolvedOf('lost', 12_345, 12_345, OTHER_CASE)], 'lost_before', true],
     ['refunded', [...PAID, refundReserved(), refundCompleted()], 'refunded', true],
+    [
+      'refunded but for what was returned outside Quita',
+      [...PAID, returnedOutside(7_345), refundReserved(half), refundCompleted(half)],
+      'refunded',
+      true,
+    ],
   ];
   for (const [name, history, because, isFinal] of reasons)
     it(`${name}: ${because}, ${isFinal ? 'permanently' : 'until that changes'}`, () =>

@@ -25,6 +25,7 @@ import {
   refundReleased,
   refundReserved,
   refundTerms,
+  returnedOutside,
   SETTLED_AT,
   SOMEBODY_ELSE,
   sentBack,
@@ -64,6 +65,7 @@ const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
 const reserve = (over: Partial<ReserveRefund> = {}, when = REFUND_REQUESTED_AT) => reserveRefund(wish(over), when);
 const other = { refundId: OTHER_REFUND_ID };
 const tooMuch = { amount: toMinor(12_346) };
+const completedPart = refundCompleted({ ...other, amount: toMinor(12_000) });
 /** As many as a payment may have. */
 const hundred = Array.from({ length: REFUNDS_MAX }, (_, i) => ({
   refundId: `other-${i}` as RefundId,
@@ -114,6 +116,13 @@ const ORDER: readonly (readonly [
   [
     '3 fully refunded',
     [...PAID, refundReserved(other), refundCompleted(other)],
+    { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, paysOut: true, allowedDestinations: [] },
+    'transaction_not_refundable',
+    undefined,
+  ],
+  [
+    '3 refunded but for what was returned outside Quita',
+    [...PAID, returnedOutside(345), refundReserved({ ...other, amount: toMinor(12_000) }), completedPart],
     { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, paysOut: true, allowedDestinations: [] },
     'transaction_not_refundable',
     undefined,
