@@ -1,6 +1,6 @@
 // Decisions of the merchant, the bank and the platform about a case (contract.md Dispute case status; rules Q1–Q4).
 import type { Decision } from '../kernel/decider.ts';
-import { add, type Minor, ZERO } from '../kernel/money.ts';
+import { type Minor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
@@ -158,8 +158,8 @@ export interface MadeReturn {
 }
 
 /**
- * The banks returned the money: it ends an open case as lost, even during a review (V10). For a lost case it is a part of what the case
- * took. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or took less than was returned.
+ * The banks returned the money: it ends an open case as lost, even during a review (V10). A lost case takes it until all of what it
+ * took is returned. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost, or if all of it is returned.
  */
 export const recordMoneyReturned =
   ({ id, amount, at: returnedAt }: MadeReturn, announced: boolean, at: Timestamp): Deciding<'recorded' | 'beyond'> =>
@@ -172,8 +172,8 @@ export const recordMoneyReturned =
       return recorded({ type: 'MedCaseRejected', data: { ...end, returnedToPayer: amount } }, returned);
     }
     const isLost = (state.moneyOutcome ?? state.decided) !== 'refunded_to_merchant';
-    const isCovered = state.settling === 'awaited' || add(sumOfReturns(state), amount) <= state.held;
-    return isLost && isCovered ? recorded(returned) : { events: [], reply: 'beyond' };
+    const isOwed = state.settling === 'awaited' || sumOfReturns(state) < state.held;
+    return isLost && isOwed ? recorded(returned) : { events: [], reply: 'beyond' };
   };
 
 /** Returns why the case can't take a ruling or withdrawal now, or null if it can. */

@@ -211,7 +211,7 @@ export const recordCaseStep =
   (state) => {
     const { transaction } = assertExists(state);
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
-    if (dispute?.caseId !== medCase.terms.caseId || revision <= dispute.revision)
+    if (transaction.status !== 'settled' || dispute?.caseId !== medCase.terms.caseId || revision <= dispute.revision)
       return { events: [], reply: 'nothing' };
     const { ending, ruledAt, announced, moneyOutcome } = medCase;
     const snapshot: CaseSnapshot = snapshotOf(medCase);
@@ -227,15 +227,19 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    // What the banks return exceeds the case, together with what was returned outside Quita and counted for it: that wasn't for the case.
+    // What the banks return beyond the case is the merchant's to pay: first what was returned outside Quita and counted for the case, then
+    // the refundable remainder, which the payer must not get twice (V10). The platform bears anything more (Q11).
     const returned = sumOfReturns(medCase);
-    const beyond = least(most(subtract(returned, dispute.amount), ZERO), dispute.outside ?? ZERO);
+    const before = dispute.outside ?? ZERO;
+    const isLost = moneyOutcome !== null && moneyOutcome !== 'refunded_to_merchant';
+    const payable = isLost ? add(before, refundableRest(transaction)) : before;
+    const beyond = least(most(subtract(returned, dispute.amount), ZERO), payable);
     if (beyond > 0) {
       const data = { caseId, amount: negate(beyond), posted: ZERO, currency, at };
       events.push({ type: 'TransactionDisputeReturnCounted', data });
     }
     // The banks may return the money in several parts. What a ruling says includes what left outside Quita, which was posted then.
-    const outside = subtract(dispute.outside ?? ZERO, beyond);
+    const outside = most(subtract(before, beyond), ZERO);
     const share = subtract(most(medCase.returnedToPayer ?? ZERO, add(returned, outside)), outside);
     const amount = subtract(share, dispute.returnedToPayer);
     if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });

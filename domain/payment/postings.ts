@@ -176,7 +176,7 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionDisputeReturnCounted: ({ data }) =>
     data.amount > 0
       ? 'the return outside Quita counts as that of the lost dispute'
-      : 'the banks made the return of the lost dispute, too',
+      : 'the banks returned more than the lost dispute took',
   TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };
 

@@ -14,7 +14,7 @@ import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/sna
 import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { add, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { moved } from './incomingPayment.ts';
@@ -96,7 +96,7 @@ export type TransactionDisputeReturned = Fact<
 >;
 /**
  * A return outside Quita counts as the return of `amount` that the lost dispute took, so the merchant gets it back. `posted`: the part that
- * the bank's ruling had already posted as paid. Negative: the banks returned the money, too, so the merchant pays it after all (V10).
+ * the bank's ruling had already posted as paid. Negative: the banks returned more than the dispute took, and the merchant pays that (V10).
  */
 export type TransactionDisputeReturnCounted = Fact<
   'TransactionDisputeReturnCounted',
@@ -234,11 +234,11 @@ export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRec
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
 
-/** Returns the dispute after somebody returned the amount outside Quita, out of what was held or lost. */
+/** Returns the dispute after somebody returned the amount outside Quita, out of what was held or lost. Negative: the dispute took more. */
 export const outsideHold = (dispute: DisputeRecord, amount: Minor): DisputeRecord => ({
   ...dispute,
   amount: subtract(dispute.amount, amount),
-  outside: add(dispute.outside ?? ZERO, amount),
+  outside: most(add(dispute.outside ?? ZERO, amount), ZERO),
 });
 
 /** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */

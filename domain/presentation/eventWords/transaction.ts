@@ -172,8 +172,8 @@ export const TRANSACTION_SENTENCES = {
           pt: `A devolução fora da Quita conta como a da disputa perdida (${pt(amount, currency)}).`,
         }
       : {
-          en: `The banks also made the return of the lost dispute (${en(negate(amount), currency)}).`,
-          pt: `Os bancos também fizeram a devolução da disputa perdida (${pt(negate(amount), currency)}).`,
+          en: `The banks returned more than the lost dispute took (${en(negate(amount), currency)}).`,
+          pt: `Os bancos devolveram mais do que a disputa perdida levou (${pt(negate(amount), currency)}).`,
         },
   TransactionDisputeResolved: ({ moneyOutcome }) => ({
     en: `The dispute ended: ${MONEY_OUTCOMES[moneyOutcome].en}.`,

@@ -1,8 +1,10 @@
 // Returns that Quita did not request: by the bank's own app, and by the banks after disputes (rules V9, V10).
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { medCaseIdOf, returnIdOf } from '../../../application/core/derivedIds.ts';
 import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
+import { settleCase } from '../../../application/disputes/settleCase.ts';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeReturns } from '../../../application/disputes/takeReturns.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
@@ -368,6 +370,54 @@ describe('returns that Quita did not request, on Postgres', () => {
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
       expect(await medCase('bank')).to.include({ returnedToPayer: 12_345 });
       expect((await core.commands.load(MED_CASE, MED_CASE.stream(caseOf('a')))).state.status).to.equal('absent');
+    });
+    describe('of more than the case holds', () => {
+      const MISMATCH = { ...reported, amount: toMinor(9_999), rulings: [] };
+      const disputed = async () => {
+        const one = await desk();
+        const { txid, paymentId, needs, caseOf } = one;
+        core.provider.cases.set(txid, [MISMATCH]);
+        await takeProviderCases(needs)(paymentId);
+        const by = { actor: 'operator:ana', requestId: null };
+        const settle = (verdict: 'held' | 'lost') =>
+          settleCase(needs)(caseOf('bank'), { verdict, amount: toMinor(5_000) }, 'reason', by);
+        return { ...one, settle };
+      };
+      for (const verdict of ['held', 'lost'] as const)
+        it(`${verdict}: the merchant pays the rest from the balance, and can’t refund it any more`, async () => {
+          const { take, balances, rest, settle, medCase } = await disputed();
+          await settle(verdict);
+          await take(med('a', 6_000));
+          await take(med('a', 6_000));
+          expect(await balances()).to.deep.equal({
+            ...{ ...FEES, provider_clearing: -6_345, merchant_available: NET - 6_000 },
+          });
+          expect(await rest()).to.equal(6_345);
+          expect(await medCase('bank')).to.include({ status: 'rejected', returnedToPayer: 6_000 });
+          expect((await medCase('a')).status).to.equal('absent');
+        });
+      it('what exceeds the refundable rest is the platform’s', async () => {
+        const { take, balances, decide, settle, rest } = await disputed();
+        await decide(reserve(2_000));
+        await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
+        await settle('held');
+        await take(med('a', 12_345));
+        const available = NET - 12_345;
+        expect(await balances()).to.deep.equal({
+          ...{ ...FEES, provider_clearing: 2_000, merchant_available: available, disputes: -2_000 },
+        });
+        expect(await rest()).to.equal(0);
+      });
+      it('in several parts, before and after an operator counts a part as lost: the same in any order', () =>
+        fc.assert(
+          fc.asyncProperty(fc.shuffledSubarray([0, 1_345, 2_000, 4_000], { minLength: 4 }), async (parts) => {
+            const { take, balances, rest, settle } = await disputed();
+            for (const part of parts) await (part === 0 ? settle('lost') : take(med(`part${part}`, part)));
+            const all = { ...FEES, provider_clearing: -5_000, merchant_available: NET - 7_345 };
+            expect([await balances(), await rest()]).to.deep.equal([all, 5_000]);
+          }),
+          { numRuns: 48 },
+        ));
     });
     it('after the merchant accepted the case: what it took goes to the payer', async () => {
       const { take, txid, paymentId, needs, balances, caseOf } = await desk();
