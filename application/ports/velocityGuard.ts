@@ -15,8 +15,8 @@ export interface VelocityReservation {
 
 export interface VelocityGuard {
   /**
-   * Counts the charge towards the hour before `at`, or returns whose limit is reached. Idempotent: a payment has one reservation. Charges
-   * that expired, were cancelled or failed at creation don't count.
+   * Counts the charge towards the hour before `at`, or returns whose limit is reached. Idempotent: a payment has one reservation, that
+   * of its latest request. Charges that expired, were cancelled or failed at creation don't count.
    */
   reserve(reservation: VelocityReservation): Promise<'reserved' | 'customer' | 'account'>;
 }

@@ -29,6 +29,15 @@ const OF_LIMIT = {
 const RELEASE_OF_CUSTOMER = `SELECT operations.release_velocity($1, $2,
   (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))`;
 
+/**
+ * A payment that asks again was never stored. Its earlier place is freed first, because it may be of another customer, and a charge counts
+ * from the request that creates it. The aggregate runs before the reservation.
+ */
+const RESERVE = `SELECT operations.reserve_velocity($1, $2, $3, $4, $5, $6) AS outcome FROM (
+  SELECT count(operations.release_velocity($2, ARRAY[v.payment_id], t.checked_until))
+  FROM operations.velocity_reservations v LEFT JOIN operations.velocity_totals t USING (account_id)
+  WHERE v.payment_id = $1) freed`;
+
 /** The next look begins with the oldest place. Writes nothing if it does anyway. */
 const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '-infinity'
   WHERE account_id = $1 AND checked_until > '-infinity'`;
@@ -46,7 +55,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     const { paymentId, accountId, customer, at, customerPerHour, accountPerHour } = reservation;
     const { rows } = await db.query<{ outcome: 'reserved' | 'customer' | 'account' }>({
       name: 'reserve_velocity',
-      text: 'SELECT operations.reserve_velocity($1, $2, $3, $4, $5, $6) AS outcome',
+      text: RESERVE,
       values: [paymentId, accountId, customer, at, customerPerHour, accountPerHour],
     });
     return (rows[0] as (typeof rows)[number]).outcome;

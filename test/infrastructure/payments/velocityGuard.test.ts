@@ -16,12 +16,12 @@ class Places {
   readonly #places: { readonly payment: string; readonly customer: string | null; at: number }[] = [];
 
   reserve(payment: string, customer: string | null, at: number, [ofCustomer, ofAccount]: readonly [number, number]) {
+    // Whoever asked before stored nothing.
+    this.free([payment]);
     const hour = this.#places.filter((place) => place.at > at - HOUR_MS);
-    if (hour.some((place) => place.payment === payment)) return 'reserved';
     if (customer !== null && hour.filter((place) => place.customer === customer).length >= ofCustomer)
       return 'customer';
     if (hour.length >= ofAccount) return 'account';
-    this.free([payment]);
     this.#places.push({ payment, customer, at });
     return 'reserved';
   }
@@ -96,6 +96,25 @@ describe('the guard of charges', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('counts a repeat for its own customer, whoever it was reserved for before', async () => {
+    const limits = [1, 3] as const;
+    expect(await ask('1', 0, null, limits)).to.equal('reserved');
+    expect(await ask('2', 0, 'ana', limits)).to.equal('reserved');
+    expect(await ask('1', 1, 'ana', limits)).to.equal('customer');
+    expect(await ask('1', 1, 'bruno', limits)).to.equal('reserved');
+    expect(await ask('3', 1, 'bruno', limits)).to.equal('customer');
+    expect(await ask('3', 1, null, limits)).to.equal('reserved');
+    expect(await ask('4', 1, null, limits)).to.equal('account');
+  });
+
+  it('counts a repeat from its own time', async () => {
+    expect(await ask('1', 0, 'ana', [1, 1])).to.equal('reserved');
+    expect(await ask('1', HOUR_MS - 1, 'ana', [1, 1])).to.equal('reserved');
+    expect(await ask('2', HOUR_MS, 'ana', [1, 2])).to.equal('customer');
+    expect(await ask('2', HOUR_MS, null, [1, 1])).to.equal('account');
+    expect(await ask('2', 2 * HOUR_MS - 1, 'ana', [1, 1])).to.equal('reserved');
   });
 
   it('frees the places of ended charges when a limit is reached: those of the customer, or of the account', async () => {
