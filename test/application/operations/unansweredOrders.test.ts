@@ -1,12 +1,16 @@
 // Orders that an institution answers with 404 for ever: an operator enters their outcome, and Quita goes on (rule V9).
 import { expect } from 'chai';
-import { enterOrderOutcome, unansweredOrders } from '../../../application/operations/unansweredOrders.ts';
+import {
+  enterOrderOutcome,
+  type OrderRef,
+  unansweredOrders,
+} from '../../../application/operations/unansweredOrders.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { OverduePayment } from '../../../application/ports/readModels/payments.ts';
 import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
-import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
@@ -14,7 +18,11 @@ import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { pendingWork } from '../../../domain/payment/pendingWork.ts';
 import { reserveRefund } from '../../../domain/payment/refund.ts';
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import { requestPayout, submitPayout } from '../../../domain/payout/decisions.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
+import { TERMS, wish } from '../../domain/payout/samples.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, incoming, plain, REFUND_ID, SETTLED_AT } from '../../support/samples.ts';
 
@@ -39,8 +47,8 @@ describe('orders without an answer, on Postgres', () => {
       }
     },
   });
-  const enter = async (ref: Parameters<ReturnType<typeof enterOrderOutcome>>[0], outcome: 'done' | 'refused') => {
-    const done = await enterOrderOutcome(needs())(ref, { outcome, reason: 'asked the bank' }, BY);
+  const enter = async (ref: OrderRef, outcome: 'done' | 'refused', commands = core.commands) => {
+    const done = await enterOrderOutcome({ ...needs(), commands })(ref, { outcome, reason: 'asked the bank' }, BY);
     return isRejection(done) ? done.code : done.isNew;
   };
   const list = async (id: PaymentId) =>
@@ -135,6 +143,59 @@ describe('orders without an answer, on Postgres', () => {
     const { incomingPayments } = await transactionOf(id);
     expect([incomingPayments[0]?.outcome, core.provider.calls]).to.deep.equal(['unreturned', []]);
     expect(await enter({ ...ref, endToEndId: 'other' }, 'refused')).to.equal('not_found');
+  });
+  describe('two operators at once, with different outcomes', () => {
+    /** Enters both in two processes, each of which decides before the other one appends. */
+    const both = async (ref: OrderRef) => {
+      const met = Promise.withResolvers<void>();
+      let waiting = 0;
+      core.spies.beforeAppend = () => {
+        if (++waiting === 2) met.resolve();
+        return met.promise;
+      };
+      const replies = [enter(ref, 'done', core.newProcess()), enter(ref, 'refused', core.newProcess())];
+      return (await Promise.all(replies)).toSorted();
+    };
+    const entered = async (stream: StreamName) =>
+      (await core.eventsOf(stream)).flatMap(({ type, data }) =>
+        type.endsWith('Entered') && 'outcome' in data ? [data.outcome] : [],
+      );
+
+    it('of a refund: one is recorded, and the money moves by it', async () => {
+      const { run, outcome } = await refunded();
+      dayLater();
+      expect(await both(REFUND_REF)).to.deep.equal(['invalid_request', true]);
+      const recorded = await entered(REFUND.stream(REFUND_ID));
+      await run();
+      expect([recorded.length, await outcome()]).to.deep.equal([1, recorded[0] === 'done' ? 'completed' : 'failed']);
+    });
+    it('of a return: one is recorded', async () => {
+      const { id, pix } = await paid(100);
+      const { commands, accounts, provider: providers } = core;
+      const alerts = { returnRefused: () => undefined };
+      core.provider.next('returnPayment', 'unknown');
+      await sendBack({ commands, accounts, providers, alerts })({ paymentId: id, providerPaymentId: pix }).catch(
+        () => undefined,
+      );
+      dayLater();
+      expect(await both({ kind: 'return', paymentId: id, endToEndId: null })).to.deep.equal(['invalid_request', true]);
+      const recorded = await entered(PAYMENT.stream(id));
+      const ended = (await transactionOf(id)).incomingPayments[0]?.outcome;
+      expect([recorded.length, ended]).to.deep.equal([1, recorded[0] === 'done' ? 'returned' : 'unreturned']);
+    });
+    it('of a payout: one is recorded', async () => {
+      const { accountId } = core.account;
+      const payoutId = newId<PayoutId>();
+      const stream = PAYOUT.stream(payoutId);
+      const terms = { ...TERMS, payoutId, accountId, mode: 'live' as const };
+      await core.commands.execute(PAYOUT, stream, requestPayout(wish({ terms }), SETTLED_AT), why(accountId));
+      await core.commands.execute(PAYOUT, stream, submitPayout(SETTLED_AT), why(accountId));
+      dayLater();
+      expect(await both({ kind: 'payout', payoutId })).to.deep.equal(['invalid_request', true]);
+      const recorded = await entered(stream);
+      const { state } = await core.commands.load(PAYOUT, stream);
+      expect([recorded.length, state.status]).to.deep.equal([1, recorded[0] === 'done' ? 'paid' : 'failed']);
+    });
   });
   it('an order of the sandbox is refused, and so is a blank reason', async () => {
     const txid = newId<string>();
