@@ -74,20 +74,18 @@ const payoutOrder = async ({ commands }: UseCaseNeeds, payoutId: PayoutId): Prom
   return shown({ ...about, askedAt: state.submittedAt }, state.terms, state.terms);
 };
 
-/** Returns the latest order to return the Pix. It may have been requested long after the Pix arrived. */
-const returnOrder = async (
-  { commands }: UseCaseNeeds,
-  paymentId: PaymentId,
-  providerPaymentId: string,
-): Promise<ReturnOrder | null> => {
-  let latest: ReturnOrder | null = null;
-  for await (const { event } of commands.loadSteps(PAYMENT, PAYMENT.stream(paymentId))) {
+/** Returns the payment, and for each of its Pix the latest order to return it, which may be long after the Pix arrived. */
+const returnOrders = async ({ commands }: UseCaseNeeds, paymentId: PaymentId) => {
+  const latest = new Map<string, ReturnOrder>();
+  let payment = PAYMENT.decider.initial;
+  for await (const { event, after } of commands.loadSteps(PAYMENT, PAYMENT.stream(paymentId))) {
+    payment = after;
     const { type, data } = event;
     if (!('returnId' in data) || data.returnId === null || type === 'TransactionReturnedOutside') continue;
-    const pix = 'incoming' in data ? data.incoming.providerPaymentId : data.providerPaymentId;
-    if (pix === providerPaymentId) latest = { providerPaymentId, returnId: data.returnId, askedAt: data.at };
+    const { providerPaymentId } = 'incoming' in data ? data.incoming : data;
+    latest.set(providerPaymentId, { providerPaymentId, returnId: data.returnId, askedAt: data.at });
   }
-  return latest;
+  return { payment, orders: [...latest.values()] };
 };
 
 const ofPayment = async (
@@ -97,13 +95,13 @@ const ofPayment = async (
 ): Promise<UnansweredOrder | null> => {
   if (work.kind === 'refund') return refundOrder(needs, work.refundId);
   if (work.kind !== 'returnPayment') return null;
-  const made = await returnOrder(needs, paymentId, work.providerPaymentId);
-  const { state } = await needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
-  const seen = state.transaction.incomingPayments.find((one) => one.providerPaymentId === work.providerPaymentId);
-  if (made === null || made.askedAt >= before || !exists(state) || seen?.outcome !== 'rejected') return null;
+  const { payment, orders } = await returnOrders(needs, paymentId);
+  const made = orders.find((one) => one.providerPaymentId === work.providerPaymentId);
+  const seen = payment.transaction.incomingPayments.find((one) => one.providerPaymentId === work.providerPaymentId);
+  if (made === undefined || made.askedAt >= before || !exists(payment) || seen?.outcome !== 'rejected') return null;
   const { askedAt, providerPaymentId: endToEndId } = made;
   const about = { kind: 'return', order: PAYMENT.idPrefix + paymentId, endToEndId, lastAnswer: null, askedAt } as const;
-  return shown(about, tenant, { amount: leftOf(seen), currency: state.charge.terms.currency });
+  return shown(about, tenant, { amount: leftOf(seen), currency: payment.charge.terms.currency });
 };
 
 /** Returns live orders that were sent more than a day ago and have not ended, oldest first, at most `limit`. */
@@ -167,18 +165,16 @@ export const enterOrderOutcome =
       const metadata = metadataForChange(by, state.terms.accountId, ref.payoutId);
       return isNew(await commands.execute(PAYOUT, stream, enterPayoutOutcome(entered, at), metadata));
     }
-    const stream = PAYMENT.stream(ref.paymentId);
-    const { state } = await commands.load(PAYMENT, stream);
-    if (!exists(state)) return NO_ORDER;
-    const { accountId, mode } = state.charge.terms;
+    const { payment, orders } = await returnOrders(needs, ref.paymentId);
+    if (!exists(payment)) return NO_ORDER;
+    const { accountId, mode } = payment.charge.terms;
     if (mode !== 'live') return SANDBOX;
-    const ordered = state.transaction.incomingPayments.filter(({ returnId }) => returnId !== null);
-    const named = ordered.filter(
-      ({ providerPaymentId }) => providerPaymentId === (ref.endToEndId ?? providerPaymentId),
+    const [order, another] = orders.filter(
+      (one) => one.providerPaymentId === (ref.endToEndId ?? one.providerPaymentId),
     );
-    if (named.length > 1) return NAME_ONE;
-    const order = named[0] && (await returnOrder(needs, ref.paymentId, named[0].providerPaymentId));
-    if (!order) return NO_ORDER;
+    if (order === undefined) return NO_ORDER;
+    if (another !== undefined) return NAME_ONE;
+    const stream = PAYMENT.stream(ref.paymentId);
     const metadata = metadataForChange(by, accountId, ref.paymentId);
     return isNew(await commands.execute(PAYMENT, stream, enterReturnOutcome(order, entered, at), metadata));
   };
