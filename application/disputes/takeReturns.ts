@@ -6,11 +6,11 @@ import { openCase, recordMoneyReturned, recordNotTaken } from '../../domain/disp
 import { type CaseTerms, sumOfReturns } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
-import { ZERO } from '../../domain/kernel/money.ts';
+import { add, subtract, ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type NotTaken, openReturnedDispute } from '../../domain/payment/dispute.ts';
+import { type NotTaken, openReturnedDispute, waitsForRefund } from '../../domain/payment/dispute.ts';
 import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { type CaseReturns, recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
@@ -159,10 +159,13 @@ const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<v
   await openReturned(needs, intake, own);
 };
 
-/** Returns whether the return belongs to the case: it is recorded there already, or ends the case or is a part of what the case took. */
+/**
+ * Returns whether the return belongs to the case: it is recorded there already, or ends the case or is a part of what the case took. Throws
+ * UnknownAtProvider if it must wait for a refund under way.
+ */
 const isOfCase = async (
   { commands }: TakeReturnsNeeds,
-  { made, announced, caseIdOf, metadata, at }: Intake,
+  { payment, made, announced, caseIdOf, metadata, at }: Intake,
   caseId: MedCaseId,
   isLatest: boolean,
 ): Promise<boolean> => {
@@ -174,6 +177,8 @@ const isOfCase = async (
   // A case of its own that was opened before takes the return alone.
   const { state: own } = await commands.load(MED_CASE, MED_CASE.stream(caseIdOf(made.id)));
   if (!isKnown && (own.status !== 'absent' || own.notTaken !== undefined)) return false;
+  if (!isKnown && waitsForRefund(payment, subtract(add(sumOfReturns(state), made.amount), state.held)))
+    throw new UnknownAtProvider(`refund of payment ${state.terms.paymentId}`);
   const returned = { ...made, at: made.settledAt ?? made.requestedAt };
   const { reply } = await commands.record(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);
   if (reply === 'beyond') return false;

@@ -138,6 +138,10 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   return rest > 0 ? never('exceeds_rest') : isDisputed(dispute) ? never('lost_before') : never('refunded');
 };
 
+/** Returns whether a return that exceeds its case by this amount must wait: a refund is under way, whose failure may leave the amount. */
+export const waitsForRefund = ({ transaction }: ExistingPayment, excess: Minor): boolean =>
+  transaction.status === 'settled' && excess > refundableRest(transaction) && reservedAmount(transaction.refunds) > 0;
+
 type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
 
 /**

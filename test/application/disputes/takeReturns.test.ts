@@ -408,6 +408,21 @@ describe('returns that Quita did not request, on Postgres', () => {
         });
         expect(await rest()).to.equal(0);
       });
+      for (const isPaid of [false, true])
+        it(`waits for a refund under way, which is then ${isPaid ? 'paid' : 'rejected'}`, async () => {
+          const { take, balances, decide, txid, paymentId, needs } = await desk();
+          await decide(reserve(5_000));
+          core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+          await takeProviderCases(needs)(paymentId);
+          const error = await take(med('a', 12_345)).catch((thrown: unknown) => thrown);
+          expect(error).to.be.instanceOf(UnknownAtProvider);
+          const ended = at('16:00:00');
+          await decide(isPaid ? completeRefund(REFUND_ID, null, ended) : releaseRefund(REFUND_ID, 'no money', ended));
+          await take(med('a', 12_345));
+          const paid = { ...FEES, merchant_available: NET - 12_345 };
+          const lost = { provider_clearing: 5_000, disputes: -5_000 };
+          expect(await balances()).to.deep.equal({ ...paid, ...(isPaid && lost) });
+        });
       it('in several parts, before and after an operator counts a part as lost: the same in any order', () =>
         fc.assert(
           fc.asyncProperty(fc.shuffledSubarray([0, 1_345, 2_000, 4_000], { minLength: 4 }), async (parts) => {
