@@ -323,7 +323,7 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
     case 'MedCaseLateReported': {
       const { report: reports, contradicts, returnedToPayer } = event.data;
       if (contradicts) return { ...state, reports, contradiction: event.data };
-      return { ...state, reports, returnedToPayer: state.returnedToPayer ?? returnedToPayer };
+      return { ...state, reports, returnedToPayer: most(state.returnedToPayer ?? ZERO, returnedToPayer) };
     }
     case 'MedCaseMoneyReturned': {
       const { id, amount } = event.data;

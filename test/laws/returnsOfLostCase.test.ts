@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { acceptCase, openCase, recordMoneyReturned, ruleCase } from '../../domain/dispute/decisions.ts';
 import {
-  isUnderWay,
   type MedCase,
   type MedCaseEvent,
   type MedCaseState,
@@ -108,7 +107,7 @@ const returned =
 const ruled =
   (got: number | null): Move =>
   (streams) => {
-    if (!isUnderWay(streams.caseState())) return;
+    if (streams.caseState().reports > 1) return; // once, perhaps after the end
     const ruling = { result: 'agreed', returned: true, returnedToPayer: got === null ? null : toMinor(got) } as const;
     streams.onCase(ruleCase({ report: 2, ruling, review: false, at: AT }, true, AT));
   };

@@ -433,6 +433,28 @@ describe('returns that Quita did not request, on Postgres', () => {
           }),
           { numRuns: 48 },
         ));
+      it('and the bank’s ruling about all of it: the same in any order, and no contradiction', () =>
+        fc.assert(
+          fc.asyncProperty(
+            fc.shuffledSubarray(['settle', 'rule', 1_345, 2_000] as const, { minLength: 4 }),
+            async (steps) => {
+              const { take, balances, settle, txid, paymentId, needs, medCase } = await disputed();
+              const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(5_000) } as const;
+              const rulings = [{ ...ruledAs('agreed'), ruling }];
+              for (const step of steps)
+                if (step === 'settle') await settle('lost');
+                else if (step === 'rule') {
+                  core.provider.cases.set(txid, [{ ...MISMATCH, rulings }]);
+                  await takeProviderCases(needs)(paymentId);
+                } else await take(med(`part${step}`, step));
+              expect(await balances()).to.deep.equal({
+                ...{ ...FEES, provider_clearing: -7_345, merchant_available: NET - 5_000 },
+              });
+              expect(await medCase('bank')).to.include({ returnedToPayer: 5_000, contradiction: null });
+            },
+          ),
+          { numRuns: 48 },
+        ));
     });
     it('after the merchant accepted the case: what it took goes to the payer', async () => {
       const { take, txid, paymentId, needs, balances, caseOf } = await desk();
