@@ -5,6 +5,7 @@ import type { Fact } from '../kernel/decider.ts';
 import { type Erasure, erasureShape } from '../kernel/erasure.ts';
 import { ERASED, type SerdeTable } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { DisputeRecord } from '../transaction/disputes.ts';
 import type { IncomingPayment, IncomingPaymentRecord, Payer } from '../transaction/incomingPayment.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';
 import type { TransactionState } from '../transaction/transaction.ts';
@@ -44,6 +45,12 @@ const erasedRecord = (record: IncomingPaymentRecord): IncomingPaymentRecord => {
   };
 };
 
+const erasedDispute = ({ earlierPayers: _, ...dispute }: DisputeRecord): DisputeRecord => ({
+  ...dispute,
+  reason: null,
+  payer: NO_PAYER,
+});
+
 const erasedRefund = (refund: RefundRecord): RefundRecord => {
   const { outcome } = refund;
   return {
@@ -74,7 +81,7 @@ export const erasedTransaction = (state: TransactionState): TransactionState => 
         ...seen,
         settlement: { ...settlement, incoming: withoutPayer(settlement.incoming) },
         refunds: refunds.map(erasedRefund),
-        dispute: dispute && { ...dispute, reason: null, payer: NO_PAYER },
+        dispute: dispute && erasedDispute(dispute),
       };
     }
     default:

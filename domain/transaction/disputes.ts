@@ -225,6 +225,8 @@ export interface DisputeRecord extends Allegation {
   readonly lostBefore?: Minor;
   /** Cases that ended before this one opened. */
   readonly earlier: readonly MedCaseId[];
+  /** The payers whom these cases name, so that their data is found (L1); absent if they name none. */
+  readonly earlierPayers?: readonly Allegation['payer'][];
 }
 
 /** Returns whether the payment counts as disputed. Cases that the merchant won don't count, nor mismatches unsettled or without a hold. */
@@ -254,7 +256,13 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
       const settling = opened.amountMismatch ? 'awaited' : null;
       const fresh = { settling, returnedToPayer: ZERO, moneyOutcome: null, ending: null, ruledAt: null } as const;
       const lost = add(before?.lostBefore ?? ZERO, isDisputed(before) ? before.amount : ZERO);
-      return { ...opened, ...fresh, revision: -1, lastEventAt: at, earlier, ...(lost > 0 && { lostBefore: lost }) };
+      const { payer, earlierPayers = [] } = before ?? {};
+      const payers = payer?.name || payer?.document ? [...earlierPayers, payer] : earlierPayers;
+      return {
+        ...{ ...opened, ...fresh, revision: -1, lastEventAt: at, earlier },
+        ...(lost > 0 && { lostBefore: lost }),
+        ...(payers.length > 0 && { earlierPayers: payers }),
+      };
     }
     case 'TransactionDisputeUpdated': {
       const { medCase, revision, ending, ruledAt, at } = event.data;

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runWordsIn } from '../../support/cli.ts';
 import { pdfLines } from '../../support/pdfText.ts';
+import { CaseDesk } from '../../world/caseDesk.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
 import { Merchant } from '../../world/merchant.ts';
+import { pollUntil } from '../../world/pollUntil.ts';
 import type { TestDatabase } from '../../world/postgres.ts';
 
 const SECRETS_KEY = randomBytes(32);
@@ -77,6 +79,30 @@ describe('privacy find, report and erase', () => {
       const { json } = await run<{ found: readonly { id: string }[] }>('find', ...words, '--json');
       expect(json.found.map((one) => one.id)).to.deep.equal([charge.id.replace('ch_', 'tx_')]);
     }
+  });
+
+  it('find and erase a person whom only an earlier of two dispute cases names as the payer', async () => {
+    const desk = await CaseDesk.open(gateway);
+    const disputed = await desk.paid();
+    const isPaid = async () => ((await desk.chargeOf(disputed)).status === 'paid' ? true : null);
+    for (const payer of [
+      { name: 'Rui Prado', document: '11144477735' },
+      { name: 'Eva Melo', document: '98765432100' },
+    ]) {
+      await desk.withdraw((await desk.dispute(disputed, { payer })).id);
+      expect(await pollUntil(gateway.gateway.projected, 30_000, isPaid)).to.equal(true);
+    }
+    const found = async (document: string) => {
+      const { json } = await run<{ found: readonly { id: string }[] }>('find', '--document', document, '--json');
+      return json.found.map((one) => one.id);
+    };
+    const held = [disputed.replace('ch_', 'tx_')];
+    expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([held, held]);
+    const words = ['erase', '--payment', disputed, '--despite-retention', '--reason'];
+    expect((await run(...words, 'for Rui Prado')).err).to.include('must not contain the person’s name');
+    expect((await run(...words, 'request 18')).code).to.equal(0);
+    await gateway.untilProjected();
+    expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([[], []]);
   });
 
   it('report as JSON, and as a PDF that only its owner can read', async () => {
