@@ -6,14 +6,19 @@ const REASON_MAX = 500;
 /** Fields of states whose values identify a person or a Pix key. */
 const IDENTIFYING: ReadonlySet<string> = new Set([
   ...['name', 'document', 'email', 'phone'],
-  ...['expectedPayerTaxId', 'destination'],
+  ...['expectedPayerTaxId', 'destination', 'fileName'],
 ]);
 /** Numbers this long are compared however they are punctuated. */
 const LONG_NUMBER = 9;
+/** Email addresses, and numbers as long as a document or a phone number, in the free text of a bank or a merchant. */
+const IN_FREE_TEXT = /[^\s@]+@[^\s@]+|\d(?:[-./ ]?\d){10,}/g;
 
 /** Returns the identifying texts in the data. Metadata is the merchant's own words. */
 const identifyingIn = (data: unknown, key = ''): readonly string[] => {
-  if (typeof data === 'string') return IDENTIFYING.has(key) ? [data] : [];
+  if (typeof data === 'string') {
+    if (key === 'reason') return data.match(IN_FREE_TEXT) ?? [];
+    return IDENTIFYING.has(key) ? [data] : [];
+  }
   if (typeof data !== 'object' || data === null || key === 'metadata') return [];
   return Object.entries(data).flatMap(([inner, value]) => identifyingIn(value, inner));
 };
@@ -41,7 +46,9 @@ export const reasonProblem = (reason: string, subject: Subject, held: readonly H
   if (reason === '' || reason.length > REASON_MAX) return `must have 1 to ${REASON_MAX} characters`;
   const names =
     (!isOwner(subject) && concerns({ reason }, subject)) ||
-    identifyingIn(held.map(({ data }) => data)).some((value) => contains(reason, value));
+    identifyingIn(held.map((one) => [one.data, 'disputes' in one && one.disputes])).some((value) =>
+      contains(reason, value),
+    );
   return names
     ? 'must not contain the person’s name, document, email address, phone or Pix key, because it is never erased'
     : null;

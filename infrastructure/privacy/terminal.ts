@@ -53,6 +53,12 @@ async function* allPages<Page extends HeldPage>(
   } while (after !== null);
 }
 
+/** Names the option with which the data can be erased now. */
+const withOption = (refusal: Rejection): Rejection =>
+  refusal.code === 'retention_not_passed'
+    ? { ...refusal, message: `${refusal.message} Add --despite-retention to do so.` }
+    : refusal;
+
 const heldBy = async ({ platform }: CliWorld, subject: Subject): Promise<readonly HeldView[]> => {
   const all: HeldView[] = [];
   for await (const { held } of allPages((after) => platform.findPersonalData(subject, after)))
@@ -99,8 +105,12 @@ const erase: CliCommand = {
     const order = { reason: String(options['reason']).trim(), despiteRetention: options['despite-retention'] === true };
     const subject = subjectOf(options);
     const views: ErasedView[] = [];
-    const erasePage = (after: OwnerId | null) => world.platform.erasePersonalData(subject, order, byOf(world), after);
-    for await (const { erased } of allPages(erasePage)) views.push(...erased.map(erasedView));
+    const erasePage = async (after: OwnerId | null) => {
+      const page = await world.platform.erasePersonalData(subject, order, byOf(world), after);
+      return isRejection(page) ? withOption(page) : page;
+    };
+    for await (const { erased } of allPages(erasePage))
+      views.push(...erased.map((one) => erasedView({ ...one, refused: one.refused && withOption(one.refused) })));
     const rows = views.map(({ id, outcome, because }) => [id, outcome.replaceAll('_', ' '), because ?? '']);
     return {
       json: { erased: views },

@@ -5,6 +5,16 @@ import type { Held } from '../../../application/privacy/findPerson.ts';
 
 const HELD = [
   {
+    kind: 'payment',
+    disputes: [
+      {
+        data: {
+          terms: { reason: 'paid by +55 21 98888-7766 of eva@example.com, order 123456789' },
+          appeal: { reason: 'Sold to 529.982.247-25, invoice 17.' },
+          evidence: [{ fileName: 'nota-rui-prado.png' }],
+        },
+      },
+    ],
     data: {
       charge: {
         terms: {
@@ -34,6 +44,7 @@ describe('the reason of an erasure', () => {
     'Souza & Lima Advogados, case 2026-11-29',
     'banana',
     'Zélia asked',
+    'wrong size, order 123456789, invoice 17',
     'protocol 3905334470',
   ])
     it(`may be “${reason}”`, () => {
@@ -49,6 +60,10 @@ describe('the reason of an erasure', () => {
     'CPF 123.456.789-09',
     'mail of ANA@example.com',
     'called +55 11 97357-1113',
+    'CPF 52998224725',
+    'mail of Eva@example.com',
+    'called 5521988887766',
+    'file nota-rui-prado.png',
     'key 5B0C4E8E-2E2B-4EE1-9D2C-0A53F7F3A111',
   ])
     it(`must not be “${reason}”`, () => {

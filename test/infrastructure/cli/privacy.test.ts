@@ -124,11 +124,12 @@ describe('privacy find, report and erase', () => {
         'must not contain the person’s name',
       );
     const early = await run('erase', '--payment', id, '--reason', 'request 17');
-    expect([early.code, early.err]).to.satisfy(
-      ([code, err]: [number, string]) => code === 2 && err.includes('must be kept until'),
-    );
-    const one = await run<{ erased: unknown }>('erase', '--document', CUSTOMER.document, '--reason', 'x', '--json');
-    expect([one.code, (one.json.erased as { outcome: string }[])[0]?.outcome]).to.deep.equal([1, 'refused']);
+    expect(early.code).to.equal(2);
+    expect(early.err).to.match(/must be kept until .*\. Add --despite-retention to do so\.\n$/);
+    const words = ['erase', '--document', CUSTOMER.document, '--reason', 'x', '--json'];
+    const { code, json } = await run<{ erased: readonly { outcome: string; because: string }[] }>(...words);
+    expect([code, json.erased[0]?.outcome]).to.deep.equal([1, 'refused']);
+    expect(json.erased[0]?.because).to.include('Add --despite-retention');
   });
 
   it('erase once, and say so', async () => {
