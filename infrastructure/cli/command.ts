@@ -166,11 +166,17 @@ export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => na
 /** Returns the acting operator for event metadata and logs. */
 export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });
 
-/** Returns the result. Throws UsageError with the message of a rejection; a message about an option starts with its name. */
-export const accepted = <Reply>(done: Reply | Rejection): Reply => {
+/** The option that sets a field: `returned-to-payer` for `returnedToPayer`. */
+export const optionNamed = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Returns the result. Throws UsageError with the message of a rejection, which names the option instead of the field at fault. */
+export const accepted = <Reply>(done: Reply | Rejection, optionOf = optionNamed): Reply => {
   if (!isRejection(done)) return done;
   const { message, param } = done;
-  throw new UsageError(param !== undefined && message.startsWith(`${param} `) ? `--${message}` : message);
+  if (param === undefined) throw new UsageError(message);
+  const option = `--${optionOf(param)}`;
+  const isFirst = message.startsWith(`${param} `);
+  throw new UsageError(isFirst ? option + message.slice(param.length) : message.replaceAll(`\`${param}\``, option));
 };
 
 // --- Ids and stream names that operators type ---

@@ -15,6 +15,7 @@ import {
   type CliOption,
   type CliResult,
   type CliWorld,
+  optionNamed,
   UsageError,
 } from '../cli/command.ts';
 import { type Screen, table } from '../cli/output.ts';
@@ -35,16 +36,11 @@ const OPTION_OF: { readonly [param: string]: string } = {
   accountId: 'account',
   clientSecret: 'client-secret-file',
 };
-const optionOf = (param: string): string =>
-  OPTION_OF[param] ?? param.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
 /** Returns the result. Throws UsageError with the message of a rejection, which starts with the option at fault. */
 const acceptedSetting = <Reply>(done: Reply | Rejection): Reply => {
-  if (isRejection(done) && done.param !== undefined && done.message.startsWith(`${done.param} `)) {
-    const rest = done.message.slice(done.param.length).replaceAll('allowPrivate', '--allow-private');
-    throw new UsageError(`--${optionOf(done.param)}${rest}`);
-  }
-  return accepted(done);
+  const optionOf = (param: string): string => OPTION_OF[param] ?? optionNamed(param);
+  if (!isRejection(done)) return done;
+  return accepted<Reply>({ ...done, message: done.message.replaceAll(' allowPrivate', ' --allow-private') }, optionOf);
 };
 
 const contentOf = async (options: Options, name: string): Promise<string> => {

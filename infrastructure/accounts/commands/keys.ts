@@ -12,10 +12,10 @@ import {
 } from '../../../application/accounts/manageKeys.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import type { ApiKey } from '../../../domain/keyring/keyring.ts';
 import { viewsOf } from '../../../projections/registry.ts';
 import {
+  accepted,
   accountIdOf,
   type CliCommand,
   type CliInput,
@@ -43,11 +43,6 @@ const needsOf = ({ commands, accounts, leases, storage }: CliWorld): KeyNeeds =>
   return { commands, accounts, leases, randomness: systemRandomness, whenFound };
 };
 const by = ({ operator }: CliWorld) => ({ actor: operator, requestId: null });
-
-const accepted = <Reply>(done: Reply | Rejection): Reply => {
-  if (isRejection(done)) throw new UsageError(done.message);
-  return done;
-};
 
 const shown = ({ keyId, accountId, prefix, label, mode, issuedAt, fingerprint }: ApiKey) => ({
   keyId: PREFIX.key + keyId,

@@ -7,7 +7,7 @@ import { ACCOUNT, type AccountSettings } from '../../../domain/account/account.t
 import type { SettingsChange } from '../../../domain/account/settings.ts';
 import type { AccountSetting, DeclaredSettings } from '../../../domain/kernel/accountSetting.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
+import { accepted, accountIdOf, type CliCommand, type CliInput, UsageError } from '../../cli/command.ts';
 import { checkedLogo } from '../../logos/logoImage.ts';
 import { logos } from '../../logos/logos.ts';
 import { tenantLock } from '../../postgres/tenantLock.ts';
@@ -31,6 +31,10 @@ const optionsOf = (declared: readonly AccountSetting[]): { readonly [option: str
       }),
     ),
   );
+
+/** Settings that are judged as a whole have one option each. */
+const optionOf = (setting: string, declared: readonly AccountSetting[]): string =>
+  Object.keys(declared.find(({ name }) => name === setting)?.options ?? {})[0] ?? setting;
 
 const isGroup = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -61,8 +65,7 @@ const logoOf = async (path: string | true | undefined): Promise<CheckedLogo | nu
   if (typeof path !== 'string') return undefined;
   if (path === 'none') return null;
   const logo = await checkedLogo(await readFile(path).catch(() => unreadable(path)));
-  if (isRejection(logo)) throw new UsageError(logo.message);
-  return logo;
+  return accepted(logo);
 };
 const unreadable = (path: string): never => {
   throw new UsageError(`--logo "${path}" can't be read`);
@@ -82,10 +85,9 @@ export const settingsCommand = ({ settings: declared }: DeclaredSettings): CliCo
       const logo = await logoOf(options['logo']);
       const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
       const change = changeOf(known, options);
-      const agreed = await (logo === undefined
-        ? changeAccountSettings(needs)(id, change, by)
-        : replaceLogo(needs)(id, logo, by, change));
-      if (isRejection(agreed)) throw new UsageError(agreed.message);
+      const changing =
+        logo === undefined ? changeAccountSettings(needs)(id, change, by) : replaceLogo(needs)(id, logo, by, change);
+      const agreed = accepted(await changing, (name) => optionOf(name, declared));
       const changed = Object.keys(options).filter((option) => options[option] !== undefined);
       const what = { setting: 'account', account: ACCOUNT.idPrefix + id, by: operator, changed };
       if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'setting changed');

@@ -154,12 +154,12 @@ describe('account settings', () => {
     ['fees', 'PIX=10001+0/', between('fees', feeBps, '10001')],
     ['fees', 'PIX=/0+10000001', between('fees', feeFixed, '10000001')],
     ['fees', 'TED=0+0/0+0', `--fees must be like PIX=0+10/100+0, with ${METHODS}, not "TED=0+0/0+0"`],
-    ['tax-id', '99.991.111/0001-07', 'taxId must be a valid CPF or CNPJ'],
-    ['name', '', 'merchantName must be one line of 1 to 200 characters without leading or trailing spaces'],
+    ['tax-id', '99.991.111/0001-07', '--tax-id must be a valid CPF or CNPJ'],
+    ['name', '', '--name must be one line of 1 to 200 characters without leading or trailing spaces'],
     [
       'receiver-city',
       'São José do Rio Preto',
-      'receiverCity must have 1 to 15 characters after accents and other non-ASCII characters are removed',
+      '--receiver-city must have 1 to 15 characters after accents and other non-ASCII characters are removed',
     ],
     ['refund-count', '1000001', between('refund-count', [0, 1_000_000], '1000001')],
     ['refund-sum', 'x', between('refund-sum', [0, 99_999_999_999], 'x')],
@@ -168,9 +168,9 @@ describe('account settings', () => {
     ['charge-window', 'constructor', between('charge-window', chargeWindowSeconds, 'constructor')],
     [
       ...(['cashout-destinations', 'constructor'] as const),
-      'cashoutDestinations must be Pix keys as the directory holds them, not "constructor"',
+      '--cashout-destinations must be Pix keys as the directory holds them, not "constructor"',
     ],
-    ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],
+    ['cashout-destinations', 'x', '--cashout-destinations must be Pix keys as the directory holds them, not "x"'],
   ];
   it('an account is not opened with a name that its settings could not have', async () => {
     const said = '--name must be one line of 1 to 200 characters without leading or trailing spaces';

@@ -108,7 +108,7 @@ describe('the commands of keys', () => {
     await refused('There is no such account.', 'key', 'issue', nobody);
     await refused('There is no such API key.', 'key', 'revoke', nobody, key!.keyId);
     await refused('"x" is not an API key id (key_…); key list shows them', 'key', 'rotate', account, 'x');
-    await refused('label must be at most 64 characters.', 'key', 'issue', account, '--label', 'x'.repeat(65));
+    await refused('--label must be at most 64 characters.', 'key', 'issue', account, '--label', 'x'.repeat(65));
     expect(await keys()).to.have.length(2);
   });
 

@@ -1,6 +1,7 @@
 // Ids and streams as operators type them.
 import { expect } from 'chai';
-import { accountIdOf, paymentIdOf, streamOf, UsageError } from '../../../infrastructure/cli/command.ts';
+import { reject } from '../../../domain/kernel/rejection.ts';
+import { accepted, accountIdOf, paymentIdOf, streamOf, UsageError } from '../../../infrastructure/cli/command.ts';
 import { ACCOUNT_ID, PAYMENT_ID } from '../../support/samples.ts';
 
 const refused = (read: () => unknown): string => {
@@ -12,6 +13,15 @@ const refused = (read: () => unknown): string => {
 };
 
 describe('what operators type', () => {
+  it('is named as they typed it when it is rejected', () => {
+    for (const [param, message, said] of [
+      ['name', 'name must have 1 character', '--name must have 1 character'],
+      ['returnedToPayer', '`returnedToPayer` is more than `agreed`', '--returned-to-payer is more than `agreed`'],
+      ['pix', 'Name one with `pix`.', 'Name one with --pix.'],
+      ['email', 'A user has this email.', 'A user has this email.'],
+    ] as const)
+      expect(refused(() => accepted(reject('invalid_request', message, { param })))).to.equal(said);
+  });
   it('is a payment, raw or by either of its ids', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `tx_${PAYMENT_ID}`])
       expect(paymentIdOf(text)).to.equal(PAYMENT_ID);

@@ -197,6 +197,10 @@ describe('the provider commands', () => {
     const opened = await good<{ caseId: string }>(`med open ${charge.body.id} --amount 1000 --reason letter`);
     expect(opened).to.deep.include({ status: 'open', moneyOutcome: null });
     await good(`provider disable ${id}`);
+    const tooMuch = await run(`med rule ${opened.caseId} --result agreed --returned-to-payer 1001`);
+    expect([tooMuch.code, tooMuch.err]).to.satisfy(
+      ([code, err]: [number, string]) => code === 2 && err.includes('quita: --returned-to-payer applies only to'),
+    );
     const ruled = await good(`med rule ${opened.caseId} --result agreed --returned-to-payer 400`);
     expect(ruled).to.deep.equal({ ...opened, status: 'rejected', moneyOutcome: 'lost' });
   });
