@@ -48,7 +48,9 @@ class Dump {
     }
   }
   async head(): Promise<DumpHead> {
-    const head = this.parsed<DumpHead>(await this.next());
+    const head = this.parsed<DumpHead | null>(await this.next());
+    if (typeof head?.format !== 'number' || !Array.isArray(head.migrations))
+      throw new UsageError(`${this.#file} is no dump of Quita`);
     if (!(head.format <= DUMP_FORMAT)) throw damaged(this.#file, 'a newer release wrote it');
     const unknown = head.migrations.filter((name) => !MIGRATIONS.includes(name));
     if (unknown.length > 0)

@@ -125,6 +125,13 @@ describe('a dump of the database', () => {
     }
   });
 
+  it('is not read from a file of another program', async () => {
+    for (const line of ['{"name":"others"}', 'null', '[1]', '{"format":1}', '{"format":"1","migrations":[]}']) {
+      const other = await refusal(await rewritten((lines) => [line, ...lines]));
+      expect(other.message, line).to.match(/ is no dump of Quita$/);
+    }
+  });
+
   it('of a newer release is refused, with what it needs', async () => {
     const newer = await refusal(
       await rewritten(([head = '', ...lines]) => [
