@@ -56,7 +56,7 @@ export const audit = capability({
     {
       name: 'audit_lag_seconds',
       help: 'Age of the oldest event that the audit log doesn’t contain; -1 if the event log can’t be read from there.',
-      read: async ({ sealingLag }) => (await sealingLag.seconds()) ?? -1,
+      read: async ({ sealingLag }) => (await sealingLag.secondsSoon()) ?? -1,
     },
     {
       name: 'audit_stopped',

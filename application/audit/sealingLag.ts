@@ -1,7 +1,7 @@
 // The age of the oldest event that is not sealed, for a gauge that is read every few seconds, and for operators. Deliveries of webhooks are
 // no leaves, and many of them may follow the last leaf, so each is read once.
 import { once } from '../core/capability.ts';
-import { lagAfter } from '../core/lagAfter.ts';
+import { type Lag, lagAfter } from '../core/lagAfter.ts';
 import type { AuditTree } from '../ports/auditTree.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';
@@ -28,11 +28,20 @@ class SealingLag {
     });
   }
 
-  /**
-   * Returns the age in seconds. 0: all events are sealed, or the events read so far are deliveries, and the next call reads on. Null: the
-   * log can't be read from the last leaf.
-   */
+  /** Returns the age in seconds; 0 if all events are sealed, null if the log can't be read from the last leaf. */
   async seconds(): Promise<number | null> {
+    for (;;) {
+      const lag = await this.#look();
+      if (lag === null || lag.isKnown) return lag?.seconds ?? null;
+    }
+  }
+
+  /** Like `seconds`, but reads a bounded number of events. Returns 0 if those are deliveries; the next call reads on. */
+  async secondsSoon(): Promise<number | null> {
+    return (await this.#look())?.seconds ?? null;
+  }
+
+  async #look(): Promise<Lag | null> {
     const { store, auditTree, auditClock } = this.#needs;
     const leaf = (await auditTree.find())?.position ?? null;
     if (leaf !== this.#leaf) [this.#leaf, this.#through] = [leaf, leaf];
@@ -41,7 +50,7 @@ class SealingLag {
     const lag = (await lagFrom(this.#through)) ?? (await lagFrom(leaf));
     // Another call may have found a newer leaf meanwhile.
     if (lag !== null && this.#leaf === leaf) this.#through = lag.through;
-    return lag?.seconds ?? null;
+    return lag;
   }
 }
 

@@ -11,6 +11,8 @@ export interface Lag {
   readonly seconds: number;
   /** No event up to here counts. */
   readonly through: Position | null;
+  /** False if EVENTS_MAX events don't count, and more follow `through`. */
+  readonly isKnown: boolean;
 }
 
 /** Returns the lag of a reader at a position, or null if the log can't be read from there. Counts all events, or those of `isCounted`. */
@@ -29,13 +31,18 @@ export const lagAfter = async (
       if (batch.kind === 'events') {
         const next = batch.events.find(isCounted ?? (() => true));
         if (next !== undefined)
-          return { seconds: secondsBetween(next.recordedAt as Timestamp, fromMillis(clock.now())), through };
+          return {
+            seconds: secondsBetween(next.recordedAt as Timestamp, fromMillis(clock.now())),
+            through,
+            isKnown: true,
+          };
         count += batch.events.length;
       }
       through = batch.position;
-      if (batch.kind === 'caughtUp' || count >= EVENTS_MAX) break;
+      if (batch.kind === 'caughtUp') return { seconds: 0, through, isKnown: true };
+      if (count >= EVENTS_MAX) return { seconds: 0, through, isKnown: false };
     }
-    return { seconds: 0, through };
+    return { seconds: 0, through, isKnown: true }; // the store was closed
   } catch (error) {
     if (error instanceof UnknownPosition || error instanceof RangeError) return null; // RangeError: a position of another event store
     throw error;
