@@ -46,6 +46,7 @@ const create: CliCommand = {
 const list: CliCommand = {
   name: 'account list',
   summary: 'List all accounts, oldest first, with their status',
+  reads: ['accounts'],
   run: async (world) => {
     const all = (await world.platform.listAccounts()).map(({ accountId, ...rest }) => ({
       accountId: ACCOUNT.idPrefix + accountId,

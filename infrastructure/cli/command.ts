@@ -5,6 +5,7 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { parseStreamName } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
@@ -110,6 +111,8 @@ export interface StorageCommand extends CommandWords {
   readonly isLocal?: never;
   /** The command changes something (`withOptions`: only if an option is given). The security log records the operator and arguments. */
   readonly changes?: 'always' | 'withOptions';
+  /** Read models that must reflect all events before it runs. */
+  readonly reads?: readonly ReadModelName[];
   /** Returns the result to print if the stores can't be opened, or null to print only the error. */
   whenUnopened?(config: Config, error: unknown): Promise<CliResult | null>;
   run(world: CliWorld, input: CliInput, output: CliOutput): Promise<CliResult>;

@@ -27,6 +27,7 @@ import { outcomeOf } from './explain.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
 import { readWords, usage } from './program.ts';
+import { untilUpToDate } from './upToDate.ts';
 
 type Opened = Omit<CliWorld, 'signal'>;
 
@@ -129,7 +130,11 @@ const executeOnStorage = async (
   }
   const { opened, close } = connected;
   try {
-    const run = () => withSignal((signal) => command.run({ ...opened, signal }, input, output));
+    const run = () =>
+      withSignal(async (signal) => {
+        if (command.reads !== undefined) await untilUpToDate(opened.storage, command.reads);
+        return command.run({ ...opened, signal }, input, output);
+      });
     const result = await recorded(command, input, opened, run);
     return { result, code: result.isBad ? 1 : 0 };
   } finally {

@@ -49,6 +49,7 @@ const cells = (one: CaseReviewItem): readonly string[] => [
 const list: CliCommand = {
   name: 'med review list',
   summary: `List dispute cases and reports that need an operator’s decision, oldest first (at most ${LISTED_MAX})`,
+  reads: ['disputes'],
   run: async (world) => {
     const { waiting } = await world.platform.listCaseReviews(LISTED_MAX);
     const text = (screen: Screen) => table(screen, HEAD, waiting.map(cells));
@@ -124,6 +125,7 @@ const dismiss: CliCommand = {
   args: [{ name: 'case or provider case id' }],
   options: { reason: REASON },
   changes: 'always',
+  reads: ['disputes'],
   run: async (world, { args, options }) => {
     const done = await world.platform.dismissReport(args[0] as string, reasonOf(options), byOf(world));
     const { caseId } = accepted(done);

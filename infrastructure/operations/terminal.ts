@@ -187,6 +187,7 @@ const verifyCommand: CliCommand = {
 const checkLedger: CliCommand = {
   name: 'ledger check',
   summary: 'Check that each entry and the whole ledger sum to zero, and that each balance is the sum of its postings',
+  reads: ['wallet'],
   run: async (world) => {
     const { sums, entries, balances, disputes, isBalanced } = await world.platform.checkLedger();
     const lines = [
@@ -222,6 +223,7 @@ const showPostings: CliCommand = {
   name: 'ledger show',
   summary: 'Show every posting of a payment or payout: time, event, ledger account, amount, running sum and reason',
   args: [{ name: 'payment or payout' }],
+  reads: ['wallet'],
   run: async (world, { args: [id = ''] }) => {
     const stream = streamOf(id);
     const ledger = await world.platform.showLedger(stream);

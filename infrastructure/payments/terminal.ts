@@ -29,6 +29,7 @@ const cells = (one: HeldItem): readonly string[] => [
 const list: CliCommand = {
   name: 'held list',
   summary: `List Pix payments that are held for review, whose return was refused, or that were confirmed after a refusal, oldest first (at most ${LISTED_MAX})`,
+  reads: ['payments'],
   run: async (world) => {
     const { held, total, rest } = await world.platform.listHeld(LISTED_MAX);
     const more = rest > 0 ? `\nand ${rest} more` : '';

@@ -43,6 +43,7 @@ const list: CliCommand = {
   name: 'payout list',
   summary: `List payouts that await approval, oldest first (at most ${LISTED_MAX})`,
   options: { account: { description: 'only payouts of this account' } },
+  reads: ['payouts'],
   run: async (world, { options: { account } }) => {
     const accountId = account === undefined ? null : accountIdOf(String(account));
     const { payouts: found } = await world.platform.listPayouts(accountId, LISTED_MAX);

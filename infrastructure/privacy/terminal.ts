@@ -66,10 +66,13 @@ const heldBy = async ({ platform }: CliWorld, subject: Subject): Promise<readonl
   return all;
 };
 
+const READS = ['payments', 'payouts', 'disputes'] as const;
+
 const find: CliCommand = {
   name: 'privacy find',
   summary: 'Find the payments and payouts of all accounts that hold a person’s data',
   options: SUBJECT_OPTIONS,
+  reads: READS,
   run: async (world, { options }) => {
     const views = await heldBy(world, subjectOf(options));
     const found = views.map(({ data: _, disputes: __, ...one }) => one);
@@ -82,6 +85,7 @@ const report: CliCommand = {
   name: 'privacy report',
   summary: 'Report what is held about a person, for an access request (LGPD, article 18)',
   options: { ...SUBJECT_OPTIONS, pdf: { description: 'write the report to this file as a PDF in Portuguese' } },
+  reads: READS,
   run: async (world, { options }) => {
     const data = await heldBy(world, subjectOf(options));
     const path = options['pdf'];
@@ -101,6 +105,7 @@ const erase: CliCommand = {
     'despite-retention': { description: 'also erase data that the law still requires', flag: true },
   },
   changes: 'always',
+  reads: READS,
   run: async (world, { options }) => {
     const order = { reason: String(options['reason']).trim(), despiteRetention: options['despite-retention'] === true };
     const subject = subjectOf(options);

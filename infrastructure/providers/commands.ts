@@ -1,6 +1,7 @@
 // Commands that manage provider connections (rules V1, V5).
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { OPEN_WORK_READS } from '../../application/ports/readModels/providers.ts';
 import { type ConnectionId, parseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../domain/presentation/connection.ts';
@@ -158,6 +159,7 @@ const list: CliCommand = {
   summary: 'List provider connections, oldest first',
   args: [],
   options: {},
+  reads: OPEN_WORK_READS,
   run: async (world) => {
     const connections = await world.platform.listConnections();
     const text = (screen: Screen) => table(screen, HEAD, connections.map(cells));
@@ -184,6 +186,7 @@ const show: CliCommand = {
   ...ONE,
   name: 'provider show',
   summary: 'Show a provider connection without its secrets',
+  reads: OPEN_WORK_READS,
   run: async (world, input) => shown(accepted(await world.platform.showConnection(idOf(input)))),
 };
 

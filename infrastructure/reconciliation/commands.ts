@@ -93,6 +93,7 @@ const report: CliCommand = {
     day: { description: 'yyyy-mm-dd', required: true },
     csv: { description: 'print CSV, with amounts in centavos', flag: true },
   },
+  reads: ['providerMovements'],
   run: async ({ platform }, { options: { connection, day, csv }, isJson }) => {
     if (csv === true && isJson) throw new UsageError('--csv and --json can’t be combined');
     const found = accepted(await platform.reportReconciliation(connectionIdOf(String(connection)), String(day)));

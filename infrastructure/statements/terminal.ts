@@ -49,6 +49,7 @@ const statement: CliCommand = {
         'the file; by default named after the month, in this directory; an existing one is replaced when complete',
     },
   },
+  reads: ['wallet', 'dailyBalances'],
   run: async (world, { args: [account, text], options }) => {
     const { mode = 'live', currency = 'BRL', format = 'pdf' } = options;
     const month = statementMonth(text as string);

@@ -87,6 +87,7 @@ const list: CliCommand = {
   name: 'user list',
   summary: 'List all users, or those of one account, oldest first',
   options: { account: { description: 'only users of this account' } },
+  reads: ['users'],
   run: async (world, { options }) => {
     const typed = options['account'];
     const accountId = typeof typed === 'string' ? accountIdOf(typed) : null;

@@ -2,7 +2,7 @@
 import { asTimestamp, type Sql } from '../../../application/ports/sql.ts';
 import { isCivilDay } from '../../../domain/kernel/civilDay.ts';
 import type { AnalystView } from '../../../projections/analytics/view.ts';
-import { ANALYST_VIEWS } from '../../../projections/registry.ts';
+import { ANALYST_VIEWS, PROJECTIONS } from '../../../projections/registry.ts';
 import { type CliCommand, type CliInput, existingAccountOf, UsageError } from '../../cli/command.ts';
 import { writeOutput } from '../../cli/outputFile.ts';
 import { csvFile } from './exportFiles/csvFile.ts';
@@ -65,6 +65,7 @@ export const exportCommand: CliCommand = {
     account: { description: 'only the rows of this account' },
     out: { description: 'the file; an existing one is replaced when the export is complete', required: true },
   },
+  reads: PROJECTIONS.flatMap((one) => ('published' in one ? [one.name] : [])),
   run: async (world, { options }) => {
     const view = ANALYST_VIEWS.find(({ name }) => name === options['table']) as AnalystView;
     const open = FORMATS[String(options['format'])] as OpenExportFile;

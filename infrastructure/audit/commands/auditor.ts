@@ -135,6 +135,7 @@ const explain: CliCommand = {
   options: {
     language: { description: 'language of the text (default: en; --json has all)', choices: LANGUAGES },
   },
+  reads: ['webhookDeliveries'],
   run: async ({ platform }, { args: [text = ''], options: { language = 'en' } }) => {
     const story = await platform.paymentStory(paymentIdOf(text));
     if (story === null) throw new UsageError('There is no such payment.');

@@ -24,6 +24,7 @@ const cells = (one: UnansweredOrder): readonly string[] => [
 const list: CliCommand = {
   name: 'order list',
   summary: `List live refunds, payouts and returns that institutions have not answered for a day, oldest first (at most ${LISTED_MAX})`,
+  reads: ['payments', 'payouts'],
   run: async (world) => {
     const orders = await world.platform.listUnansweredOrders(LISTED_MAX);
     const text = (screen: Screen) => table(screen, HEAD, orders.map(cells));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
+import { PROJECTIONS } from '../../../projections/registry.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { pdfText } from '../../support/pdfText.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
@@ -61,6 +62,23 @@ describe('statement', () => {
       const { code, err } = await run(account, ...words);
       expect([code, err]).to.deep.equal([2, `quita: ${message}\n`]);
     });
+
+  it('is not written without the newest movements', async () => {
+    await gateway.close();
+    const others = PROJECTIONS.filter(({ name }) => name !== 'wallet');
+    gateway = await TestGateway.open({ database, projections: others });
+    account = `acct_${gateway.tenant.accountId}`;
+    const { body } = await gateway.charge<{ id: string }>({ amount: 7_000 });
+    await gateway.post(`/v1/sandbox/charges/${body.id}/pay`);
+    const { code, err } = await run(account, month);
+    expect([code, err]).to.deep.equal([
+      2,
+      'quita: the read models are behind the log (wallet): try again later, or run npm run cli -- projections status\n',
+    ]);
+    await gateway.close();
+    gateway = await TestGateway.open({ database });
+    expect((await written('csv', 'test')).toString()).to.match(/70[.,]00/);
+  });
 
   it('rejects an account that does not exist', async () => {
     const { code, err } = await run(`acct_${'0'.repeat(26)}`, '2026-01');
