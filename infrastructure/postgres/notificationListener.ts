@@ -1,5 +1,6 @@
 // LISTEN on one connection for all listeners of this process: the server wakes every session that listens for each notice of any channel.
-// A notice only wakes: after a missed notice, polling finds the work.
+// A notice only wakes: after a missed notice, polling finds the work. Any role of the database may send a notice, so the text of one that
+// can't act as ours is not passed on: it could claim events that don't exist, or that read models have every event.
 
 import type pg from 'pg';
 import { backoffMs } from '../waiting.ts';
@@ -9,11 +10,25 @@ import { processIdOf } from './sessionWatch.ts';
 type Listener = (payload: string) => void;
 type Check = (client: pg.Client) => Promise<void>;
 
+const ACTS_AS_OURS = `SELECT pg_has_role(usesysid, current_user, 'USAGE') AS ours FROM pg_stat_activity WHERE pid = $1`;
+/** How long a sender is known. A process of the server may later have the number of one that ended. */
+const KNOWN_MS = 60_000;
+const SENDERS_MAX = 1_000;
+
+/** A process of the server that sends notices. */
+interface Sender {
+  readonly untilMs: number;
+  readonly asked: Promise<boolean>;
+  /** undefined: not known yet. */
+  isOurs: boolean | undefined;
+}
+
 export class NotificationListener {
   readonly #config: SessionConfig;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #whenLost = new Set<(error: Error) => void>();
   readonly #checks = new Set<Check>();
+  readonly #senders = new Map<number, Sender>();
   #session: PgSession | null = null;
   #closed = false;
   /** Number of attempts to reconnect that failed in a row. */
@@ -36,7 +51,7 @@ export class NotificationListener {
       for (const check of this.#checks) await check(session.client);
       const own = processIdOf(session.client);
       session.client.on('notification', ({ channel, payload, processId }) => {
-        if (processId !== own) this.#notify(channel, payload ?? '');
+        if (processId !== own) this.#heard(this.#senderOf(processId, session), channel, payload ?? '');
       });
       for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
     } catch (error) {
@@ -92,7 +107,32 @@ export class NotificationListener {
     await session?.close();
   }
 
-  /** Any role of the database may send a notice. One that a listener can't read only wakes it. */
+  #senderOf(processId: number, session: PgSession): Sender {
+    const known = this.#senders.get(processId);
+    const nowMs = performance.now();
+    if (known !== undefined && nowMs < known.untilMs) return known;
+    if (this.#senders.size >= SENDERS_MAX) this.#senders.clear();
+    const asking = session.query<{ ours: boolean }>(ACTS_AS_OURS, [processId]).then(
+      ({ rows }) => rows[0]?.ours === true,
+      () => false,
+    );
+    const sender: Sender = {
+      untilMs: nowMs + KNOWN_MS,
+      asked: asking.then((isOurs) => (sender.isOurs = isOurs)),
+      isOurs: undefined,
+    };
+    this.#senders.set(processId, sender);
+    return sender;
+  }
+
+  /** Notices of a sender keep their order. */
+  #heard(sender: Sender, channel: string, payload: string): void {
+    const tell = (isOurs: boolean): void => this.#notify(channel, isOurs ? payload : '');
+    if (sender.isOurs === undefined) void sender.asked.then(tell);
+    else tell(sender.isOurs);
+  }
+
+  /** A notice that a listener can't read only wakes it. */
   #notify(channel: string, payload: string): void {
     for (const listener of this.#listeners.get(channel) ?? [])
       try {

@@ -1,5 +1,7 @@
 // LISTEN with one connection: what was missed while it was away is looked for by everybody.
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import pg from 'pg';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
@@ -69,6 +71,29 @@ describe('notices', () => {
       ['', 'one'],
       ['no JSON', '"one"'],
     ]);
+  });
+
+  it('is only woken by roles that could not act as ours, whatever they claim', async () => {
+    const name = `forger_${randomBytes(4).toString('hex')}`;
+    await backends.sql.query(`CREATE ROLE ${name} LOGIN PASSWORD 'a password'`);
+    const url = new URL(database.connectionString);
+    [url.username, url.password] = [name, 'a password'];
+    const forger = new pg.Client({ connectionString: url.href });
+    await forger.connect();
+    try {
+      await notices.open();
+      const heard = new Heard();
+      await notices.on('a', heard.listener);
+      for (const payload of ['first', 'second']) {
+        await forger.query('SELECT pg_notify($1, $2)', ['a', payload]);
+        await notify('a', payload);
+      }
+      await heard.count(4);
+      expect(heard.all.toSorted()).to.deep.equal(['', '', 'first', 'second']);
+    } finally {
+      await forger.end();
+      await backends.sql.query(`DROP ROLE ${name}`);
+    }
   });
 
   it('tells nothing to a listener that was undone, and goes on with the others', async () => {
