@@ -1,8 +1,8 @@
 // Changes an account's settings. Operators may change all of them, merchants some (rules O1, O2, O3).
-import { ACCOUNT, type AccountSettings } from '../../domain/account/account.ts';
+import { ACCOUNT, type AccountSettings, NO_ACCOUNT } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
@@ -19,8 +19,7 @@ export const changeAccountSettings =
   ({ commands, accounts, leases }: SettingsNeeds) =>
   async (accountId: AccountId, change: SettingsChange, by: Changer): Promise<AccountSettings | Rejection> => {
     const stream = ACCOUNT.stream(accountId);
-    if ((await commands.load(ACCOUNT, stream)).state.status !== 'open')
-      return reject('not_found', 'There is no such account.');
+    if ((await commands.load(ACCOUNT, stream)).state.status !== 'open') return NO_ACCOUNT;
     const decide = changeSettings(change, accounts.realNow(), accounts.declared.settings);
     const metadata = metadataForChange(by, accountId, accountId);
     const done = await commands.execute(ACCOUNT, stream, decide, metadata, limitsOf(by));

@@ -1,9 +1,9 @@
 // Issues, rotates, revokes and lists API keys (contract.md API key management). A new key works in every process when the call returns;
 // an ended key works in none.
 
-import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type ApiKey,
@@ -75,8 +75,6 @@ const metadataOf = (by: Changer, accountId: AccountId, mode: Mode, root: KeyId):
   ...metadataForChange(by, accountId, root),
   mode,
 });
-
-const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /** Issues a key. Rejects with `not_found` if the account does not exist, and with `invalid_request` if the label is too long. */
 export const issueApiKey =

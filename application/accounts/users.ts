@@ -1,6 +1,6 @@
 // Adds users, changes their roles, and disables and enables them, on behalf of operators (rule D2). Every request reads the user's stream,
 // so changes take effect in every process at once.
-import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type PasswordId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import {
@@ -161,8 +161,6 @@ export const isUser =
   };
 
 export const TAKEN = reject('invalid_request', 'A user with this email address already exists.', { param: 'email' });
-
-const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /**
  * Returns the new user's id. Rejects with `invalid_request` if the address is in use (param `email`), the role does not fit the account

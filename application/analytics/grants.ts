@@ -1,5 +1,5 @@
 // Operators' use cases for analysts: grant a role read access to the views, list the grants, revoke one (rules N1, N2).
-import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Changer } from '../core/eventMetadata.ts';
@@ -49,8 +49,7 @@ const grantAnalyst =
     const { role, accountId, password } = request;
     const problem = problemOf(request);
     if (problem !== null) return problem;
-    if (accountId !== null && !(await hasOpened(needs, accountId)))
-      return reject('not_found', 'There is no such account.');
+    if (accountId !== null && !(await hasOpened(needs, accountId))) return NO_ACCOUNT;
     const outcome = await needs.analysts.grant(role, accountId, password, { actor, at: needs.accounts.realNow() });
     switch (outcome.kind) {
       case 'granted':

@@ -1,5 +1,5 @@
 // Opens the statement of a month: its facts, and what to read from the ledger. Nothing is read before it is asked for.
-import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../domain/kernel/journal.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -36,7 +36,7 @@ export const openStatement = ({ commands, accounts, views }: StatementNeeds) => 
   return async (tenant: Tenant, month: StatementMonth, currency: string): Promise<Statement | Rejection> => {
     const { accountId, mode } = tenant;
     const { state } = await commands.loadRecent(ACCOUNT, ACCOUNT.stream(accountId));
-    if (state.status !== 'open') return reject('not_found', 'There is no such account.');
+    if (state.status !== 'open') return NO_ACCOUNT;
     const now = await accounts.now(accountId, mode);
     if (month.from > now)
       return reject('invalid_filter', `The month ${month.month} has not begun yet.`, { param: 'month' });

@@ -193,7 +193,7 @@ export const rotateOverrideSecret =
       : { events: [{ type: 'AccountOverrideSecretRotated', data: { mode, version, at } }], reply: 'rotated' };
   };
 
-const NO_ACCOUNT = reject('not_found', 'There is no such account.');
+export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /** Suspends the account and replies with the time of suspension. No-op if it is already suspended. */
 export const suspendAccount =

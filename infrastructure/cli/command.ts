@@ -6,7 +6,7 @@ import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
-import { ACCOUNT } from '../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import { parseStreamName } from '../../domain/aggregates.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
@@ -209,7 +209,7 @@ export const accountIdOf = (text: string): AccountId => {
 /** Returns the id of an account. Throws UsageError if it does not exist. */
 export const existingAccountOf = async ({ platform }: Pick<CliWorld, 'platform'>, text: string): Promise<AccountId> => {
   const id = accountIdOf(text);
-  if ((await platform.findAccount(id)) === null) throw new UsageError('There is no such account.');
+  if ((await platform.findAccount(id)) === null) throw new UsageError(NO_ACCOUNT.message);
   return id;
 };
 

@@ -1,10 +1,11 @@
 // Routes by which operators of the platform manage the API keys of any account (rule O1).
 
 import { shownFingerprint } from '../../../application/accounts/apiKeys.ts';
+import { NO_ACCOUNT } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, json, jsonBody, ok, route } from '../../kernel/route.ts';
-import { accountParam, NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
+import { accountParam } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS } from '../ops/operatorRoutes.ts';
 import { issueBody, keyParam, keyView, label, listedKey, newKey, newKeySchema } from './apiKeys.ts';
 

@@ -2,11 +2,11 @@
 
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
-import { ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT, type OpenAccount } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isEmailAddress } from '../../../domain/kernel/email.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import { USER, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
 import * as s from '../../kernel/jsonSchema.ts';
@@ -14,8 +14,6 @@ import { actorOf, type Frozen, json, jsonBody, ok, pathParam, type Route, route 
 import { FOR_OPERATORS, NO_CURSOR, pageOf, pageQuery, pageSchema } from '../ops/operatorRoutes.ts';
 import { accountView, settingsOrRefusal, wholeBody } from './account.ts';
 import type { AccountSchemas } from './accountSchema.ts';
-
-export const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 export const accountParam = {
   id: pathParam(

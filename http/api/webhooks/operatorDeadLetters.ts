@@ -3,7 +3,7 @@
 import type { Static } from 'typebox';
 import type { Actor } from '../../../application/core/eventMetadata.ts';
 import type { Redrive, RedriveProgress } from '../../../application/ports/redrives.ts';
-import { ACCOUNT } from '../../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
@@ -13,7 +13,6 @@ import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoin
 import * as s from '../../kernel/jsonSchema.ts';
 import { actorOf, type Frozen, json, jsonBody, type Route, route } from '../../kernel/route.ts';
 import type { AppServices } from '../../kernel/serverContext.ts';
-import { NO_ACCOUNT } from '../accounts/operatorAccounts.ts';
 import { FOR_OPERATORS, ofAccount, total, upToThousand } from '../ops/operatorRoutes.ts';
 import { FILTER_CODES, filterOf, filterProblems } from './deliveries.ts';
 import { redriveBody } from './deliverySchema.ts';

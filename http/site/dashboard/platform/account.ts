@@ -1,9 +1,9 @@
 // /dashboard/platform/accounts/{id}: one account: its settings, logo, users and keys.
-import { ACCOUNT, type OpenAccount } from '../../../../domain/account/account.ts';
+import { ACCOUNT, NO_ACCOUNT, type OpenAccount } from '../../../../domain/account/account.ts';
 import { type AccountId, type KeyId, PREFIX, parsePrefixedId, type UserId } from '../../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../../domain/kernel/rejection.ts';
 import { USER } from '../../../../domain/user/user.ts';
-import { accountParam, NO_ACCOUNT } from '../../../api/accounts/operatorAccounts.ts';
+import { accountParam } from '../../../api/accounts/operatorAccounts.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';

@@ -1,8 +1,10 @@
 // What operators do with an account: suspend and reopen it, change its settings and logo, add users, issue, rotate and revoke keys.
+
+import { NO_ACCOUNT } from '../../../../domain/account/account.ts';
 import type { AccountId } from '../../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { keyParam } from '../../../api/access/apiKeys.ts';
-import { accountParam, NO_ACCOUNT } from '../../../api/accounts/operatorAccounts.ts';
+import { accountParam } from '../../../api/accounts/operatorAccounts.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { PAGE, REDIRECT } from '../page.ts';
