@@ -18,6 +18,11 @@ export interface DeletesDeliveries {
    * some streams is unknown; a retry is safe.
    */
   deleteDeliveries(ended: readonly EndedDelivery[], recordedBefore: string, tx: Sql): Promise<ReadonlySet<DeliveryId>>;
+  /**
+   * Returns whether the log knows that it had the delivery and deleted it. Always false if the log is in the read models' database, which
+   * a restore brings to the same moment.
+   */
+  isDeleted(id: DeliveryId): Promise<boolean>;
 }
 
 /** Deliveries that ended long ago. */

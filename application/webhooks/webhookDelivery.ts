@@ -23,6 +23,7 @@ import { idOf, instant, payloadOf, runAll, timedKind } from '../core/capability.
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { clearTimer, effect, fireNow, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
+import type { DeletesDeliveries } from '../ports/deliveryRetention.ts';
 import type { FailingTargets, TimedAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
@@ -109,6 +110,7 @@ interface Needs extends UseCaseNeeds {
   readonly messages: StreamMessages;
   readonly jobs: Pick<JobQueue, 'running'>;
   readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
+  readonly isDeleted: DeletesDeliveries['isDeleted'];
   /** Returns the audit log's latest checkpoint in base64 for webhooks of `charge.paid`; null: they carry none. */
   readonly checkpointHeader: () => Promise<string | null>;
 }
@@ -181,6 +183,11 @@ export class DeliveryWorker {
       if (state.status !== 'absent') {
         if (scheduled !== undefined) this.#needs.scheduled.begun(id);
         return state.status === 'pending' ? state : null;
+      }
+      // It was sent and ended, but an older backup of PostgreSQL knew only that it was scheduled.
+      if (scheduled !== undefined && (await this.#needs.isDeleted(id))) {
+        this.#needs.scheduled.begun(id);
+        return null;
       }
     }
     if (scheduled === undefined) return null;

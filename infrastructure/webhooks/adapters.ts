@@ -1,4 +1,5 @@
 // Adapters of webhooks.
+import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ProbeRule } from '../../application/ports/failingTargets.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
@@ -20,7 +21,7 @@ interface World extends Closing {
   readonly storage: {
     readonly operations: SqlPool;
     readonly derived: SqlPool;
-    readonly store: Pick<EventStore, 'onRestored'>;
+    readonly store: Pick<EventStore, 'onRestored'> & Pick<DeletesDeliveries, 'isDeleted'>;
   };
   readonly jobs: JobQueue;
   readonly keyring: SecretsKeyring;
@@ -65,6 +66,7 @@ const adapters = async ({ storage, keyring, log, jobs, closing, ...world }: Worl
     scheduled: scheduledDeliveries(derived, jobs, world.isShown),
     redrives: redrives(operations, jobs),
     retentionDays: world.webhookRetentionDays,
+    isDeleted: store.isDeleted,
   };
 };
 

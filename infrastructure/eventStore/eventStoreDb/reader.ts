@@ -109,6 +109,19 @@ export class Reader {
     return await this.#soon(() => streamPageRequest(stream, from, count), eventOf);
   }
 
+  /** Returns whether the stream has a tombstone. Throws EventStoreUnavailable. */
+  async isDeleted(stream: string): Promise<boolean> {
+    return (
+      (
+        await this.#soon(
+          () => streamPageRequest(stream, 0, 1),
+          () => null,
+          [true],
+        )
+      ).length > 0
+    );
+  }
+
   /**
    * Returns the position of the newest event or tombstone of the streams with these prefixes, or null without one. Tombstones outlive
    * deleted events, so the position never decreases. Throws EventStoreUnavailable.
@@ -129,7 +142,12 @@ export class Reader {
     this.#connections.close();
   }
 
-  async #once<T>(request: ReadRequest, silenceMs: number, of: (response: ReadResponse) => T | null): Promise<T[]> {
+  async #once<T>(
+    request: ReadRequest,
+    silenceMs: number,
+    of: (response: ReadResponse) => T | null,
+    ofDeleted: T[] = [],
+  ): Promise<T[]> {
     const shared = await this.#connections.get();
     try {
       return await shared.run(({ stub, metadata }) =>
@@ -137,20 +155,21 @@ export class Reader {
       );
     } catch (error) {
       const failure = translated(error, false);
-      if (failure.kind === 'streamDeleted' || isUnknownPosition(failure)) return [];
+      if (failure.kind === 'streamDeleted') return ofDeleted;
+      if (isUnknownPosition(failure)) return [];
       this.#connections.replace(shared);
       if (failure.leader !== null) this.#options.connector.redirect(failure.leader);
       throw failure;
     }
   }
 
-  async #soon<T>(request: () => ReadRequest, of: (response: ReadResponse) => T | null): Promise<T[]> {
+  async #soon<T>(request: () => ReadRequest, of: (response: ReadResponse) => T | null, ofDeleted?: T[]): Promise<T[]> {
     const { timings, onError } = this.#options;
     const beganAtMs = performance.now();
     for (let attempt = 0; ; attempt++) {
       let failure: StoreFailure;
       try {
-        return await this.#once(request(), timings.readMs, of);
+        return await this.#once(request(), timings.readMs, of, ofDeleted);
       } catch (error) {
         failure = translated(error, false);
       }

@@ -13,6 +13,7 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
@@ -146,7 +147,7 @@ const watchLog = async (
 };
 
 /** The reading part of the port. */
-type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'>;
+type Reads = Omit<EventStore, 'storeId' | 'append' | 'refusal' | 'close'> & Pick<DeletesDeliveries, 'isDeleted'>;
 
 const readsOf = (
   reader: Reader,
@@ -186,6 +187,10 @@ const readsOf = (
     async eventIdAt(position) {
       refuseWhenClosed();
       return await reader.idAt(position);
+    },
+    async isDeleted(id) {
+      refuseWhenClosed();
+      return await reader.isDeleted(WEBHOOK_DELIVERY.stream(id));
     },
     onRestored: (listener) => {
       refuseWhenClosed();

@@ -165,6 +165,7 @@ const startStore = (parts: Parts): EventStore & DeletesDeliveries => {
     },
     ...readsOf(parts, refuseWhenClosed, ended.signal),
     deleteDeliveries,
+    isDeleted: async () => false,
     close() {
       closing ??= close();
       return closing;

@@ -49,6 +49,7 @@ describe('the worker of deliveries', () => {
   let worker: DeliveryWorker;
   let scheduled: Map<DeliveryId, ScheduledDelivery>;
   let begun: DeliveryId[];
+  let deleted: DeliveryId[];
   /** Payloads of the jobs that run now, in any process. */
   let running: { readonly deliveryId: DeliveryId }[];
   /** What happens during a request, and once before a timer is known to be set. */
@@ -60,7 +61,7 @@ describe('the worker of deliveries', () => {
   after(() => core.close());
   beforeEach(() => {
     [sent, timers, told, outcome, turn, failures] = [[], [], [], REFUSED, null, 0];
-    [scheduled, begun, running] = [new Map(), [], []];
+    [scheduled, begun, deleted, running] = [new Map(), [], [], []];
     onSend = async () => undefined;
     onTimer = async () => undefined;
     core.clock.nowMs = toMillis(CREATED_AT);
@@ -109,6 +110,7 @@ describe('the worker of deliveries', () => {
         find: async (ids) => new Map([...scheduled].filter(([id]) => ids.includes(id))),
         begun: (id) => void begun.push(id),
       },
+      isDeleted: async (id) => deleted.includes(id),
       checkpointHeader: async () => null,
     });
   });
@@ -209,6 +211,12 @@ describe('the worker of deliveries', () => {
     for (const read of [undefined, T(0), T(60)]) await run(id, read, false, true);
     expect([sent.length, await attemptsOf(id)]).to.deep.equal([1, [T(0)]]);
     expect(new Set(begun)).to.deep.equal(new Set([id]));
+  });
+  it('does not send again what a backup knows as scheduled, but was sent and deleted since', async () => {
+    const [gone, other] = [await schedule(), await schedule()];
+    deleted = [gone];
+    for (const id of [gone, other]) await run(id, undefined, false, true);
+    expect([sent.length, begun, await attemptsOf(gone)]).to.deep.equal([1, [gone, other], []]);
   });
   it('keeps the first outcome when two attempt the same at once', async () => {
     outcome = TAKEN;

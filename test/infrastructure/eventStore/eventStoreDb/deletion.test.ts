@@ -61,6 +61,17 @@ describe('deleting from the log in EventStoreDB', () => {
     expect(await followed()).to.deep.equal(left);
   });
 
+  it('the log knows them from those that never were, after it was scavenged, too', async () => {
+    const store = await open();
+    const [gone, kept] = [await written(store, 'webhookDelivery', 1), await written(store, 'webhookDelivery', 1)];
+    await remove(store, gone.stream, 0);
+    const streams = [gone.stream, kept.stream, newStream('webhookDelivery')];
+    const known = () => Promise.all(streams.map((one) => store.isDeleted(readStreamName(one).id as DeliveryId)));
+    expect(await known()).to.deep.equal([true, false, false]);
+    server.scavenge();
+    expect(await known()).to.deep.equal([true, false, false]);
+  });
+
   it('a connection that is lost meanwhile is mended', async () => {
     const store = await open();
     const { stream } = await written(store, 'webhookDelivery', 1);
