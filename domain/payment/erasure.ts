@@ -36,7 +36,7 @@ export const erasedCharge = (state: ChargeState, erasedAt: Timestamp): ChargeSta
 const NO_PAYER: Payer = { name: null, document: null };
 const withoutPayer = (incoming: IncomingPayment): IncomingPayment => ({ ...incoming, payer: NO_PAYER });
 
-const erasedRecord = (record: IncomingPaymentRecord): IncomingPaymentRecord => {
+const erasedRecord = ({ payer: _, ...record }: IncomingPaymentRecord): IncomingPaymentRecord => {
   const { refusal, payouts } = record;
   return {
     ...record,

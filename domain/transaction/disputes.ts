@@ -17,7 +17,7 @@ import type { MedCaseId } from '../kernel/ids.ts';
 import { add, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { moved } from './incomingPayment.ts';
+import { isNamed, moved } from './incomingPayment.ts';
 
 /** The provider's report about the start of a dispute. */
 export interface Allegation {
@@ -257,7 +257,7 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
       const fresh = { settling, returnedToPayer: ZERO, moneyOutcome: null, ending: null, ruledAt: null } as const;
       const lost = add(before?.lostBefore ?? ZERO, isDisputed(before) ? before.amount : ZERO);
       const { payer, earlierPayers = [] } = before ?? {};
-      const payers = payer?.name || payer?.document ? [...earlierPayers, payer] : earlierPayers;
+      const payers = payer && isNamed(payer) ? [...earlierPayers, payer] : earlierPayers;
       return {
         ...{ ...opened, ...fresh, revision: -1, lastEventAt: at, earlier },
         ...(lost > 0 && { lostBefore: lost }),

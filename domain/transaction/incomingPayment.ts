@@ -12,6 +12,8 @@ export interface Payer {
   readonly document: string | null;
 }
 
+export const isNamed = ({ name, document }: Payer): boolean => name !== null || document !== null;
+
 /** One incoming payment as the provider reports it. */
 export interface IncomingPayment {
   readonly method: PaymentMethod;
@@ -80,6 +82,8 @@ export interface IncomingPaymentRecord {
   readonly late?: readonly LateConfirmation[];
   /** Returns that Quita did not request, as far as they reduced what is left of the payment. */
   readonly outside?: readonly { readonly id: string; readonly amount: Minor }[];
+  /** The payer of a rejected payment whose payer stands nowhere else, so that the person is found (L1); absent if the bank names none. */
+  readonly payer?: Payer;
 }
 
 /** Returns the amount of the payment without what was returned outside Quita. */

@@ -19,6 +19,7 @@ import {
 import {
   type IncomingPayment,
   type IncomingPaymentRecord,
+  isNamed,
   type Moved,
   moved,
   type Payer,
@@ -214,10 +215,12 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       return evolveHeld(state, event);
     case 'TransactionPaymentRejected': {
       const { incoming, reason, returnId } = event.data;
-      const incomingPayments = [...state.incomingPayments, recordOf(incoming, 'rejected', reason, returnId)];
-      return reason === 'payer_mismatch'
-        ? { ...seen, incomingPayments, status: 'returning', incoming }
-        : ({ ...state, incomingPayments } as TransactionState);
+      const record = recordOf(incoming, 'rejected', reason, returnId);
+      if (reason === 'payer_mismatch')
+        return { ...seen, incomingPayments: [...state.incomingPayments, record], status: 'returning', incoming };
+      const { payer } = incoming;
+      const incomingPayments = [...state.incomingPayments, isNamed(payer) ? { ...record, payer } : record];
+      return { ...state, incomingPayments } as TransactionState;
     }
     case 'TransactionPaymentReturned': {
       const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });

@@ -162,7 +162,8 @@ type RestOfRecord = readonly [
   refusal?: IncomingPaymentRecord['refusal'] | null,
   payouts?: IncomingPaymentRecord['payouts'] | null,
   late?: IncomingPaymentRecord['late'] | null,
-  outside?: IncomingPaymentRecord['outside'],
+  outside?: IncomingPaymentRecord['outside'] | null,
+  payer?: IncomingPaymentRecord['payer'],
 ];
 type RestOfSettled = readonly [
   incomingPayments: readonly RestOfRecord[],
@@ -186,8 +187,11 @@ const restOfTransaction = (transaction: Transaction): RestOfTransaction => {
   const { incoming, currency, netAmount, availableAt, at } = settlement;
   return [
     incomingPayments.map((one) => {
-      const { method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late, outside } = one;
+      const { method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late, outside, payer } =
+        one;
       const record = [method, providerPaymentId, amount, outcome, reason, returnId] as const;
+      if (payer !== undefined)
+        return [...record, refusal ?? null, payouts ?? null, late ?? null, outside ?? null, payer] as const;
       if (outside !== undefined) return [...record, refusal ?? null, payouts ?? null, late ?? null, outside] as const;
       if (late !== undefined) return [...record, refusal ?? null, payouts ?? null, late] as const;
       if (payouts !== undefined) return [...record, refusal ?? null, payouts] as const;
@@ -219,18 +223,21 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
     paidAt: row.paid_at,
   };
   return {
-    incomingPayments: records.map(([by, id, sum, outcome, reason, returnId, refusal, payouts, late, outside]) => ({
-      method: by,
-      providerPaymentId: id,
-      amount: sum,
-      outcome,
-      reason,
-      returnId,
-      ...(refusal && { refusal }),
-      ...(payouts && { payouts }),
-      ...(late && { late }),
-      ...(outside && { outside }),
-    })),
+    incomingPayments: records.map(
+      ([by, id, sum, outcome, reason, returnId, refusal, payouts, late, outside, payer]) => ({
+        method: by,
+        providerPaymentId: id,
+        amount: sum,
+        outcome,
+        reason,
+        returnId,
+        ...(refusal && { refusal }),
+        ...(payouts && { payouts }),
+        ...(late && { late }),
+        ...(outside && { outside }),
+        ...(payer && { payer }),
+      }),
+    ),
     declined,
     status: 'settled',
     settlement: {

@@ -49,6 +49,7 @@ const seen = (over: Partial<IncomingPaymentRecord> = {}): IncomingPaymentRecord 
   returnId: null,
   ...over,
 });
+const { payer } = incoming();
 const NONE = { status: 'none', incomingPayments: [], declined: [] };
 const nameless = incoming({ payer: { name: 'X', document: null } });
 const SETTLED = {
@@ -93,14 +94,19 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       incomingPayments: [
-        seen({ amount: toMinor(5), outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' }),
+        seen({ amount: toMinor(5), outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1', payer }),
       ],
     },
   ],
   [
+    'a wrong amount from whom the bank doesn’t name',
+    [sentBack('wrong_amount', { payer: { name: null, document: null } })],
+    { ...NONE, incomingPayments: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })] },
+  ],
+  [
     'a wrong amount that went back',
     [sentBack('wrong_amount'), returned()],
-    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1' })] },
+    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1', payer })] },
   ],
   [
     'a wrong amount while a card is in flight',
@@ -109,7 +115,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
       ...NONE,
       status: 'processing',
       method: 'CREDIT_CARD',
-      incomingPayments: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
+      incomingPayments: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1', payer })],
     },
   ],
   [
@@ -149,6 +155,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
           providerPaymentId: OTHER_END_TO_END_ID,
           outcome: 'returned',
           reason: 'second_payment',
+          payer,
           returnId: 'return-1',
         }),
       ],
@@ -288,6 +295,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
           providerPaymentId: OTHER_END_TO_END_ID,
           outcome: 'returned',
           reason: 'second_payment',
+          payer,
           returnId: 'return-1',
         }),
       ],

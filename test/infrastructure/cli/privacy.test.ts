@@ -105,6 +105,25 @@ describe('privacy find, report and erase', () => {
     expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([[], []]);
   });
 
+  it('find and erase the payer of a Pix of the wrong amount, and of a second one', async () => {
+    const { body: charge } = await gateway.charge<{ id: string }>({ amount: 1_000 });
+    const pay = (body: object) => gateway.post(`/v1/sandbox/charges/${charge.id}/pay`, body);
+    await pay({ amount: 999, payer: { name: 'Lia Reis', document: '11144477735' } });
+    await pay({});
+    await pay({ payer: { name: 'Ivo Luz', document: '98765432100' } });
+    await gateway.untilProjected();
+    const found = async (document: string) => {
+      const { json } = await run<{ found: readonly { id: string }[] }>('find', '--document', document, '--json');
+      return json.found.map((one) => one.id);
+    };
+    const held = [charge.id.replace('ch_', 'tx_')];
+    expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([held, held]);
+    const words = ['erase', '--payment', charge.id, '--despite-retention', '--reason', 'request 19'];
+    expect((await run(...words)).code).to.equal(0);
+    await gateway.untilProjected();
+    expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([[], []]);
+  });
+
   it('report as JSON, and as a PDF that only its owner can read', async () => {
     const { json } = await run<{ data: readonly { data: object }[] }>('report', '--payment', id, '--json');
     expect(json.data[0]?.data).to.have.nested.property('charge.terms.customer.document', CUSTOMER.document);
