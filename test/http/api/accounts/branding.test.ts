@@ -177,7 +177,7 @@ describe('branding', () => {
     };
     await refused('The logo must be a PNG or a JPEG.', '--logo', svg, '--color', '#000000');
     await refused(
-      'color must be a color such as #1a7f5c',
+      '--color must be a color such as #1a7f5c',
       '--logo',
       await file('d.png', pngImage(30, 30)),
       '--color',
