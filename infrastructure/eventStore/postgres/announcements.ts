@@ -90,7 +90,7 @@ export class Announcements {
       memory.saw({ place, id });
       memory.head.learn(place);
     }
-    // Notices follow commits, so another role of the database announced an event that does not exist, and readers wait for it.
+    // Notices follow commits, so somebody announced an event that does not exist, and readers wait for it.
     if (known > (rows[0]?.position ?? 0)) await memory.check((query) => session.client.query(query));
   }
 }
