@@ -90,7 +90,7 @@ export const accountSetting = <T>({ problems, line, sent, ...shown }: Declared<T
 };
 
 /** Returns a reader of the stored value, which returns the initial value if none is stored. */
-export const storedValue =
+const storedValue =
   <T>(name: string, initial: T, shape: Shape<T>) =>
   (values: StoredValues): T =>
     values[name] === undefined ? initial : shape.decode(values[name], name);

@@ -181,7 +181,7 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
 };
 
 /** Returns the reason why the event moved money, or null if it moved none. */
-export const whyMoved = (event: PaymentEvent): string | null =>
+const whyMoved = (event: PaymentEvent): string | null =>
   movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
 
 /** Returns the amount that disputes took from the merchant with the event; usually 0 (T3). */

@@ -10,7 +10,7 @@ export interface SettingProblem {
 }
 
 export const NAME_LENGTH_MAX = 100;
-export const CLIENT_ID_LENGTH_MAX = 500;
+const CLIENT_ID_LENGTH_MAX = 500;
 export const ORDER_MAX = 1_000_000;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 

@@ -45,7 +45,7 @@ export const returnedOutsideSerde: SerdeTable<TransactionReturnedOutside> = {
 };
 
 /** Returns the amount that is still owed to the payer of a payment that was not credited. */
-export const owedToPayer = (seen: IncomingPaymentRecord): Minor =>
+const owedToPayer = (seen: IncomingPaymentRecord): Minor =>
   seen.outcome === 'held' || seen.outcome === 'rejected' || seen.outcome === 'unreturned' ? leftOf(seen) : ZERO;
 
 /**

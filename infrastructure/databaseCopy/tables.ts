@@ -9,11 +9,7 @@ export const COPIED_SCHEMAS: readonly string[] = [
 ];
 
 /** Tables that aren't copied: logs of requests, traces of running processes, and what pg-boss keeps beside queues and jobs. */
-export const LEFT_OUT: readonly string[] = [
-  'operations.request_log',
-  'operations.access_leases',
-  'subscriptions.leaderships',
-];
+const LEFT_OUT: readonly string[] = ['operations.request_log', 'operations.access_leases', 'subscriptions.leaderships'];
 const COPIED_OF_JOBS: readonly string[] = [`${JOBS_SCHEMA}.queue`, `${JOBS_SCHEMA}.job`];
 
 export interface CopiedTable {

@@ -5,7 +5,7 @@ import { isLockUnavailable, type LeaderSession, type OpenLeaderSession } from '.
 import { systemStopwatch } from '../system/system.ts';
 
 /** Tables whose rows are blanked or deleted by erasures, apart from the read models, which are rebuilt. */
-export const SCRUBBED_TABLES = [
+const SCRUBBED_TABLES = [
   'privacy.data_keys',
   'operations.velocity_reservations',
   'operations.evidence_grants',

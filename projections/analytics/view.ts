@@ -54,7 +54,7 @@ export const instant = (name: string, what: string, sql: string, day = dayOf(sql
 
 const DECIMALS_DEFAULT = 2;
 /** Returns SQL for an amount in units of its currency, exact. A product with `0.01` has two decimals. */
-export const unitsOf = (minor: string, currency: string): string => {
+const unitsOf = (minor: string, currency: string): string => {
   const others = Object.entries(CURRENCY_DECIMALS).filter(([, decimals]) => decimals !== DECIMALS_DEFAULT);
   const cases = others.map(
     ([code, decimals]) => `WHEN '${code}' THEN ${minor} * ${(10 ** -decimals).toFixed(decimals)}`,

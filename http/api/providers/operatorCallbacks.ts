@@ -40,7 +40,7 @@ const callbackSchema = s.exactly({
   resolvedBy: s.orNull(s.string()),
   resolvedReason: s.orNull(s.string()),
 });
-export const callbackView = ({ connectionId, resolved, ...callback }: ListedCallback) => ({
+const callbackView = ({ connectionId, resolved, ...callback }: ListedCallback) => ({
   ...callback,
   connectionId: PROVIDER_CONNECTION.idPrefix + connectionId,
   resolvedAt: resolved?.at ?? null,

@@ -65,7 +65,7 @@ export const listDeliveriesRoute = route('GET', '/v1/webhooks/deliveries', {
 const NO_DELIVERY = reject('not_found', 'There is no such delivery.');
 
 /** The path parameter of a delivery. */
-export const deliveryParam = {
+const deliveryParam = {
   id: pathParam(
     'The `wd_` id of the delivery.',
     (text) => parsePrefixedId<DeliveryId>(text, WEBHOOK_DELIVERY.idPrefix) ?? NO_DELIVERY,

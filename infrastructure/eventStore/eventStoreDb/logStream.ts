@@ -24,7 +24,7 @@ export type LogStep =
   | { readonly kind: 'events'; readonly events: readonly RecordedEvent[]; readonly upTo?: Position | null }
   | { readonly kind: 'woken' };
 
-export class LogStream {
+class LogStream {
   readonly #connection: Connection;
   readonly #stream: ClientReadableStream<ReadResponse>;
   #failure: StoreFailure | null = null;

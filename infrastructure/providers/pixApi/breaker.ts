@@ -1,7 +1,7 @@
 // The circuit breaker of one connection. It opens after 5 failures in a row; after a pause one call at a time tests the institution.
 import type { Stopwatch } from '../../../application/ports/system.ts';
 
-export const FAILURES_TO_OPEN = 5;
+const FAILURES_TO_OPEN = 5;
 
 export type Circuit = 'closed' | 'open' | 'halfOpen';
 

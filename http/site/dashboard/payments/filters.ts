@@ -32,7 +32,7 @@ const MORE: readonly Field[] = ['method', 'customer', 'from', 'to', 'min', 'max'
 
 export type Asked = { readonly [Name in Field]?: string | undefined };
 
-export const SORTS = ['newest', 'oldest', 'highest', 'lowest'] as const;
+const SORTS = ['newest', 'oldest', 'highest', 'lowest'] as const;
 type Sort = (typeof SORTS)[number];
 const ORDERS: { readonly [S in Sort]: CursorOrder } = {
   newest: NEWEST_FIRST,
