@@ -111,7 +111,7 @@ export interface StorageCommand extends CommandWords {
   readonly isLocal?: never;
   /** The command changes something (`withOptions`: only if an option is given). The security log records the operator and arguments. */
   readonly changes?: 'always' | 'withOptions';
-  /** Read models that must reflect all events before it runs. */
+  /** Read models that should reflect all events before it runs. */
   readonly reads?: readonly ReadModelName[];
   /** Returns the result to print if the stores can't be opened, or null to print only the error. */
   whenUnopened?(config: Config, error: unknown): Promise<CliResult | null>;

@@ -132,7 +132,7 @@ const executeOnStorage = async (
   try {
     const run = () =>
       withSignal(async (signal) => {
-        if (command.reads !== undefined) await untilUpToDate(opened.storage, command.reads);
+        await untilUpToDate(opened.storage, command, (line) => void err.write(`quita: ${line}\n`));
         return command.run({ ...opened, signal }, input, output);
       });
     const result = await recorded(command, input, opened, run);

@@ -63,17 +63,17 @@ describe('statement', () => {
       expect([code, err]).to.deep.equal([2, `quita: ${message}\n`]);
     });
 
-  it('is not written without the newest movements', async () => {
+  it('warns that the newest movements may be missing', async () => {
     await gateway.close();
     const others = PROJECTIONS.filter(({ name }) => name !== 'wallet');
     gateway = await TestGateway.open({ database, projections: others });
     account = `acct_${gateway.tenant.accountId}`;
     const { body } = await gateway.charge<{ id: string }>({ amount: 7_000 });
     await gateway.post(`/v1/sandbox/charges/${body.id}/pay`);
-    const { code, err } = await run(account, month);
+    const { code, err } = await run(account, month, '--out', join(folder, 'early'));
     expect([code, err]).to.deep.equal([
-      2,
-      'quita: the read models are behind the log (wallet): try again later, or run npm run cli -- projections status\n',
+      0,
+      'quita: the read models are behind the log (wallet): the newest events may be missing\n',
     ]);
     await gateway.close();
     gateway = await TestGateway.open({ database });
