@@ -10,13 +10,18 @@ const IDENTIFYING: ReadonlySet<string> = new Set([
 ]);
 /** Numbers this long are compared however they are punctuated. */
 const LONG_NUMBER = 9;
-/** Email addresses, and numbers as long as a document or a phone number, in the free text of a bank or a merchant. */
-const IN_FREE_TEXT = /[^\s@]+@[^\s@]+|\d(?:[-./ ]?\d){10,}/g;
+/** Numbers as long as a document or a phone number. */
+const NUMBERS = /\d(?:[-./ ]?\d){10,}/g;
+/** Returns the email addresses and numbers in the free text of a bank or a merchant. */
+const identifyingInText = (text: string): readonly string[] => [
+  ...text.split(/\s/).filter((word) => word.includes('@')),
+  ...(text.match(NUMBERS) ?? []),
+];
 
 /** Returns the identifying texts in the data. Metadata is the merchant's own words. */
 const identifyingIn = (data: unknown, key = ''): readonly string[] => {
   if (typeof data === 'string') {
-    if (key === 'reason') return data.match(IN_FREE_TEXT) ?? [];
+    if (key === 'reason') return identifyingInText(data);
     return IDENTIFYING.has(key) ? [data] : [];
   }
   if (typeof data !== 'object' || data === null || key === 'metadata') return [];
