@@ -66,7 +66,7 @@ export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<Audit
     size: tree?.size ?? 0,
     root: (tree?.root ?? EMPTY_ROOT).toString('base64'),
     stopped: tree?.stopped ?? null,
-    lagSeconds: await sealingLagOf(needs).seconds(),
+    lagSeconds: await sealingLagOf(needs).seconds(tree),
     checkpoint: latest && {
       size: latest.size,
       signedAt: latest.signedAt,

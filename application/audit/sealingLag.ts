@@ -2,7 +2,7 @@
 // no leaves, and many of them may follow the last leaf, so each is read once.
 import { once } from '../core/capability.ts';
 import { type Lag, lagAfter } from '../core/lagAfter.ts';
-import type { AuditTree } from '../ports/auditTree.ts';
+import type { AuditTree, StoredTree } from '../ports/auditTree.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';
 import { isEntry } from './entry.ts';
@@ -28,22 +28,22 @@ class SealingLag {
     });
   }
 
-  /** Returns the age in seconds; 0 if all events are sealed, null if the log can't be read from the last leaf. */
-  async seconds(): Promise<number | null> {
+  /** Returns the age in seconds; 0 if the tree has all events, null if the log can't be read from its last leaf. */
+  async seconds(tree: StoredTree | null): Promise<number | null> {
     for (;;) {
-      const lag = await this.#look();
+      const lag = await this.#look(tree);
       if (lag === null || lag.isKnown) return lag?.seconds ?? null;
     }
   }
 
   /** Like `seconds`, but reads a bounded number of events. Returns 0 if those are deliveries; the next call reads on. */
   async secondsSoon(): Promise<number | null> {
-    return (await this.#look())?.seconds ?? null;
+    return (await this.#look(await this.#needs.auditTree.find()))?.seconds ?? null;
   }
 
-  async #look(): Promise<Lag | null> {
-    const { store, auditTree, auditClock } = this.#needs;
-    const leaf = (await auditTree.find())?.position ?? null;
+  async #look(tree: StoredTree | null): Promise<Lag | null> {
+    const { store, auditClock } = this.#needs;
+    const leaf = tree?.position ?? null;
     if (leaf !== this.#leaf) [this.#leaf, this.#through] = [leaf, leaf];
     const lagFrom = (after: Position | null) => lagAfter(store, auditClock, after, isEntry);
     // The last delivery that was read may have expired.
