@@ -12,7 +12,7 @@ import { exists } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { enterPayoutOutcome } from '../../domain/payout/decisions.ts';
 import { isAtBank, type PayoutId } from '../../domain/payout/payout.ts';
-import { enterRefundOutcome, REFUND } from '../../domain/refund/refund.ts';
+import { enterRefundOutcome, firstSentAt, REFUND } from '../../domain/refund/refund.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { reasonRefused } from '../core/operatorsReason.ts';
@@ -60,10 +60,10 @@ const shown = (
 const refundOrder = async ({ commands }: UseCaseNeeds, refundId: RefundId): Promise<UnansweredOrder | null> => {
   const { state } = await commands.load(REFUND, REFUND.stream(refundId));
   if (state.status !== 'submitted' && state.status !== 'unknown') return null;
-  const { order, requestedAt, sentAt: askedAt = requestedAt } = state;
+  const { order } = state;
   const lastAnswer = state.status === 'submitted' ? 'processing' : 'unknown';
   const about = { kind: 'refund', order: REFUND.idPrefix + refundId, endToEndId: order.providerPaymentId } as const;
-  return shown({ ...about, lastAnswer, askedAt }, order, order);
+  return shown({ ...about, lastAnswer, askedAt: firstSentAt(state) }, order, order);
 };
 
 const payoutOrder = async ({ commands }: UseCaseNeeds, payoutId: PayoutId): Promise<UnansweredOrder | null> => {

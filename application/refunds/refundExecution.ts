@@ -10,6 +10,8 @@ import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
 import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
+  firstSentAt,
+  type OpenRefund,
   REFUND,
   type RefundEvent,
   type RefundOrder,
@@ -143,7 +145,6 @@ interface Needs extends UseCaseNeeds {
   readonly timers: Pick<Timers, 'set'>;
 }
 type FailedRefund = Extract<RefundState, { status: 'failed' }>;
-type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
 
 export class RefundExecutor {
   readonly #needs: Needs;
@@ -217,7 +218,7 @@ export class RefundExecutor {
     }
     if (outcome === null) {
       const sent = await provider.refund(order, metadata);
-      outcome = isNew ? sent : outcomeOfRepeat(sent, refund.sentAt ?? refund.requestedAt, at);
+      outcome = isNew ? sent : outcomeOfRepeat(sent, firstSentAt(refund), at);
     }
     const { state: after } = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#setNextLook(order, refund, at);
@@ -227,12 +228,8 @@ export class RefundExecutor {
     return strategy === 'cashout' && (await this.#needs.accounts.refresh(accountId)).suspendedAt !== null;
   }
 
-  #setNextLook(
-    { paymentId, refundId, accountId, mode }: RefundOrder,
-    { requestedAt, sentAt }: OpenRefund,
-    at: Timestamp,
-  ) {
-    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(sentAt ?? requestedAt, at) };
+  #setNextLook({ paymentId, refundId, accountId, mode }: RefundOrder, open: OpenRefund, at: Timestamp) {
+    const when = { account: accountId, mode, group: accountId, dueAt: nextLook(firstSentAt(open), at) };
     return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }
 

@@ -75,7 +75,10 @@ export type RefundState =
       readonly failedAt: Timestamp;
       readonly late?: { readonly endToEndId: string | null; readonly at: Timestamp };
     });
-type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
+export type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
+
+/** Returns when the provider first got the order, or may have got it. */
+export const firstSentAt = ({ sentAt, requestedAt }: OpenRefund): Timestamp => sentAt ?? requestedAt;
 
 const isOpen = (state: RefundState): state is OpenRefund =>
   state.status === 'requested' || state.status === 'submitted' || state.status === 'unknown';
