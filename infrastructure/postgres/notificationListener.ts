@@ -18,9 +18,7 @@ const SENDERS_MAX = 1_000;
 /** A process of the server that sends notices. */
 interface Sender {
   readonly untilMs: number;
-  readonly asked: Promise<boolean>;
-  /** undefined: not known yet. */
-  isOurs: boolean | undefined;
+  readonly isOurs: Promise<boolean>;
 }
 
 export class NotificationListener {
@@ -51,7 +49,7 @@ export class NotificationListener {
       for (const check of this.#checks) await check(session.client);
       const own = processIdOf(session.client);
       session.client.on('notification', ({ channel, payload, processId }) => {
-        if (processId !== own) this.#heard(this.#senderOf(processId, session), channel, payload ?? '');
+        if (processId !== own) void this.#heard(this.#senderOf(processId, session), channel, payload ?? '');
       });
       for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
     } catch (error) {
@@ -112,24 +110,18 @@ export class NotificationListener {
     const nowMs = performance.now();
     if (known !== undefined && nowMs < known.untilMs) return known;
     if (this.#senders.size >= SENDERS_MAX) this.#senders.clear();
-    const asking = session.query<{ ours: boolean }>(ACTS_AS_OURS, [processId]).then(
+    const isOurs = session.query<{ ours: boolean }>(ACTS_AS_OURS, [processId]).then(
       ({ rows }) => rows[0]?.ours === true,
       () => false,
     );
-    const sender: Sender = {
-      untilMs: nowMs + KNOWN_MS,
-      asked: asking.then((isOurs) => (sender.isOurs = isOurs)),
-      isOurs: undefined,
-    };
+    const sender = { untilMs: nowMs + KNOWN_MS, isOurs };
     this.#senders.set(processId, sender);
     return sender;
   }
 
   /** Notices of a sender keep their order. */
-  #heard(sender: Sender, channel: string, payload: string): void {
-    const tell = (isOurs: boolean): void => this.#notify(channel, isOurs ? payload : '');
-    if (sender.isOurs === undefined) void sender.asked.then(tell);
-    else tell(sender.isOurs);
+  async #heard({ isOurs }: Sender, channel: string, payload: string): Promise<void> {
+    this.#notify(channel, (await isOurs) ? payload : '');
   }
 
   /** A notice that a listener can't read only wakes it. */

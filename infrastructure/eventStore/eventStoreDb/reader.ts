@@ -111,15 +111,13 @@ export class Reader {
 
   /** Returns whether the stream has a tombstone. Throws EventStoreUnavailable. */
   async isDeleted(stream: string): Promise<boolean> {
-    return (
-      (
-        await this.#soon(
-          () => streamPageRequest(stream, 0, 1),
-          () => null,
-          [true],
-        )
-      ).length > 0
+    const ofDeleted = [true];
+    const found = await this.#soon<boolean>(
+      () => streamPageRequest(stream, 0, 1),
+      () => null,
+      ofDeleted,
     );
+    return found.length > 0;
   }
 
   /**
