@@ -352,13 +352,6 @@ describe('returns that Quita did not request, on Postgres', () => {
     });
     it('ends a case that is open, once, and is a part of what a lost case took', async () => {
       const { take, txid, paymentId, needs, balances, medCase, caseOf } = await desk();
-      const reported = {
-        providerCaseId: 'bank',
-        type: 'med',
-        amount: null,
-        ...ALLEGATION,
-        responseDeadline: null,
-      } as const;
       core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
       await takeProviderCases(needs)(paymentId);
       await take(med('a', 2_345));
@@ -458,13 +451,6 @@ describe('returns that Quita did not request, on Postgres', () => {
     });
     it('after the merchant accepted the case: what it took goes to the payer', async () => {
       const { take, txid, paymentId, needs, balances, caseOf } = await desk();
-      const reported = {
-        providerCaseId: 'bank',
-        type: 'med',
-        amount: null,
-        ...ALLEGATION,
-        responseDeadline: null,
-      } as const;
       core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
       await takeProviderCases(needs)(paymentId);
       const { accountId } = core.account;
