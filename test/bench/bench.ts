@@ -2,7 +2,9 @@
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, payouts, scale, lists,
 //                   deliveryLists, liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation, roles,
 //                   eventStoreDbCpu, paidCharge
-//   --accounts <n>  tenants in chargesOfMany; default 10,000. Claims and reconciliation always have 50,000
+//   --accounts <n>  so many accounts take turns: charges, chargesEventStoreDb, rebuild, delivery, latency, payouts, scale, liveCharges,
+//                   roles, eventStoreDbCpu, paidCharge (default: one account), chargesOfMany (default: 10,000). Claims and reconciliation
+//                   always have 50,000
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 //   --against <commit>  compares this tree with a commit (from 07ad746 on) in rounds that alternate: charges, append, rebuild, delivery.
@@ -55,8 +57,6 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
 };
 const EVENTS_DEFAULT = 60_000;
 const EVENTS_QUICK = 10_000;
-const ACCOUNTS_DEFAULT = 10_000;
-const ACCOUNTS_QUICK = 200;
 const RESULTS = join(import.meta.dirname, '../../bench-results');
 
 const fail = (message: string): never => {
@@ -82,10 +82,11 @@ const options = () => {
   const events = Number(values.events ?? (values.quick ? EVENTS_QUICK : EVENTS_DEFAULT));
   if (!Number.isSafeInteger(events) || events < 10_000 || events > 10_000_000)
     fail('--events must be a whole number from 10,000 to 10,000,000');
-  const accounts = Number(values.accounts ?? (values.quick ? ACCOUNTS_QUICK : ACCOUNTS_DEFAULT));
-  if (!Number.isSafeInteger(accounts) || accounts < 1 || accounts > 100_000)
+  const accounts = values.accounts === undefined ? null : Number(values.accounts);
+  if (accounts !== null && (!Number.isSafeInteger(accounts) || accounts < 1 || accounts > 100_000))
     fail('--accounts must be a whole number from 1 to 100,000');
   const { quick, against, prune } = values;
+  if (accounts !== null && against !== undefined) fail('--accounts is not possible with --against');
   return { names, events, accounts, quick, against, prune };
 };
 

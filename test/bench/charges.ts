@@ -5,7 +5,7 @@ import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { LagSampler } from './lagSampler.ts';
 import { type Load, LoadGenerator } from './load.ts';
 import { countEvents, type LogName, startEventStoreDb } from './logUnderTest.ts';
-import type { BenchRow, Row } from './row.ts';
+import { type BenchRow, ofAccounts, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const CONNECTIONS = 32;
@@ -16,26 +16,17 @@ const LAG_MS_MAX = 1_000;
 
 interface Target {
   readonly port: number;
-  readonly apiKey: string;
+  readonly apiKeys: readonly string[];
 }
 
 class Rounds {
   readonly #generator = new LoadGenerator();
-  #orders = 0;
   accepted = new Map<Target, number>();
 
   async run(target: Target, durationMs: number, perSecond: number | null): Promise<Load> {
-    this.#orders++;
-    const { port, apiKey } = target;
+    const { port, apiKeys } = target;
     const connections = perSecond === null ? CONNECTIONS : 2 * CONNECTIONS;
-    const load = await this.#generator.run({
-      port,
-      apiKey,
-      connections,
-      durationMs,
-      perSecond,
-      name: `bench-${process.pid}-${this.#orders}`,
-    });
+    const load = await this.#generator.run({ port, apiKeys, connections, durationMs, perSecond });
     this.accepted.set(target, (this.accepted.get(target) ?? 0) + load.answered);
     return load;
   }
@@ -70,23 +61,25 @@ const lagRow = (lag: LagSampler): Row => ({
 
 const chargesOn =
   (log: LogName): BenchRow =>
-  async ({ quick, say }) => {
+  async ({ quick, accounts, say }) => {
     const [durationMs, warmUpMs, count] = quick ? [1_000, 1_000, 1] : [4_000, 6_000, 4];
     const eventStoreDb = log === 'eventStoreDb' ? await startEventStoreDb() : null;
     const gateway = await GatewayUnderTest.start(eventStoreDb);
+    const sellers = await gateway.tenants(accounts);
+    const charges: Target = { port: gateway.port, apiKeys: sellers.map(({ testKey }) => testKey) };
     const crud = await CrudProcess.start();
     const rounds = new Rounds();
     // It asks the log by SQL.
     const lag = eventStoreDb === null ? new LagSampler(gateway.sql) : null;
     say('charges: warming up');
-    await rounds.run(gateway, warmUpMs, null);
+    await rounds.run(charges, warmUpMs, null);
     await rounds.run(crud, warmUpMs, null);
     const pool = await bestPool(rounds, crud, durationMs / 2);
     const full: { ours: Load[]; theirs: Load[] } = { ours: [], theirs: [] };
     const open: { ours: Load[]; theirs: Load[] } = { ours: [], theirs: [] };
     const ours = async (perSecond: number | null) => {
       lag?.start();
-      const load = await rounds.run(gateway, durationMs, perSecond);
+      const load = await rounds.run(charges, durationMs, perSecond);
       await lag?.stop();
       return load;
     };
@@ -104,7 +97,7 @@ const chargesOn =
       open.theirs.push(await rounds.run(crud, durationMs, rate));
     }
     say('charges: reconciling');
-    const accepted = rounds.accepted.get(gateway)!;
+    const accepted = rounds.accepted.get(charges)!;
     await gateway.caughtUp();
     const events =
       eventStoreDb === null
@@ -133,7 +126,7 @@ const chargesOn =
     return [
       {
         name: eventStoreDb === null ? 'charges' : 'chargesEventStoreDb',
-        what: `POST /v1/charges, ${CONNECTIONS} connections${on}`,
+        what: `POST /v1/charges, ${CONNECTIONS} connections${on}${ofAccounts(accounts)}`,
         against,
         unit: 'requests/s',
         ours: most(full.ours),
@@ -143,7 +136,7 @@ const chargesOn =
       },
       {
         name: eventStoreDb === null ? 'chargesLatency' : 'chargesEventStoreDbLatency',
-        what: `POST /v1/charges, ${rate} requests/s, p99${on}`,
+        what: `POST /v1/charges, ${rate} requests/s, p99${on}${ofAccounts(accounts)}`,
         against,
         unit: 'ms',
         ours: p99(open.ours),

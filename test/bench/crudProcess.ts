@@ -9,7 +9,7 @@ const reply = <T>(child: ChildProcess): Promise<T> =>
 
 export class CrudProcess {
   readonly port: number;
-  readonly apiKey: string;
+  readonly apiKeys: readonly string[];
   readonly #process: ChildProcess;
   readonly #dataDir: string;
 
@@ -17,7 +17,7 @@ export class CrudProcess {
     this.#process = child;
     this.#dataDir = dataDir;
     this.port = port;
-    this.apiKey = apiKey;
+    this.apiKeys = [apiKey];
   }
 
   static async start(): Promise<CrudProcess> {

@@ -6,9 +6,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
-import { ACCOUNT } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { eachOf } from '../world/eachOf.ts';
 import { freePort } from '../world/program.ts';
 import type { BareOrder } from './bareLoop.ts';
 import { cpuMsOf } from './cpu.ts';
@@ -22,6 +22,7 @@ interface Setup {
   readonly name: string;
   readonly what: string;
   readonly endpoints: number;
+  readonly perAccount: number;
   /** Every so manieth endpoint refuses connections; null: none. */
   readonly deadEvery: number | null;
   readonly goal: number | null;
@@ -31,6 +32,7 @@ interface Setup {
 const concurrencyOf = ({ endpoints }: Setup): number => Math.min(16 * endpoints, 64);
 /** At most, by W6. */
 const ENDPOINTS_PER_ACCOUNT = 16;
+const CALLS_AT_ONCE = 32;
 /** What the settlement of a Pix sends to an endpoint: charge.paid, payment.completed, payment.status_changed. */
 const MESSAGES = 3;
 const PATIENCE_MS = 120_000;
@@ -38,6 +40,7 @@ const LOOK_EVERY_MS = 20;
 
 /** One account, its endpoints, and the settlements of its payments that are still to be appended. */
 interface Shop {
+  readonly accountId: AccountId;
   readonly apiKey: string;
   readonly living: number;
   readonly dead: number;
@@ -56,16 +59,13 @@ const ask = <T>(child: ChildProcess, order: object): Promise<T> => {
 /** Of the nth endpoint: each has a host of its own, as endpoints of merchants have. */
 const hostOf = (n: number): string => `127.1.${Math.floor(n / 250)}.${(n % 250) + 1}`;
 
-/** Appends payments that are created and wait. Returns the events that settle them. */
-const openPayments = async (
-  { log }: GatewayUnderTest,
-  accountId: AccountId,
-  count: number,
-): Promise<EventsToEncode<PaymentEvent>[]> => {
-  const settlements: EventsToEncode<PaymentEvent>[] = [];
+/** Appends payments of each shop, without the events that settle them: the shop keeps those. */
+const openPayments = async ({ log }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
+  let opened = 0;
   await appendAll(log, () => {
-    if (settlements.length === count) return null;
-    const paid = paidPayment(settlements.length, accountId);
+    if (opened === shops.length * perShop) return null;
+    const { accountId, settlements } = shops[opened % shops.length] as Shop;
+    const paid = paidPayment(opened++, accountId);
     const created = paid.events.slice(0, -1);
     settlements.push({
       ...paid,
@@ -75,36 +75,31 @@ const openPayments = async (
     });
     return { ...paid, events: created };
   });
-  return settlements;
 };
 
-/** Accounts with endpoints, and payments of each that are told to nobody, because they were created before. */
+/** Opens accounts with endpoints. Their payments are created before, so no endpoint receives their creation. */
 const openShops = async (
   gateway: GatewayUnderTest,
-  { endpoints, deadEvery }: Setup,
+  { endpoints, perAccount, deadEvery }: Setup,
   { livingPort, payments }: { livingPort: number; payments: number },
 ): Promise<{ readonly shops: readonly Shop[]; readonly urls: readonly string[] }> => {
   const deadPort = await freePort();
   const isDead = (n: number): boolean => deadEvery !== null && n % deadEvery === deadEvery - 1;
   const urlOf = (n: number): string => `http://${hostOf(n)}:${isDead(n) ? deadPort : livingPort}/hook`;
   const all = Array.from({ length: endpoints }, (_, n) => n);
-  const shops: Shop[] = [];
-  const register: (() => Promise<unknown>)[] = [];
-  for (let first = 0; first < endpoints; first += ENDPOINTS_PER_ACCOUNT) {
-    const owner = ['--name', 'Loja', '--email', `loja-${first}@example.com`];
-    type Opened = { accountId: string; testApiKey: string };
-    const { accountId, testApiKey: apiKey } = await gateway.cli<Opened>('account', 'create', ...owner);
-    const id = accountId.slice(ACCOUNT.idPrefix.length) as AccountId;
-    const own = all.slice(first, first + ENDPOINTS_PER_ACCOUNT);
+  const tenants = await gateway.openTenants(Math.ceil(endpoints / perAccount));
+  const ownOf = (shop: number) => all.slice(shop * perAccount, (shop + 1) * perAccount);
+  const shops = tenants.map(({ accountId, testKey: apiKey }, shop): Shop => {
+    const own = ownOf(shop);
     const dead = own.filter(isDead).length;
-    const settlements = await openPayments(gateway, id, payments);
-    shops.push({ apiKey, living: own.length - dead, dead, settlements });
-    register.push(async () => {
-      for (const n of own) await gateway.call('/v1/webhooks/endpoints', { url: urlOf(n), events: ['*'] }, { apiKey });
-    });
-  }
+    return { accountId, apiKey, living: own.length - dead, dead, settlements: [] };
+  });
+  await openPayments(gateway, shops, payments);
   await gateway.caughtUp();
-  for (const one of register) await one();
+  await eachOf([...shops.entries()], CALLS_AT_ONCE, async ([shop, { apiKey }]) => {
+    for (const n of ownOf(shop))
+      await gateway.call('/v1/webhooks/endpoints', { url: urlOf(n), events: ['*'] }, { apiKey });
+  });
   await gateway.caughtUp();
   return { shops, urls: all.filter((n) => !isDead(n)).map(urlOf) };
 };
@@ -140,19 +135,22 @@ const untilDelivered = async (gateway: GatewayUnderTest, deliveries: number): Pr
 
 /** By the API: how many deliveries all accounts have together, and how many of these were delivered. */
 const readStats = async (gateway: GatewayUnderTest, shops: readonly Shop[]) => {
-  let [total, delivered] = [0, 0];
-  for (const { apiKey } of shops) {
-    type Stats = { total: number; DELIVERED: number };
-    const stats = await gateway.call<Stats>('/v1/webhooks/stats', undefined, { apiKey });
-    total += stats.total;
-    delivered += stats.DELIVERED;
-  }
-  return { total, delivered };
+  type Stats = { total: number; DELIVERED: number };
+  const all = await eachOf(shops, CALLS_AT_ONCE, ({ apiKey }) =>
+    gateway.call<Stats>('/v1/webhooks/stats', undefined, { apiKey }),
+  );
+  const sum = (of: keyof Stats): number => all.reduce((total, stats) => total + stats[of], 0);
+  return { total: sum('total'), delivered: sum('DELIVERED') };
 };
 
-const rowOf =
-  (setup: Setup): BenchRow =>
-  async ({ quick, say }) => {
+const ofEach = (accounts: number, { deadEvery }: Setup): string =>
+  `${accounts} accounts with an endpoint each${deadEvery === null ? '' : `, one in ${deadEvery} of which refuses`}`;
+
+const deliveryRow =
+  (fixed: Setup): BenchRow =>
+  async ({ quick, accounts, say }) => {
+    const setup =
+      accounts === null ? fixed : { ...fixed, what: ofEach(accounts, fixed), endpoints: accounts, perAccount: 1 };
     const [perRound, rounds] = quick ? [500, 1] : [10_000, 3];
     const perShop = Math.ceil(perRound / (setup.endpoints * MESSAGES));
     const gateway = await GatewayUnderTest.start();
@@ -248,25 +246,14 @@ const rowOf =
     ];
   };
 
-export const delivery = rowOf({ name: 'delivery', what: '1 endpoint', endpoints: 1, deadEvery: null, goal: 0.5 });
-export const delivery10 = rowOf({
-  name: 'delivery10',
-  what: '10 endpoints',
-  endpoints: 10,
-  deadEvery: null,
-  goal: null,
+const living = { perAccount: ENDPOINTS_PER_ACCOUNT, deadEvery: null, goal: null };
+export const delivery = deliveryRow({ ...living, name: 'delivery', what: '1 endpoint', endpoints: 1, goal: 0.5 });
+export const delivery10 = deliveryRow({ ...living, name: 'delivery10', what: '10 endpoints', endpoints: 10 });
+export const delivery1000 = deliveryRow({
+  ...{ ...living, name: 'delivery1000' },
+  ...{ what: '1,000 endpoints of 63 accounts', endpoints: 1_000 },
 });
-export const delivery1000 = rowOf({
-  name: 'delivery1000',
-  what: '1,000 endpoints of 63 accounts',
-  endpoints: 1_000,
-  deadEvery: null,
-  goal: null,
-});
-export const deliveryDead = rowOf({
-  name: 'deliveryDead',
-  what: '1,000 endpoints of which 100 refuse',
-  endpoints: 1_000,
-  deadEvery: 10,
-  goal: null,
+export const deliveryDead = deliveryRow({
+  ...{ ...living, name: 'deliveryDead' },
+  ...{ what: '1,000 endpoints of which 100 refuse', endpoints: 1_000, deadEvery: 10 },
 });

@@ -3,7 +3,7 @@ import { thisTree } from './checkout.ts';
 import type { Load } from './load.ts';
 import { startEventStoreDb } from './logUnderTest.ts';
 import { CHARGES_MORE, CHARGES_WHAT, chargesInPairs, ratios, rowOf, type Sides } from './paired.ts';
-import type { BenchRow, Row } from './row.ts';
+import { type BenchRow, ofAccounts, type Row } from './row.ts';
 import { type Cpu, Side } from './side.ts';
 import { median } from './statistics.ts';
 
@@ -30,21 +30,23 @@ const deploymentRow = (
 };
 
 export const roles: BenchRow = async (options) => {
+  const { accounts } = options;
   const sides = [
-    await Side.open(thisTree, { roles: ['api', 'projector', 'worker'] }),
-    await Side.open(thisTree),
+    await Side.open(thisTree, { roles: ['api', 'projector', 'worker'], accounts }),
+    await Side.open(thisTree, { accounts }),
   ] as const;
   const results = await chargesInPairs(sides, options, rowsOf);
   const all = ({ node, postgres }: Cpu): number => node + postgres;
-  const names = ['roles', `${CHARGES_WHAT}, as api, projector and worker`] as const;
+  const names = ['roles', `${CHARGES_WHAT}, as api, projector and worker${ofAccounts(accounts)}`] as const;
   return [deploymentRow(names, results, [0.9, 1.25, all], 'all CPU')];
 };
 
 export const eventStoreDbCpu: BenchRow = async (options) => {
+  const { accounts } = options;
   const server = await startEventStoreDb();
   const sides = [
-    await Side.open(thisTree, { env: { EVENTSTORE_URL: server.url } }),
-    await Side.open(thisTree),
+    await Side.open(thisTree, { env: { EVENTSTORE_URL: server.url }, accounts }),
+    await Side.open(thisTree, { accounts }),
   ] as const;
   let lost = 0;
   const results = await chargesInPairs(sides, options, async (side) => {
@@ -52,7 +54,7 @@ export const eventStoreDbCpu: BenchRow = async (options) => {
     return rowsOf(side);
   });
   await server.stop();
-  const names = ['eventStoreDbCpu', `${CHARGES_WHAT} on ${server.what}`] as const;
+  const names = ['eventStoreDbCpu', `${CHARGES_WHAT} on ${server.what}${ofAccounts(accounts)}`] as const;
   const row = deploymentRow(names, results, [0.5, 1.6, ({ node }) => node], 'CPU of Node');
   return [{ ...row, details: { ...row.details, 'subscriptions lost:': lost } }];
 };

@@ -14,6 +14,7 @@ import { PROJECTIONS } from '../../projections/registry.ts';
 import { runWordsIn } from '../support/cli.ts';
 import { type ProgramCodec, programCodec } from '../support/programLog.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
+import { openTenants, type TestTenant } from '../world/tenants.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 import type { EventStoreDbUnderTest } from './logUnderTest.ts';
 
@@ -75,6 +76,17 @@ export class GatewayUnderTest {
 
   get log(): EventLog {
     return { store: this.store, codec: this.#codec.codec };
+  }
+
+  /** Opens so many accounts and returns their keys; null: returns those of the demo account. */
+  async tenants(count: number | null): Promise<readonly Pick<TestTenant, 'testKey' | 'liveKey'>[]> {
+    return count === null ? [{ testKey: this.apiKey, liveKey: this.liveApiKey }] : this.openTenants(count);
+  }
+
+  async openTenants(count: number): Promise<readonly TestTenant[]> {
+    const tenants = await openTenants(this.log, count);
+    await this.projected();
+    return tenants;
   }
 
   /** `body` undefined: GET, otherwise POST. `apiKey`: default that of the demo account. */

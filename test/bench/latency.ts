@@ -1,11 +1,13 @@
 // One webhook alone: from the settlement's record to the request on the wire.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eachOf } from '../world/eachOf.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
-import type { BenchRow } from './row.ts';
+import { type BenchRow, ofAccounts } from './row.ts';
 import { quantile } from './statistics.ts';
 
 const LATENCY_MS_MAX = 50;
+const REGISTERED_AT_ONCE = 32;
 
 /** Told apart by the charge; the time is that of the request's head. */
 class FirstHits {
@@ -56,20 +58,25 @@ class FirstHits {
   }
 }
 
-export const latency: BenchRow = async ({ quick, say }) => {
+export const latency: BenchRow = async ({ quick, accounts, say }) => {
   const [warmUp, count] = quick ? [5, 20] : [50, 300];
   const gateway = await GatewayUnderTest.start();
   const hits = await FirstHits.open();
-  await gateway.call('/v1/webhooks/endpoints', { url: hits.url, events: ['charge.paid'] });
+  const sellers = await gateway.tenants(accounts);
+  await eachOf(sellers, REGISTERED_AT_ONCE, ({ testKey: apiKey }) =>
+    gateway.call('/v1/webhooks/endpoints', { url: hits.url, events: ['charge.paid'] }, { apiKey }),
+  );
+  await gateway.caughtUp();
   const latenciesMs: number[] = [];
   say(`latency: ${count} payments, one after the other`);
   for (let n = 0; n < warmUp + count; n++) {
+    const { testKey: apiKey } = sellers[n % sellers.length] as (typeof sellers)[number];
     const { id } = await gateway.call<{ id: string }>(
       '/v1/charges',
       { amount: 1_000 + n, payment_method: 'pix' },
-      { idempotencyKey: `latency-${process.pid}-${n}` },
+      { idempotencyKey: `latency-${process.pid}-${n}`, apiKey },
     );
-    await gateway.call(`/v1/sandbox/charges/${id}/pay`, {});
+    await gateway.call(`/v1/sandbox/charges/${id}/pay`, {}, { apiKey });
     const requestAtMs = await hits.of(id);
     const { rows } = await gateway.sql.query<{ at: number }>(
       `SELECT (extract(epoch FROM recorded_at) * 1000)::float AS at FROM event_store.events WHERE stream = $1 AND type = 'TransactionSettled'`,
@@ -83,7 +90,7 @@ export const latency: BenchRow = async ({ quick, say }) => {
   return [
     {
       name: 'latency',
-      what: 'settled → webhook request on the wire, unloaded, p99',
+      what: `settled → webhook request on the wire, unloaded, p99${ofAccounts(accounts)}`,
       against: `a bound; ${count} payments one after the other`,
       unit: 'ms',
       ours: p99,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Simulator, startSimulator } from '../simulators/pixApi/startSimulator.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { LoadGenerator } from './load.ts';
-import type { BenchRow } from './row.ts';
+import { type BenchRow, ofAccounts } from './row.ts';
 import { median } from './statistics.ts';
 
 const CONNECTIONS = 32;
@@ -36,7 +36,7 @@ const connect = async (gateway: GatewayUnderTest, simulator: Simulator): Promise
   await rm(folder, { recursive: true });
 };
 
-export const liveCharges: BenchRow = async ({ quick, say }) => {
+export const liveCharges: BenchRow = async ({ quick, accounts: count, say }) => {
   const [durationMs, rounds] = quick ? [1_000, 1] : [4_000, 4];
   const simulator = await startSimulator({ tls: 'mutual' });
   const gateway = await GatewayUnderTest.start();
@@ -44,24 +44,25 @@ export const liveCharges: BenchRow = async ({ quick, say }) => {
   await connect(gateway, simulator);
   const { accounts } = await gateway.cli<{ accounts: readonly { accountId: string }[] }>('account', 'list');
   await gateway.cli('account', 'settings', accounts[0]!.accountId, ...UNGUARDED);
-  let orders = 0;
+  const sellers = await gateway.tenants(count);
+  const liveKeys = sellers.map(({ liveKey }) => liveKey);
+  const testKeys = sellers.map(({ testKey }) => testKey);
   /** Returns the milliseconds of CPU per charge. */
-  const cpuOf = async (apiKey: string): Promise<number> => {
+  const cpuOf = async (apiKeys: readonly string[]): Promise<number> => {
     const { port } = gateway;
     await gateway.caughtUp();
     const before = (await gateway.cpuMs()).node;
-    const name = `bench-${process.pid}-${++orders}`;
     const rate = { connections: CONNECTIONS, durationMs, perSecond: PER_SECOND };
-    const load = await generator.run({ port, apiKey, ...rate, name });
+    const load = await generator.run({ port, apiKeys, ...rate });
     await gateway.caughtUp();
     return ((await gateway.cpuMs()).node - before) / load.answered;
   };
   say('liveCharges: warming up');
-  await cpuOf(gateway.apiKey);
-  await cpuOf(gateway.liveApiKey);
+  await cpuOf(testKeys);
+  await cpuOf(liveKeys);
   const pairs: { live: number; sandbox: number }[] = [];
   for (let n = 0; n < rounds; n++) {
-    const pair = { live: await cpuOf(gateway.liveApiKey), sandbox: await cpuOf(gateway.apiKey) };
+    const pair = { live: await cpuOf(liveKeys), sandbox: await cpuOf(testKeys) };
     pairs.push(pair);
     say(`liveCharges: ${pair.live.toFixed(2)} ms of CPU a charge, against ${pair.sandbox.toFixed(2)} in the sandbox`);
   }
@@ -72,7 +73,7 @@ export const liveCharges: BenchRow = async ({ quick, say }) => {
   return [
     {
       name: 'liveCharges',
-      what: `CPU of the program per live charge, ${PER_SECOND} a second`,
+      what: `CPU of the program per live charge, ${PER_SECOND} a second${ofAccounts(count)}`,
       against: 'the same in the sandbox',
       unit: 'ms',
       ours: median(pairs.map(({ live }) => live)),

@@ -1,5 +1,6 @@
 // Orders for the load generator's process, and what its answers come to.
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { LoadOrder, LoadResult } from './loadProcess.ts';
 import { quantile } from './statistics.ts';
@@ -19,7 +20,7 @@ export class LoadGenerator {
   }
 
   /** Rejects when a single request was not answered with 201: a figure over refused work is none. */
-  run(order: LoadOrder): Promise<Load> {
+  run(order: Omit<LoadOrder, 'name'>): Promise<Load> {
     return new Promise((resolve, reject) => {
       this.#process.once('message', (result: LoadResult) => {
         const { answered, refused, firstRefusal, seconds, latenciesMs } = result;
@@ -28,7 +29,7 @@ export class LoadGenerator {
         const p50Ms = quantile(latenciesMs, 0.5);
         resolve({ answered, perSecond: answered / seconds, p50Ms, p99Ms: quantile(latenciesMs, 0.99) });
       });
-      this.#process.send(order);
+      this.#process.send({ ...order, name: randomUUID() } satisfies LoadOrder);
     });
   }
 

@@ -6,14 +6,13 @@ import { performance } from 'node:perf_hooks';
 
 export interface LoadOrder {
   readonly port: number;
-  readonly apiKey: string;
-  /** Used in turn instead of `apiKey`. */
-  readonly apiKeys?: readonly string[];
+  /** Used in turn. */
+  readonly apiKeys: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
   /** Requests per second of the open model; null: closed model. */
   readonly perSecond: number | null;
-  /** Makes the Idempotency-Keys of this order unlike those of any other. */
+  /** Begins the Idempotency-Keys. Differs from that of any other order. */
   readonly name: string;
 }
 
@@ -52,7 +51,7 @@ class Load {
 
   constructor(order: LoadOrder) {
     this.#order = order;
-    this.#heads = (order.apiKeys ?? [order.apiKey]).map(
+    this.#heads = order.apiKeys.map(
       (apiKey) =>
         `POST /v1/charges HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nContent-Type: application/json\r\napikey: ${apiKey}\r\n`,
     );

@@ -2,7 +2,6 @@
 import { claimCosts, waitingLines } from '../infrastructure/jobs/costs.ts';
 import { QueueUnderTest } from '../infrastructure/jobs/queueUnderTest.ts';
 import { ListedTenants } from '../infrastructure/providers/listedTenants.ts';
-import { openTenants } from '../world/tenants.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { type Load, LoadGenerator } from './load.ts';
 import type { BenchRow } from './row.ts';
@@ -17,11 +16,8 @@ const BUFFERS_PER_JOB_MAX = 50;
 const ROUND_MS = 600_000;
 const CORE_SHARE_MAX = 0.05;
 
-const openAccounts = async (gateway: GatewayUnderTest, count: number): Promise<readonly string[]> => {
-  const tenants = await openTenants(gateway.log, count);
-  await gateway.projected();
-  return tenants.map(({ testKey }) => testKey);
-};
+const ACCOUNTS = 10_000;
+const ACCOUNTS_QUICK = 200;
 
 interface Round {
   readonly load: Load;
@@ -35,13 +31,13 @@ interface Round {
 const LOG_READS =
   "SELECT coalesce(sum(idx_scan), 0)::text AS reads FROM pg_stat_user_tables WHERE schemaname = 'event_store'";
 
-export const chargesOfMany: BenchRow = async ({ quick, accounts, say }) => {
+export const chargesOfMany: BenchRow = async ({ quick, accounts: wanted, say }) => {
+  const accounts = wanted ?? (quick ? ACCOUNTS_QUICK : ACCOUNTS);
   const [durationMs, rounds] = quick ? [1_000, 1] : [5_000, 4];
   const gateway = await GatewayUnderTest.start();
   const generator = new LoadGenerator();
   say(`chargesOfMany: opening ${accounts} accounts`);
-  const keys = await openAccounts(gateway, accounts);
-  let orders = 0;
+  const keys = (await gateway.openTenants(accounts)).map(({ testKey }) => testKey);
   const readsOfLog = async (): Promise<number> => {
     await gateway.sql.query('SELECT pg_stat_force_next_flush()');
     const { rows } = await gateway.sql.query<{ reads: string }>(LOG_READS);
@@ -50,17 +46,8 @@ export const chargesOfMany: BenchRow = async ({ quick, accounts, say }) => {
   const run = async (apiKeys: readonly string[], forMs: number): Promise<Round> => {
     await gateway.caughtUp();
     const [cpu, reads] = [await gateway.cpuMs(), await readsOfLog()];
-    const load = await generator.run({
-      ...{
-        port: gateway.port,
-        apiKey: gateway.apiKey,
-        apiKeys,
-        connections: CONNECTIONS,
-        durationMs: forMs,
-        perSecond: null,
-      },
-      name: `bench-${process.pid}-${++orders}`,
-    });
+    const { port } = gateway;
+    const load = await generator.run({ port, apiKeys, connections: CONNECTIONS, durationMs: forMs, perSecond: null });
     await gateway.caughtUp();
     const after = await gateway.cpuMs();
     return {

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eachOf } from '../world/eachOf.ts';
 import { thisTree } from './checkout.ts';
-import type { BenchRow } from './row.ts';
-import { type Cpu, Side } from './side.ts';
+import { type BenchRow, ofAccounts } from './row.ts';
+import { type Cpu, Side, type Sold } from './side.ts';
 
 const CONNECTIONS = 32;
 /** Looking costs PostgreSQL some 10 ms. */
@@ -53,37 +53,42 @@ const described = ({ events, bytes, wal, commits, node, postgres }: Cost): strin
   `${events.toFixed(2)} events, ${(bytes / 1_000).toFixed(1)} kB stored, ${(wal / 1_000).toFixed(1)} kB of WAL, ` +
   `${commits.toFixed(2)} commits, Node ${node.toFixed(0)} µs, PostgreSQL ${postgres.toFixed(0)} µs`;
 
-export const paidCharge: BenchRow = async ({ quick, say }) => {
+export const paidCharge: BenchRow = async ({ quick, accounts, say }) => {
   const [warmUp, count] = quick ? [50, 200] : [1_000, 5_000];
-  const side = await Side.open(thisTree);
+  const side = await Side.open(thisTree, { accounts });
   const receiver = createServer((req, res) => req.resume().on('end', () => res.end()));
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  await side.call('/v1/webhooks/endpoints', { url, events: ['*'] });
+  await eachOf(side.apiKeys, CONNECTIONS, (apikey) =>
+    side.call('/v1/webhooks/endpoints', { url, events: ['*'] }, { apikey }),
+  );
+  await side.idle();
   let expected = 0;
   const delivered = async (more: number): Promise<void> => {
     expected += more;
     const of = "rm_webhook_deliveries.deliveries WHERE status = 'DELIVERED'";
     while ((await side.count(of)) < expected) await pause(LOOK_EVERY_MS);
   };
-  const create = async (name: string, charges: number): Promise<readonly string[]> => {
-    const ids = await side.createCharges(charges, name);
-    await delivered(charges * DELIVERIES.created);
-    return ids;
+  const create = async (name: string, count: number): Promise<readonly Sold[]> => {
+    const charges = await side.createCharges(count, name);
+    await delivered(count * DELIVERIES.created);
+    return charges;
   };
-  const pay = async (ids: readonly string[]): Promise<void> => {
-    await eachOf(ids, CONNECTIONS, (id) => side.call(`/v1/sandbox/charges/${id}/pay`, {}));
-    await delivered(ids.length * DELIVERIES.paid);
+  const pay = async (charges: readonly Sold[]): Promise<void> => {
+    await eachOf(charges, CONNECTIONS, ({ id, apiKey: apikey }) =>
+      side.call(`/v1/sandbox/charges/${id}/pay`, {}, { apikey }),
+    );
+    await delivered(charges.length * DELIVERIES.paid);
   };
   say(`paidCharge: ${warmUp} charges to warm up`);
   await pay(await create('warm-up', warmUp));
   await side.idle();
   say(`paidCharge: ${count} charges`);
-  let ids: readonly string[] = [];
+  let charges: readonly Sold[] = [];
   const creation = await costOf(side, count, async () => {
-    ids = await create('measured', count);
+    charges = await create('measured', count);
   });
-  const settlement = await costOf(side, count, () => pay(ids));
+  const settlement = await costOf(side, count, () => pay(charges));
   await side.close();
   receiver.closeAllConnections();
   receiver.close();
@@ -92,7 +97,7 @@ export const paidCharge: BenchRow = async ({ quick, say }) => {
   return [
     {
       name: 'paidCharge',
-      what: 'stored for a paid charge with one `*` endpoint',
+      what: `stored for a paid charge with one \`*\` endpoint${ofAccounts(accounts)}`,
       against: `a bound; ${count} charges`,
       unit: 'kB',
       ours: kb,

@@ -94,12 +94,9 @@ export const chargesInPairs = async (
   const [durationMs, warmUpMs, pairs] = quick ? [1_000, 1_000, 3] : [3_000, 15_000, 13];
   const generator = new LoadGenerator();
   const accepted = new Map<Side, number>();
-  let orders = 0;
-  const round = (side: Side, forMs: number): Promise<Load & Cpu> => {
-    orders++;
-    const { port, apiKey } = side;
-    const name = `paired-${process.pid}-${orders}`;
-    const order = { port, apiKey, connections: CONNECTIONS, durationMs: forMs, perSecond: null, name };
+  const round = (side: Side, durationMs: number): Promise<Load & Cpu> => {
+    const { port, apiKeys } = side;
+    const order = { port, apiKeys, connections: CONNECTIONS, durationMs, perSecond: null };
     return side.withCpu(
       async () => {
         const load = await generator.run(order);

@@ -1,21 +1,28 @@
 // Payouts of one wallet: how long a request takes until it is granted (ADR 0013), one after the other and from eight clients at once.
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
-import type { BenchRow, Row } from './row.ts';
+import { type BenchRow, ofAccounts, type Row } from './row.ts';
 import { quantile } from './statistics.ts';
 
 const LATENCY_MS_MAX = 50;
 const CLIENTS = [1, 8];
 
-export const payouts: BenchRow = async ({ quick, say }) => {
+export const payouts: BenchRow = async ({ quick, accounts, say }) => {
   const [warmUp, count] = quick ? [5, 40] : [50, 400];
   const gateway = await GatewayUnderTest.start();
-  const ask = (name: string) =>
-    gateway.call('/v1/payouts', { amount: 50, destination: { pix_key: 'ana@example.com' } }, { idempotencyKey: name });
+  const sellers = await gateway.tenants(accounts);
+  const keyOf = (n: number): string => (sellers[n % sellers.length] as (typeof sellers)[number]).testKey;
+  const ask = (name: string, n: number) =>
+    gateway.call(
+      '/v1/payouts',
+      { amount: 50, destination: { pix_key: 'ana@example.com' } },
+      { idempotencyKey: name, apiKey: keyOf(n) },
+    );
   const earnings = { amount: 10_000_000, payment_method: 'pix' };
-  const { id } = await gateway.call<{ id: string }>('/v1/charges', earnings, {
-    idempotencyKey: `payouts-${process.pid}`,
-  });
-  await gateway.call(`/v1/sandbox/charges/${id}/pay`, {});
+  for (const { testKey: apiKey } of sellers.slice(0, warmUp + count)) {
+    const idempotencyKey = `payouts-${process.pid}`;
+    const { id } = await gateway.call<{ id: string }>('/v1/charges', earnings, { idempotencyKey, apiKey });
+    await gateway.call(`/v1/sandbox/charges/${id}/pay`, {}, { apiKey });
+  }
   await gateway.caughtUp();
   const rows: Row[] = [];
   for (const clients of CLIENTS) {
@@ -25,7 +32,7 @@ export const payouts: BenchRow = async ({ quick, say }) => {
     const client = async (): Promise<void> => {
       for (let n = asked++; n < warmUp + count; n = asked++) {
         const beganAt = performance.now();
-        await ask(`payouts-${process.pid}-${clients}-${n}`);
+        await ask(`payouts-${process.pid}-${clients}-${n}`, n);
         if (n >= warmUp) latenciesMs.push(performance.now() - beganAt);
       }
     };
@@ -33,7 +40,7 @@ export const payouts: BenchRow = async ({ quick, say }) => {
     const p99 = quantile(latenciesMs, 0.99);
     rows.push({
       name: clients === 1 ? 'payouts' : `payouts${clients}`,
-      what: `POST /v1/payouts of one wallet, ${clients === 1 ? 'one after the other' : `${clients} at once`}, p99`,
+      what: `POST /v1/payouts of ${accounts === null ? 'one wallet' : 'wallets in turn'}, ${clients === 1 ? 'one after the other' : `${clients} at once`}, p99${ofAccounts(accounts)}`,
       against: `a bound; ${count} payouts`,
       unit: 'ms',
       ours: p99,

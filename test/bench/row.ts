@@ -22,10 +22,14 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Events of the log in the rows whose figure depends on its length. */
   readonly events: number;
-  /** Tenants of the rows with many. */
-  readonly accounts: number;
+  /** Accounts in turn; null: one, or as many as the row needs. */
+  readonly accounts: number | null;
   readonly say: (line: string) => void;
 }
+
+/** Names the accounts in a row's text. */
+export const ofAccounts = (accounts: number | null): string =>
+  accounts === null ? '' : `, ${accounts} accounts in turn`;
 
 export type BenchRow = (options: BenchOptions) => Promise<readonly Row[]>;
 

@@ -155,18 +155,30 @@ export const appendAll = async ({ store, codec }: EventLog, next: () => NewStrea
   await Promise.all(Array.from({ length: WRITERS }, write));
 };
 
-/** Appends payments, and a delivery for each when `deliveries`, until there are at least so many events. Returns how many. */
-export const seed = async (log: EventLog, atLeast: number, deliveries: boolean): Promise<number> => {
+interface Seed {
+  /** Whether each payment has a delivery. */
+  readonly deliveries: boolean;
+  /** Payments take turns between these accounts. Default: one. */
+  readonly accounts?: readonly AccountId[] | undefined;
+}
+
+/** Appends payments until there are at least so many events. Returns the number of events. */
+export const seed = async (
+  log: EventLog,
+  atLeast: number,
+  { deliveries, accounts = [ACCOUNT] }: Seed,
+): Promise<number> => {
   const endpointId = rawId() as EndpointId;
   let events = 0;
   let n = 0;
-  let paid = paidPayment(n);
+  const accountOf = (): AccountId => accounts[n % accounts.length] as AccountId;
+  let paid = paidPayment(n, accountOf());
   await appendAll(log, () => {
     if (events >= atLeast) return null;
     const isDelivery = deliveries && n % 2 === 1;
-    if (!isDelivery) paid = paidPayment(n);
+    if (!isDelivery) paid = paidPayment(n, accountOf());
     const paymentId = readStreamName(paid.stream).id as PaymentId;
-    const one = isDelivery ? finishedDelivery(endpointId, paymentId) : paid;
+    const one = isDelivery ? finishedDelivery(endpointId, paymentId, 2, 'charge.paid', paid.metadata.account) : paid;
     n++;
     events += one.events.length;
     return one;

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openStorage } from '../../infrastructure/boot/storage.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import { eachOf } from '../world/eachOf.ts';
 import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../world/program.ts';
+import { openTenants } from '../world/tenants.ts';
 import type { Checkout } from './checkout.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 
@@ -31,6 +34,14 @@ export interface Deployment {
   /** Default: all in one. */
   readonly roles?: readonly RoleName[];
   readonly env?: Readonly<Record<string, string>>;
+  /** So many accounts sell, besides the first. Only for this tree: they are appended to its log. Default: only the first sells. */
+  readonly accounts?: number | null;
+}
+
+/** A charge, and the key of its account. */
+export interface Sold {
+  readonly id: string;
+  readonly apiKey: string;
 }
 
 export class Side {
@@ -41,7 +52,8 @@ export class Side {
   readonly #server: EmbeddedPostgres;
   readonly #env: Readonly<Record<string, string>>;
   readonly #programs: readonly Program[];
-  apiKey = '';
+  /** Of the accounts that sell. */
+  apiKeys: readonly string[] = [];
 
   private constructor(
     checkout: Checkout,
@@ -75,8 +87,21 @@ export class Side {
     await Promise.all(side.#programs.map((program) => program.ready()));
     const owner = ['--name', 'Loja', '--email', 'loja@example.com'];
     const account = JSON.parse(await side.cli('account', 'create', ...owner, '--json')) as { testApiKey: string };
-    side.apiKey = account.testApiKey;
+    side.apiKeys = [account.testApiKey];
+    if (deployment.accounts) await side.#openAccounts(deployment.accounts);
     return side;
+  }
+
+  async #openAccounts(count: number): Promise<void> {
+    const keyring = new SecretsKeyring([Buffer.from(this.#env['SECRETS_KEY'] as string, 'base64')]);
+    const log = this.#env['EVENTSTORE_URL'] ?? null;
+    const storage = await openStorage(this.connectionString, log, keyring, (error) =>
+      process.stderr.write(`${error}\n`),
+    );
+    const tenants = await openTenants(storage, count);
+    await storage.close();
+    await this.idle();
+    this.apiKeys = tenants.map(({ testKey }) => testKey);
   }
 
   get connectionString(): string {
@@ -96,7 +121,7 @@ export class Side {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       headers: {
         'content-type': 'application/json',
-        ...('authorization' in headers ? {} : { apikey: this.apiKey }),
+        ...('authorization' in headers ? {} : { apikey: this.apiKeys[0] as string }),
         ...headers,
       },
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
@@ -105,25 +130,28 @@ export class Side {
     return (await response.json()) as T;
   }
 
-  /** Creates so many charges by Pix. Returns their ids. */
-  async createCharges(count: number, name: string): Promise<readonly string[]> {
+  /** Creates so many charges by Pix, of all accounts in turn. */
+  async createCharges(count: number, name: string): Promise<readonly Sold[]> {
     return eachOf(
       Array.from({ length: count }, (_, n) => n),
       CONNECTIONS,
       async (n) => {
         const body = { amount: 1_000 + (n % 9_000), payment_method: 'pix', metadata: { order_id: `order-${n}` } };
-        return (
-          await this.call<{ id: string }>('/v1/charges', body, { 'idempotency-key': `${name}-key-of-charge-${n}` })
-        ).id;
+        const apiKey = this.apiKeys[n % this.apiKeys.length] as string;
+        const headers = { apikey: apiKey, 'idempotency-key': `${name}-key-of-charge-${n}` };
+        const { id } = await this.call<{ id: string }>('/v1/charges', body, headers);
+        return { id, apiKey };
       },
     );
   }
 
-  /** Has charges paid by the sandbox's bank, and waits until each is settled. */
-  async pay(ids: readonly string[]): Promise<void> {
-    await eachOf(ids, CONNECTIONS, async (id) => {
-      await this.call(`/v1/sandbox/charges/${id}/pay`, {});
-      while ((await this.call<{ status: string }>(`/v1/charges/${id}`)).status !== 'paid') await pause(IDLE_LOOK_MS);
+  /** Pays charges in the sandbox, and waits until each is settled. */
+  async pay(charges: readonly Sold[]): Promise<void> {
+    await eachOf(charges, CONNECTIONS, async ({ id, apiKey: apikey }) => {
+      await this.call(`/v1/sandbox/charges/${id}/pay`, {}, { apikey });
+      const status = async () =>
+        (await this.call<{ status: string }>(`/v1/charges/${id}`, undefined, { apikey })).status;
+      while ((await status()) !== 'paid') await pause(IDLE_LOOK_MS);
     });
   }
 

@@ -50,15 +50,13 @@ describe('POST /v1/charges beside ten live streams', function () {
     }
   };
 
-  const measured = async (name: string): Promise<number> => {
-    const { perSecond } = await generator.run({
-      ...{ port: gateway.port, apiKey: gateway.apiKey, connections: 32, durationMs: ROUND_MS, perSecond: null },
-      name: `live-${process.pid}-${name}`,
-    });
+  const measured = async (): Promise<number> => {
+    const load = { apiKeys: [gateway.apiKey], connections: 32, durationMs: ROUND_MS, perSecond: null };
+    const { perSecond } = await generator.run({ port: gateway.port, ...load });
     await gateway.caughtUp();
     return perSecond;
   };
-  const beside = async (isPage: boolean, name: string): Promise<number> => {
+  const beside = async (isPage: boolean): Promise<number> => {
     const abort = new AbortController();
     const clients = Array.from({ length: STREAMS }, () =>
       watch(isPage, abort.signal).catch((error: unknown) => {
@@ -66,7 +64,7 @@ describe('POST /v1/charges beside ten live streams', function () {
       }),
     );
     await pause(500);
-    const rate = await measured(name);
+    const rate = await measured();
     abort.abort();
     await Promise.all(clients);
     return rate;
@@ -75,15 +73,12 @@ describe('POST /v1/charges beside ten live streams', function () {
   for (const isPage of [false, true])
     it(isPage ? 'is hardly slower with ten pages' : 'is no slower with a client that holds them', async () => {
       const shares: number[] = [];
-      await measured(`warm-up-${isPage}`);
+      await measured();
       for (let round = 0; round < ROUNDS; round++) {
         const of = { alone: 0, beside: 0 };
         const both = ['alone', 'beside'] as const;
         for (const side of round % 2 === 0 ? both : both.toReversed())
-          of[side] =
-            side === 'alone'
-              ? await measured(`alone-${isPage}-${round}`)
-              : await beside(isPage, `beside-${isPage}-${round}`);
+          of[side] = side === 'alone' ? await measured() : await beside(isPage);
         shares.push(of.beside / of.alone);
         console.log(
           `      ${Math.round(of.alone)}/s alone, ${Math.round(of.beside)}/s beside (${streams} streams so far)`,

@@ -154,7 +154,7 @@ export class Merchant {
   async #ask(path: string, body: object, key: string): Promise<Answer> {
     const response = await fetch(`http://127.0.0.1:${this.#side.port}${path}`, {
       method: 'POST',
-      headers: { apikey: this.#side.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+      headers: { apikey: this.#side.apiKeys[0] as string, 'content-type': 'application/json', 'idempotency-key': key },
       body: JSON.stringify(body),
     });
     const text = await response.text();
