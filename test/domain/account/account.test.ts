@@ -27,7 +27,7 @@ const opening = {
 };
 const fee = (percentBps: number, fixed: number) => ({ percentBps, fixed: toMinor(fixed) });
 const others = { provider: fee(150, 0), platform: fee(100, 0) };
-/** Written out here: what M1 and M2 promise to a new account. */
+/** The defaults that M1 and M2 promise a new account, spelled out independently of the code. */
 const settings = {
   fees: {
     PIX: { provider: fee(0, 10), platform: fee(100, 0) },
@@ -61,23 +61,23 @@ const advanced = (seconds: number, from: string, to: string): AccountEvent => ({
 });
 const open = (...events: AccountEvent[]): OpenAccount => given(account, opened, ...events).state as OpenAccount;
 
-describe('where cash-outs may go (M7a)', () => {
+describe('allowed payout destinations (M7a)', () => {
   for (const [keys, test, live] of [
     [[], null, []],
     [['99991111140'], ['99991111140'], ['99991111140']],
     [null, null, null],
   ] as const)
-    it(`${JSON.stringify(keys)}: in test mode ${JSON.stringify(test)}, in live mode ${JSON.stringify(live)}`, () => {
+    it(`for ${JSON.stringify(keys)} returns ${JSON.stringify(test)} in test mode and ${JSON.stringify(live)} in live mode`, () => {
       expect(allowedDestinations({ cashoutDestinations: keys }, 'test')).to.deep.equal(test);
       expect(allowedDestinations({ cashoutDestinations: keys }, 'live')).to.deep.equal(live);
     });
 });
 
 describe('openAccount', () => {
-  it('opens with the default settings, once', () => {
+  it('opens the account with the default settings and is idempotent', () => {
     given(account).when(openAccount(opening, DECLARED_SETTINGS.settings)).then(opened, 'opened').again('already_open');
   });
-  it('cuts a long or foreign name to what a Pix code can hold', () => {
+  it('derives a receiver name that a Pix code can hold from a long or foreign name', () => {
     const namesOf = (name: string) => {
       const { merchantName, receiverName } = defaultSettings(name, DECLARED_SETTINGS.settings);
       return [merchantName, receiverName];
@@ -86,14 +86,14 @@ describe('openAccount', () => {
     expect(namesOf(long)).to.deep.equal([long, 'Padaria e Confeitaria Sao']);
     expect(namesOf('株式会社')).to.deep.equal(['株式会社', 'N']);
   });
-  it('again with other content keeps seed and settings of the first time', () => {
+  it('keeps the original seed and settings when repeated with other content', () => {
     const other = { ...opening, name: 'Outra', idSeed: 'b3RoZXI=', at: at('13:00:00') };
     given(account, opened).when(openAccount(other, DECLARED_SETTINGS.settings)).then('already_open');
   });
 });
 
 describe('advanceTestClock', () => {
-  it('moves account time on, from where it is', () => {
+  it('advances account time from its current value', () => {
     given(account, opened)
       .when(advanceTestClock(600, at('13:00:00')))
       .then(advanced(600, '13:00:00', '13:10:00'), { now: at('13:10:00'), offsetSeconds: 600 })
@@ -101,12 +101,12 @@ describe('advanceTestClock', () => {
       .when(advanceTestClock(60, at('13:00:30')))
       .then(advanced(60, '13:10:30', '13:11:30'), { now: at('13:11:30'), offsetSeconds: 660 });
   });
-  it('twice is two advances: the merchant asked for both', () => {
+  it('advances the clock again when repeated', () => {
     given(account, opened, advanced(600, '13:00:00', '13:10:00'))
       .when(advanceTestClock(600, at('13:00:00')))
       .then(advanced(600, '13:10:00', '13:20:00'), { now: at('13:20:00'), offsetSeconds: 1200 });
   });
-  it('goes at most 100 years ahead', () => {
+  it('rejects an offset of more than 100 years', () => {
     const real = at('13:00:00');
     const to = addSeconds(real, TEST_CLOCK_OFFSET_SECONDS_MAX);
     const farthest: AccountEvent = {
@@ -118,7 +118,7 @@ describe('advanceTestClock', () => {
       .then(farthest, { now: to, offsetSeconds: 3_162_240_000 });
     given(account, opened, farthest).when(advanceTestClock(1, real)).rejected('invalid_request', 'seconds');
   });
-  it('of an account that was never opened is a broken invariant', () => {
+  it('throws if the account was never opened', () => {
     given(account)
       .when(advanceTestClock(1, at('13:00:00')))
       .throws(/never opened/);
@@ -129,27 +129,27 @@ describe('account time', () => {
   const nowMs = toMillis(at('13:30:00'));
   const jumped = open(advanced(600, '13:00:00', '13:10:00'), advanced(3600, '13:20:00', '14:20:00'));
 
-  it('is real time until the clock is advanced, and in live mode always', () => {
+  it('equals real time before the first advance, and always in live mode', () => {
     expect(accountTime(open(), 'test', nowMs)).to.equal('2026-11-21T13:30:00.000Z');
     expect(accountTime(jumped, 'live', nowMs)).to.equal('2026-11-21T13:30:00.000Z');
   });
-  it('runs ahead of real time by all advances, in test mode', () => {
+  it('runs ahead of real time by the sum of all advances in test mode', () => {
     expect(accountTime(jumped, 'test', nowMs + 7)).to.equal('2026-11-21T14:40:00.007Z');
   });
 
   const acting = (mode: 'test' | 'live', dueAt: string) => actingTime(jumped, mode, at(dueAt), nowMs);
-  it('lets what the clock jumped over act at its own instant (X5)', () => {
+  it('lets work that fell due during a jump act at its due time (X5)', () => {
     expect(acting('test', '13:00:01')).to.equal(at('13:00:01'));
     expect(acting('test', '13:10:00')).to.equal(at('13:10:00'));
     expect(acting('test', '14:20:00')).to.equal(at('14:20:00'));
   });
-  it('lets everything else act now: due before a jump, between jumps, after them', () => {
+  it('lets work due before, between or after jumps act now', () => {
     expect(acting('test', '13:00:00')).to.equal(at('14:40:00'));
     expect(acting('test', '13:15:00')).to.equal(at('14:40:00'));
     expect(acting('test', '13:20:00')).to.equal(at('14:40:00'));
     expect(acting('test', '14:30:00')).to.equal(at('14:40:00'));
   });
-  it('knows no jumps in live mode', () => {
+  it('ignores jumps in live mode', () => {
     expect(acting('live', '13:05:00')).to.equal(parseTimestamp('2026-11-21T13:30:00.000Z'));
   });
 });

@@ -1,4 +1,5 @@
-// The version of the secret that signs what goes to payments' own URLs: one per mode, each rotation the next (rule W7).
+// The version of the secret that signs webhooks to payments’ own URLs. Each mode has its own version, and each rotation increments it
+// (rule W7).
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { type AccountEvent, account, openAccount, rotateOverrideSecret } from '../../../domain/account/account.ts';
@@ -27,7 +28,7 @@ const versions = (...events: AccountEvent[]) => {
 };
 
 describe('rotateOverrideSecret (W7)', () => {
-  it('is the next version, once; the other mode keeps its own', () => {
+  it('records the next version for one mode only and is idempotent', () => {
     given(account, opened)
       .when(rotateOverrideSecret('test', 1, ROTATED_AT))
       .then(rotated('test', 1), 'rotated')
@@ -38,14 +39,14 @@ describe('rotateOverrideSecret (W7)', () => {
       { test: 1, live: 1 },
     ]);
   });
-  it('again is the version after', () =>
+  it('increments the version again at the next rotation', () =>
     void given(account, opened, rotated('test', 1))
       .when(rotateOverrideSecret('test', 2, LATER))
       .then(rotated('test', 2, LATER), 'rotated'));
-  it('that another rotation was faster than is taken', () =>
+  it('returns “taken” if another rotation already used the version', () =>
     void given(account, opened, rotated('test', 1), rotated('test', 2))
       .when(rotateOverrideSecret('test', 2, LATER))
       .then('taken'));
-  it('of an account that was never opened is a broken invariant', () =>
+  it('throws if the account was never opened', () =>
     void expect(() => rotateOverrideSecret('test', 1, LATER)(account.initial)).to.throw('never opened'));
 });

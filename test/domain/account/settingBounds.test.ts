@@ -1,4 +1,4 @@
-// Bounds of what an account may agree, and whose rate limit counts (rules E6, E8, M2, M7a, X3).
+// Bounds of an account’s settings, and which rate limit applies (rules E6, E8, M2, M7a, X3).
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -98,7 +98,7 @@ describe('bounds of settings', () => {
     ['cashoutDestinations', { cashoutDestinations: ['99991111140', '999.911.111-40'] }],
   ];
   for (const change of GOOD)
-    it(`${JSON.stringify(change).slice(0, 60)} is taken`, () => {
+    it(`accepts ${JSON.stringify(change).slice(0, 60)}`, () => {
       const settings = {
         ...SETTINGS,
         ...change,
@@ -113,12 +113,12 @@ describe('bounds of settings', () => {
         .again(settings);
     });
   for (const [param, change] of BAD)
-    it(`${JSON.stringify(change).slice(0, 60)} is refused`, () =>
+    it(`rejects ${JSON.stringify(change).slice(0, 60)}`, () =>
       given(account, opened)
         .when(changeSettings(change, NOW, DECLARED_SETTINGS.settings))
         .rejected('invalid_request', param));
 
-  it('the largest settings that can be are an event below 32 kB', () => {
+  it('keep the event of the largest possible settings between 25 and 32 kB', () => {
     const change: SettingsChange = {
       merchantName: '王'.repeat(200),
       taxId: '12ABC34501DE35',
@@ -133,7 +133,7 @@ describe('bounds of settings', () => {
     expect(Buffer.byteLength(JSON.stringify(data))).to.be.within(25_000, 32_000);
   });
 
-  it('the order of the fields in a change does not make a change', () => {
+  it('ignore the order of the fields in a change', () => {
     const { provider, platform } = SETTINGS.fees.PIX;
     const same: SettingsChange = {
       fees: { PIX: { platform: { fixed: platform.fixed, percentBps: platform.percentBps }, provider } },
@@ -144,7 +144,7 @@ describe('bounds of settings', () => {
   });
 });
 
-describe('requests a minute (E8)', () => {
+describe('requests per minute (E8)', () => {
   const limits = (deployments: number, ofAccount: number | null, ofSandbox: number | null) => {
     const { state } = given(account, opened);
     const { settings, sandbox } = state as OpenAccount;
@@ -154,7 +154,7 @@ describe('requests a minute (E8)', () => {
     };
     return [requestsPerMinute(own, deployments), sandboxRequestsPerMinute(own, deployments)];
   };
-  /** Of live and of test keys; `0`: any number, `null`: not set. */
+  /** The last two columns are the limits of live and of test keys. `0` means unlimited, `null` means not set. */
   const rows: readonly (readonly [
     deployments: number,
     account: number | null,
@@ -178,6 +178,6 @@ describe('requests a minute (E8)', () => {
     [0, 5, 7, 5, 5],
   ];
   for (const [deployments, account, sandbox, live, test] of rows)
-    it(`deployment ${deployments}, account ${account}, sandbox ${sandbox}: ${live} live, ${test} test`, () =>
+    it(`with deployment ${deployments}, account ${account}, sandbox ${sandbox} are ${live} live and ${test} test`, () =>
       expect(limits(deployments, account, sandbox)).to.deep.equal([live, test]));
 });

@@ -55,14 +55,14 @@ describe('changeSettings', () => {
     { cashoutDestinations: ['99991111140'], chargeWindowSeconds: 600 },
   ];
   for (const change of CHANGES)
-    it(`${Object.keys(change).join(', ')}: changes that and keeps the rest, once`, () => {
+    it(`changes only ${Object.keys(change).join(', ')} and is idempotent`, () => {
       const settings = { ...SETTINGS, ...change };
       given(account, opened)
         .when(changeSettings(change, NOW, DECLARED_SETTINGS.settings))
         .then(changed(settings), settings)
         .again(settings);
     });
-  it('to what they are is nothing', () => {
+  it('records nothing if no value changes', () => {
     given(account, opened)
       .when(changeSettings({}, NOW, DECLARED_SETTINGS.settings))
       .then(SETTINGS);
@@ -73,19 +73,19 @@ describe('changeSettings', () => {
       .when(changeSettings({ velocity: { ...SETTINGS.velocity } }, NOW, DECLARED_SETTINGS.settings))
       .then(SETTINGS);
   });
-  it('again with other content builds on the first change', () => {
+  it('applies a second change on top of the first', () => {
     const both = { ...twoDays, rateLimitPerMinute: 10 };
     given(account, opened, changed(twoDays))
       .when(changeSettings({ rateLimitPerMinute: 10 }, LATER, DECLARED_SETTINGS.settings))
       .then(changed(both, LATER), both)
       .again(both);
   });
-  it('and back are two changes', () => {
+  it('records a second event when a change is reverted', () => {
     given(account, opened, changed(twoDays))
       .when(changeSettings({ holdDays: SETTINGS.holdDays }, LATER, DECLARED_SETTINGS.settings))
       .then(changed(SETTINGS, LATER), SETTINGS);
   });
-  it('of an account that was never opened is a broken invariant', () =>
+  it('throws if the account was never opened', () =>
     given(account)
       .when(changeSettings({}, NOW, DECLARED_SETTINGS.settings))
       .throws(/never opened/));
@@ -99,12 +99,12 @@ describe('changeSandboxSettings (X3)', () => {
     rateLimitPerMinute: null,
     disputeNotifications: true,
   };
-  /** Events leave out that payouts are confirmed. */
+  /** The events omit `autoConfirmPayouts` when it is true. */
   const changed = ({ autoConfirmPayouts, ...said }: SandboxSettings, when = NOW): AccountEvent => ({
     type: 'AccountSandboxSettingsChanged',
     data: { sandbox: autoConfirmPayouts === false ? { ...said, autoConfirmPayouts } : said, at: when },
   });
-  it('begin with refunds confirmed, the deployment’s rate limit, and disputes told', () => {
+  it('starts with refunds confirmed, no rate limit of its own, and dispute notifications on', () => {
     const { sandbox } = given(account, opened).state as OpenAccount;
     expect(completed(sandbox, DECLARED_SETTINGS.switches)).to.deep.equal(USUAL);
   });
@@ -116,19 +116,19 @@ describe('changeSandboxSettings (X3)', () => {
     { rateLimitPerMinute: 0 },
     { disputeNotifications: false },
   ])
-    it(`${Object.keys(change).join()}: changes that and keeps the rest, once`, () => {
+    it(`changes only ${Object.keys(change).join()} and is idempotent`, () => {
       const sandbox = { ...USUAL, ...change };
       given(account, opened)
         .when(changeSandboxSettings(change, NOW, DECLARED_SETTINGS.switches))
         .then(changed(sandbox), sandbox)
         .again(sandbox);
     });
-  it('to what they are is nothing', () => {
+  it('records nothing if no value changes', () => {
     given(account, opened)
       .when(changeSandboxSettings(USUAL, NOW, DECLARED_SETTINGS.switches))
       .then(USUAL);
   });
-  it('again with other content builds on the first change, and leaves the account’s settings alone', () => {
+  it('applies a second change on top of the first and keeps the account’s settings', () => {
     const manual = { ...USUAL, autoConfirmRefunds: false };
     const both = { ...manual, rateLimitPerMinute: 30 };
     const { state } = given(account, opened, changed(manual))
@@ -138,13 +138,13 @@ describe('changeSandboxSettings (X3)', () => {
       .and();
     expect((state as OpenAccount).settings).to.deep.equal(SETTINGS);
   });
-  it('of an account that was never opened is a broken invariant', () =>
+  it('throws if the account was never opened', () =>
     given(account)
       .when(changeSandboxSettings({}, NOW, DECLARED_SETTINGS.switches))
       .throws(/never opened/));
 });
 
-describe('what events hold', () => {
+describe('a settings event', () => {
   const NAMES = Object.keys(SETTINGS);
   const written = (decision: ReturnType<typeof changeSettings>, ...before: AccountEvent[]) => {
     const decided = decision(given(account, ...before).state);
@@ -154,7 +154,7 @@ describe('what events hold', () => {
   };
   const change = (wish: SettingsChange) => changeSettings(wish, NOW, DECLARED_SETTINGS.settings);
 
-  it('is every setting, in the order in which capabilities are listed', () => {
+  it('holds every setting, in the order in which capabilities are listed', () => {
     const { settings } = written(change({ color: '#000000' }), opened);
     expect(Object.keys(settings)).to.deep.equal(NAMES);
     expect(NAMES.slice(10)).to.deep.equal([
@@ -167,7 +167,7 @@ describe('what events hold', () => {
       'disputeNotifications',
     ]);
   });
-  it('has settings that came after the account, and those of a capability that is gone', () => {
+  it('adds settings newer than the account and keeps those of a removed capability', () => {
     const { payoutCount: _, ...older } = SETTINGS;
     const old: AccountEvent = { ...opened, data: { ...opened.data, settings: { ...older, formerLimit: 7 } } };
     const { settings } = written(change({ payoutSum: 5 }), old);

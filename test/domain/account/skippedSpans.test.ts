@@ -1,4 +1,4 @@
-// The test clock remembers its latest jumps, so that an account with many stays small.
+// The test clock keeps only its latest jumps, so that an account with many of them stays small.
 import { expect } from 'chai';
 import {
   type AccountEvent,
@@ -29,7 +29,7 @@ describe('the jumps of a test clock', () => {
   const actsAt = (second: number) => actingTime(state, 'test', addSeconds(CREATED_AT, second), toMillis(CREATED_AT));
   const now = addSeconds(CREATED_AT, ADVANCES * 60);
 
-  it('all move the clock, and work acts at its instant within the last 1,000 of them', () => {
+  it('all move the clock, but only the last 1,000 let work act at its due time', () => {
     expect(state.testClock.offsetSeconds).to.equal(ADVANCES * 60);
     expect(state.testClock.skipped.length).to.equal(1_000);
     expect(actsAt(ADVANCES * 60)).to.equal(now);

@@ -30,29 +30,29 @@ const since = (...events: AccountEvent[]) => {
 };
 
 describe('suspendAccount', () => {
-  it('suspends an account, once', () =>
+  it('suspends the account and is idempotent', () =>
     given(account, opened)
       .when(suspendAccount(SUSPENDED_AT))
       .then(suspended(), { since: SUSPENDED_AT })
       .again({ since: SUSPENDED_AT }));
-  it('later again tells since when it is', () => {
+  it('returns the original suspension time when repeated later', () => {
     given(account, opened, suspended()).when(suspendAccount(LATER)).then({ since: SUSPENDED_AT });
   });
-  it('of an account that was never opened is not_found', () =>
+  it('rejects an unknown account with not_found', () =>
     given(account).when(suspendAccount(SUSPENDED_AT)).rejected('not_found'));
 });
 
 describe('reopenAccount', () => {
-  it('reopens a suspended account, once', () =>
+  it('reopens a suspended account and is idempotent', () =>
     given(account, opened, suspended()).when(reopenAccount(LATER)).then(reopened(), 'reopened').again('already_open'));
-  it('of an account that was never suspended changes nothing', () =>
+  it('does nothing if the account is not suspended', () =>
     void given(account, opened).when(reopenAccount(LATER)).then('already_open'));
-  it('of an account that was never opened is not_found', () =>
+  it('rejects an unknown account with not_found', () =>
     given(account).when(reopenAccount(LATER)).rejected('not_found'));
 });
 
-describe('the fold of a suspension', () => {
-  it('lasts until the account is reopened, and changes nothing of an account that was never opened', () => {
+describe('the state of a suspension', () => {
+  it('lasts until the account is reopened and ignores accounts that were never opened', () => {
     expect([since(opened), since(opened, suspended()), since(opened, suspended(), reopened())]).to.deep.equal([
       null,
       SUSPENDED_AT,

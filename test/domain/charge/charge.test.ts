@@ -1,4 +1,4 @@
-// What a charge's events make of it. Decisions on it are in payment/.
+// How a charge’s state follows from its events. The decisions about a charge are tested in payment/.
 import { expect } from 'chai';
 import { type ChargeEvent, type ChargeState, charge, pendingMethods } from '../../../domain/charge/charge.ts';
 import { fold } from '../../../domain/kernel/decider.ts';

@@ -17,17 +17,17 @@ const ALL: Instruments = {
 };
 
 describe('instruments of a charge', () => {
-  it('are there or not, by method', () => {
+  it('are present or absent by method', () => {
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(ALL, method))).to.deep.equal(PAYMENT_METHODS);
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(NO_INSTRUMENTS, method))).to.deep.equal([]);
     const some: Instruments = { pix: null, acquirerInstruments: [boleto()] };
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(some, method))).to.deep.equal(['BOLETO']);
   });
-  it('are found by method', () => {
+  it('are found by their method', () => {
     expect(findInstrument(ALL, 'MULTIBANCO')).to.deep.equal(multibanco());
     expect(findInstrument({ pix: instrument(), acquirerInstruments: [card()] }, 'BOLETO')).to.equal(null);
   });
-  it('have an expiry of their own each (I8a)', () => {
+  it('each have their own expiry (I8a)', () => {
     expect(PAYMENT_METHODS.map((method) => instrumentExpiry(ALL, method))).to.deep.equal([
       EXPIRES_AT,
       at('13:30:00'),
@@ -40,7 +40,7 @@ describe('instruments of a charge', () => {
       Array(6).fill(null),
     );
   });
-  it('expire with the last of them (I8a)', () => {
+  it('expire when the last of them expires (I8a)', () => {
     expect(lastExpiry(ALL)).to.equal('2026-11-24T13:00:00.000Z');
     expect(lastExpiry({ pix: instrument(), acquirerInstruments: [card()] })).to.equal(EXPIRES_AT);
     expect(lastExpiry({ pix: instrument({ expiresAt: at('13:10:00') }), acquirerInstruments: [card()] })).to.equal(

@@ -13,8 +13,8 @@ const problems = (over: object) => paymentProblems(body(over)).map(({ code, para
 const canonical = (over: object, version = 1) =>
   canonicalText(version, paymentFingerprintFields(paymentRequest(body(over))));
 
-describe('a payment’s request', () => {
-  it('the least', () => {
+describe('a payment request', () => {
+  it('accepts the required fields alone', () => {
     expect(problems({})).to.deep.equal([]);
     expect(paymentRequest(body())).to.deep.equal({
       sent: body(),
@@ -27,7 +27,7 @@ describe('a payment’s request', () => {
       webhookUrl: null,
     });
   });
-  it('the most', () => {
+  it('accepts every field', () => {
     const customer = { customerId: 'u', customerName: 'Ana', customerDocument: 'x', customerEmail: 'a@b.co' };
     const metadata = { phone: '+351912345678', returnUrl: 'https://x.co', _x: 1, description: 'kept' };
     const most = body({
@@ -49,7 +49,7 @@ describe('a payment’s request', () => {
       webhookUrl: 'https://y.co',
     });
   });
-  it('problems are told in their order', () => {
+  it('reports problems in a fixed order', () => {
     const everything = {
       amount: 100_000_000,
       paymentMethods: ['MULTIBANCO', 'MBWAY'],
@@ -65,7 +65,7 @@ describe('a payment’s request', () => {
       ['invalid_metadata', 'metadata'],
     ]);
   });
-  it('its text is of the known fields as sent, whatever their order (K2)', () => {
+  it('has a fingerprint of its known fields as sent, in any order, without the idempotency key (K2)', () => {
     const metadata = { b: [2, 1], a: { d: 1, c: 2 }, _stripped: 1 };
     const turned = { metadata: { _stripped: 1, a: { c: 2, d: 1 }, b: [2, 1] }, currency: 'BRL', unknown: 1 };
     expect(canonical({ currency: 'BRL', metadata })).to.equal(canonical(turned));

@@ -17,11 +17,11 @@ const codes = (over: Partial<ChargeBody>): readonly (readonly [string, string])[
 const parsed = (json: string) => JSON.parse(json) as { [key: string]: Json };
 const nested = (levels: number): { [key: string]: Json } => parsed(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));
-/** `{"a":"…"}` of so many bytes. */
+/** Returns `{"a":"…"}` with this size in bytes. */
 const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - 8) });
 
 describe('chargeProblems', () => {
-  it('finds nothing wrong with the least and the most', () => {
+  it('accepts the smallest and the fullest request', () => {
     expect(codes({})).to.deep.equal([]);
     const customer = { name: 'Maria', document: '999.911.111-40' };
     expect(
@@ -71,14 +71,14 @@ describe('chargeProblems', () => {
     for (const [name, over, problems] of rows) it(name, () => expect(codes(over)).to.deep.equal(problems));
   });
 
-  it('checks the document by its digits and letters', () => {
+  it('validates the digits and letters of the document, not its punctuation', () => {
     for (const document of ['99991111140', '999.911.111-40', '11.222.333/0001-81', '12.abc.345/01de-35'])
       expect(codes({ customer: { document } }), document).to.deep.equal([]);
     for (const document of ['99991111141', '1', '', '99999999999', 'abc'])
       expect(codes({ customer: { document } }), document).to.deep.equal([['invalid_customer', 'customer.document']]);
   });
 
-  it('tells all that is wrong, in order', () => {
+  it('reports every problem, in order', () => {
     const over = { customer: { document: '1' }, metadata: keys(51), expected_payer_tax_id: '1' };
     expect(codes(over)).to.deep.equal([
       ['invalid_customer', 'customer.document'],
@@ -109,7 +109,7 @@ describe('chargeProblems', () => {
 });
 
 describe('chargeRequest', () => {
-  it('fills in what was not sent', () => {
+  it('fills in omitted fields', () => {
     expect(chargeRequest(body())).to.deep.equal({
       sent: body(),
       amount: 1_000,
@@ -120,7 +120,7 @@ describe('chargeRequest', () => {
       expectedPayerTaxId: null,
     });
   });
-  it('takes what was sent', () => {
+  it('keeps the fields that were sent', () => {
     const customer = { name: 'Maria', document: '999.911.111-40', email: 'm@example.com', phone: '+55' };
     const sent = body({
       customer,
@@ -139,11 +139,11 @@ describe('chargeRequest', () => {
       expectedPayerTaxId: CPF,
     });
   });
-  it('caps expires_in at a day', () => {
+  it('caps expires_in at one day', () => {
     expect(chargeRequest(body({ expires_in: 86_400 })).expiresInSeconds).to.equal(86_400);
     expect(chargeRequest(body({ expires_in: 86_401 })).expiresInSeconds).to.equal(86_400);
   });
-  it('strips reserved keys at the top and prototype keys everywhere (I11)', () => {
+  it('removes reserved keys at the top level and prototype keys at every level (I11)', () => {
     const metadata = parsed(`{"med":1,"failure":1,"settlement":1,"provider":1,"fees":1,"_x":1,"_":1,"__proto__":{"a":1},
       "constructor":1,"prototype":1,"a":{"med":2,"_x":3,"__proto__":{"b":1},"list":[{"constructor":1,"kept":4}]},"b":null}`);
     expect(chargeRequest(body({ metadata })).metadata).to.deep.equal({
@@ -151,7 +151,7 @@ describe('chargeRequest', () => {
       b: null,
     });
   });
-  it('keeps a description in metadata unless one is sent', () => {
+  it('keeps a description from the metadata unless the request has one', () => {
     expect(chargeRequest(body({ metadata: { description: 'mine' } })).metadata).to.deep.equal({ description: 'mine' });
     expect(chargeRequest(body({ metadata: { description: 'mine' }, description: 'sent' })).metadata).to.deep.equal({
       description: 'sent',
@@ -162,13 +162,13 @@ describe('chargeRequest', () => {
   });
 });
 
-describe('what the fingerprint of a charge covers (K2)', () => {
+describe('the fingerprint of a charge (K2)', () => {
   const text = (json: string, version = 1) =>
     canonicalText(version, chargeFingerprintFields(chargeRequest(parsed(json) as unknown as ChargeBody)));
   const plain =
     '{"amount":1000,"payment_method":"pix","customer":{"name":"A","email":"e"},"metadata":{"b":1,"a":{"d":2,"c":3}}}';
 
-  it('is this text: a change of it would refuse every repeat of an older request', () => {
+  it('has exactly this text; any change would reject repeats of older requests', () => {
     expect(text(plain)).to.equal(
       '1\n{"amount":1000,"customer":{"email":"e","name":"A"},"metadata":{"a":{"c":3,"d":2},"b":1},"payment_method":"pix"}',
     );
@@ -182,7 +182,7 @@ describe('what the fingerprint of a charge covers (K2)', () => {
       .replace('"name"', '"vip":true,"name"'),
   };
   for (const [name, json] of Object.entries(same))
-    it(`does not count ${name}`, () => expect(text(json)).to.equal(text(plain)));
+    it(`ignores ${name}`, () => expect(text(json)).to.equal(text(plain)));
 
   const other: Readonly<Record<string, string>> = {
     'another amount': plain.replace('1000', '1001'),
@@ -195,7 +195,7 @@ describe('what the fingerprint of a charge covers (K2)', () => {
     'metadata with another value': plain.replace('"d":2', '"d":"2"'),
     'another order in a list': plain.replace('"b":1', '"b":[1,2]'),
   };
-  describe('every known field', () => {
+  describe('includes every known field', () => {
     const full: ChargeBody = {
       amount: 1_000,
       currency: 'BRL',
@@ -208,12 +208,12 @@ describe('what the fingerprint of a charge covers (K2)', () => {
     };
     const textOf = (sent: object) => text(JSON.stringify(sent));
     for (const field of Object.keys(full))
-      it(`${field} counts`, () => {
+      it(`${field}`, () => {
         const less = field === 'amount' ? { amount: 999 } : { [field]: undefined };
         expect(textOf({ ...full, ...less })).not.to.equal(textOf(full));
       });
     for (const field of Object.keys(full.customer ?? {}))
-      it(`customer.${field} counts`, () => {
+      it(`customer.${field}`, () => {
         const without = { ...full, customer: { ...full.customer, [field]: undefined } };
         const changed = { ...full, customer: { ...full.customer, [field]: 'another' } };
         expect(new Set([full, without, changed].map(textOf)).size).to.equal(3);
@@ -221,18 +221,18 @@ describe('what the fingerprint of a charge covers (K2)', () => {
   });
 
   for (const [name, json] of Object.entries(other))
-    it(`counts ${name}`, () => expect(text(json)).not.to.equal(text(plain)));
-  it('counts the order in a list', () => {
+    it(`includes ${name}`, () => expect(text(json)).not.to.equal(text(plain)));
+  it('includes the order of a list', () => {
     expect(text(plain.replace('"b":1', '"b":[1,2]'))).not.to.equal(text(plain.replace('"b":1', '"b":[2,1]')));
   });
-  it('counts an empty object that was sent', () => {
+  it('includes an empty object that was sent', () => {
     const least = '{"amount":1000,"payment_method":"pix"}';
     expect(text(least.replace('}', ',"customer":{}}'))).not.to.equal(text(least));
     expect(text(least.replace('}', ',"metadata":{}}'))).not.to.equal(text(least));
   });
-  it('counts a cap: 86,400 and 90,000 seconds are different requests', () => {
+  it('distinguishes expires_in values above the cap', () => {
     const least = '{"amount":1000,"payment_method":"pix","expires_in":86400}';
     expect(text(least)).not.to.equal(text(least.replace('86400', '90000')));
   });
-  it('is of its rule version', () => expect(text(plain, 2)).not.to.equal(text(plain, 1)));
+  it('depends on the rule version', () => expect(text(plain, 2)).not.to.equal(text(plain, 1)));
 });
