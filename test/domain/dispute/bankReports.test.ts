@@ -1,4 +1,4 @@
-// What the bank reports of a dispute case that no rule can take as it is: late, too early, of another amount (rules Q1, Q10, Q11).
+// Bank reports that don’t fit the state of a dispute case: too late, too early, or for a different amount (rules Q1, Q10, Q11).
 import { expect } from 'chai';
 import {
   dismissReport,
@@ -29,7 +29,7 @@ import {
   ruling,
 } from './caseStories.ts';
 
-describe('what the bank reports of an ended case (Q11)', () => {
+describe('a bank report on an ended case (Q11)', () => {
   const [accepted, rejected, withdrawn] = [[ACCEPTED], [REJECTED], [CLOSED]];
   const kept: MedCaseEvent = {
     type: 'MedCaseClosed',
@@ -65,7 +65,7 @@ describe('what the bank reports of an ended case (Q11)', () => {
     ['not returned, then lost', [kept], AGREED, { result: 'agreed', contradicts: true }],
   ];
   for (const [name, end, said, { result, ...over }] of stories)
-    it(`${name}: ${over.contradicts ? 'contradicts' : 'fits'}, and is recorded once`, () => {
+    it(`${name}: ${over.contradicts ? 'contradicts' : 'fits'} the outcome and is recorded once`, () => {
       const after = given(medCase, ...OPEN, ...end)
         .when(ruling(said, 3))
         .then(lateReport(result, over), 'recorded')
@@ -78,7 +78,7 @@ describe('what the bank reports of an ended case (Q11)', () => {
       ]);
       expect(contradiction?.report ?? null).to.equal(over.contradicts ? 3 : null);
     });
-  it('a ruling without an amount gave the payer all of the hold, under review too; one with an amount that', () => {
+  it('a ruling returns its amount to the payer, or the whole hold if it has none, also after a review', () => {
     for (const [said, share] of [
       [AGREED, HELD],
       [got(7), toMinor(7)],
@@ -94,7 +94,7 @@ describe('what the bank reports of an ended case (Q11)', () => {
       expect(reviewed.returnedToPayer).to.equal(share);
     }
   });
-  it('a contradiction is dismissed once; nothing else can be', () => {
+  it('a contradiction can be dismissed once; without one there is nothing to dismiss', () => {
     const dismissed: MedCaseEvent = {
       type: 'MedCaseReportDismissed',
       data: { by: 'operator:ana', reason: 'x', at: LATER },
@@ -114,13 +114,13 @@ describe('what the bank reports of an ended case (Q11)', () => {
   });
 });
 
-describe('a report that the payment does not take (Q10)', () => {
+describe('a report that the payment can’t accept yet or ever (Q10)', () => {
   const { caseId, paymentId, accountId, mode, providerCaseId, amount, currency } = caseTerms();
   const report = { caseId, paymentId, accountId, mode, providerCaseId, amount, currency };
   const owed = { ...report, because: 'case_open', isFinal: false } as const;
   const never = { ...report, because: 'lost_before', isFinal: true } as const;
   const dismiss = dismissReport('operator:ana', 'x', LATER);
-  it('is recorded once for each reason, and opens later when it can', () => {
+  it('is recorded once per reason, and the case can still open later', () => {
     given(medCase)
       .when(recordNotTaken(owed, AT))
       .then({ type: 'MedCaseReportNotTaken', data: { ...owed, at: AT } }, 'recorded')
@@ -129,7 +129,7 @@ describe('a report that the payment does not take (Q10)', () => {
       .when(openCase(caseTerms(), OPENED_AT))
       .then(caseOpened(), 'opened');
   });
-  it('that never can is dismissed once, and then opens no case', () => {
+  it('can be dismissed once if it is final, and then opens no case', () => {
     const history: readonly MedCaseEvent[] = [{ type: 'MedCaseReportNotTaken', data: { ...never, at: AT } }];
     const after = given(medCase, ...history)
       .when(dismiss)
@@ -139,7 +139,7 @@ describe('a report that the payment does not take (Q10)', () => {
     after.when(recordNotTaken(owed, LATER)).then('nothing');
     after.when(openCase(caseTerms(), OPENED_AT)).then('opened');
   });
-  it('that is owed can’t be dismissed; one of a case that exists is none', () => {
+  it('can’t be dismissed while it is pending, and is ignored if the case exists', () => {
     given(medCase, { type: 'MedCaseReportNotTaken', data: { ...owed, at: AT } })
       .when(dismiss)
       .rejected('case_not_open');
@@ -147,7 +147,7 @@ describe('a report that the payment does not take (Q10)', () => {
       .when(recordNotTaken(owed, AT))
       .then('nothing');
   });
-  it('is given up by the sandbox’s bank before or after it was recorded, but not once it opened', () => {
+  it('can be abandoned by the sandbox’s bank before or after it is recorded, but not once the case is open', () => {
     const givenUp = { by: 'sandbox', reason: 'charge_not_disputable', at: LATER };
     for (const history of [[], [{ type: 'MedCaseReportNotTaken', data: { ...owed, at: AT } } as const]])
       given(medCase, ...history)
@@ -160,7 +160,7 @@ describe('a report that the payment does not take (Q10)', () => {
   });
 });
 
-describe('a mismatch (Q1)', () => {
+describe('an amount mismatch (Q1)', () => {
   const MISMATCH = [caseOpened({ amountMismatch: true, held: ZERO })];
   const settledAs = (verdict: 'held' | 'lost' | 'nothing', announced = true) => ({
     verdict,
@@ -172,14 +172,14 @@ describe('a mismatch (Q1)', () => {
   });
   const MISMATCH_REJECTED = { ...REJECTED, data: { ...REJECTED.data, returnedToPayer: ZERO } } as MedCaseEvent;
   const ENDS = [[], [ACCEPTED], [MISMATCH_REJECTED], [CLOSED]];
-  it('has no money outcome until it is settled, whatever ended it', () => {
+  it('has no money outcome until it is settled, however the case ended', () => {
     for (const end of ENDS) expect(caseAfter(...MISMATCH, ...end).moneyOutcome).to.equal(null);
   });
   for (const [verdict, status, outcome] of [
     ['lost', 'rejected', 'lost'],
     ['nothing', 'closed', 'refunded_to_merchant'],
   ] as const)
-    it(`settled as ${verdict}, it is ${status}, whatever ended it before; once`, () => {
+    it(`is ${status} when settled as ${verdict}, however the case ended before, and only once`, () => {
       for (const end of ENDS) {
         const after = given(medCase, ...MISMATCH, ...end)
           .when(recordSettled(settledAs(verdict)))
@@ -192,17 +192,17 @@ describe('a mismatch (Q1)', () => {
         expect(notSettleable(after.state, 'nothing')).to.include({ code: 'case_not_open' });
       }
     });
-  it('held, it is an ordinary case with that hold', () => {
+  it('becomes an ordinary case with that hold when settled as held', () => {
     const held = played(MISMATCH, recordSettled(settledAs('held')));
     expect(held).to.include({ status: 'open', moneyOutcome: null, held: 500, settling: 'held' });
     const lost = played(MISMATCH, recordSettled(settledAs('held')), ruling(AGREED));
     expect(lost).to.include({ status: 'rejected', moneyOutcome: 'lost', returnedToPayer: 500 });
   });
-  it('held at the same moment as the bank ruled, it ends as the bank ruled', () => {
+  it('ends as the bank ruled if the bank rules just before it is settled as held', () => {
     const state = played([...MISMATCH, CLOSED], recordSettled(settledAs('held')));
     expect(state).to.include({ status: 'closed', moneyOutcome: 'refunded_to_merchant', held: 500 });
   });
-  it('may be settled by what its state allows: held only before it ended; an ordinary case never', () => {
+  it('can be settled as held only before it ends; an ordinary case can’t be settled', () => {
     for (const end of ENDS)
       for (const verdict of ['held', 'lost', 'nothing'] as const)
         expect(notSettleable(caseAfter(...MISMATCH, ...end), verdict)?.code ?? null, verdict).to.equal(

@@ -1,4 +1,4 @@
-// A dispute case in each state, and how it gets there: what stories about it begin with.
+// Sample dispute cases in each state, and the events that lead there.
 import { expect } from 'chai';
 import { ruleCase } from '../../../domain/dispute/decisions.ts';
 import {
@@ -51,7 +51,7 @@ export const lateReport = (
   return { type: 'MedCaseLateReported', data: { ...said, ruledAt: at('16:59:00'), at: AT, ...over } };
 };
 export const LATER = at('18:00:00');
-/** The case after these decisions, none of which may be refused. */
+/** Returns the case after these decisions. Fails the test if one of them is rejected. */
 export const played = (
   history: readonly MedCaseEvent[],
   ...decisions: readonly Decision<MedCaseState, MedCaseEvent, unknown>[]

@@ -1,4 +1,4 @@
-// The files of a dispute case: granted, confirmed, and how many of them (rule Q6).
+// The evidence files of a dispute case: upload grants, confirmation, and their maximum number (rule Q6).
 import { expect } from 'chai';
 import { confirmEvidence, confirmOnce, EVIDENCE_MAX, evidenceRefusal } from '../../../domain/dispute/evidence.ts';
 import { type MedCaseEvent, medCase } from '../../../domain/dispute/medCase.ts';
@@ -30,7 +30,7 @@ describe('evidence of a case', () => {
   };
   const evidence = { ...file, sha256: 'ab'.repeat(32), grantedAt: AT, at: at('17:05:00') };
   const confirmed: MedCaseEvent = { type: 'MedCaseEvidenceConfirmed', data: evidence };
-  it('is confirmed once, and counts from then on', () => {
+  it('is confirmed once and then counted', () => {
     given(medCase, ...OPEN)
       .when(confirmEvidence(evidence))
       .then(confirmed, evidence)
@@ -38,7 +38,7 @@ describe('evidence of a case', () => {
     expect(snapshotOf(caseAfter(...OPEN)).evidenceCount).to.equal(0);
     expect(snapshotOf(caseAfter(...OPEN, confirmed)).evidenceCount).to.equal(1);
   });
-  it('is added once under its name and with its content where forms may be sent twice', () => {
+  it('is stored once per file name and content when a form is submitted twice', () => {
     const again = { ...evidence, evidenceId: '00000000000000000000000mv2' as EvidenceId, at: at('17:06:00') };
     const renamed = { ...again, fileName: 'outro.png' };
     const changed = { ...again, sha256: 'cd'.repeat(32) };
@@ -59,7 +59,7 @@ describe('evidence of a case', () => {
       .then({ type: 'MedCaseEvidenceConfirmed', data: again }, again);
     given(medCase).when(confirmOnce(evidence)).rejected('not_found');
   });
-  it('is one of twenty at most, when it is asked for and again when it is confirmed', () => {
+  it('is limited to twenty files, both when requested and when confirmed', () => {
     const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {
       const evidenceId = `0000000000000000000000m${String(n).padStart(3, '0')}` as EvidenceId;
       return { type: 'MedCaseEvidenceConfirmed', data: { ...evidence, evidenceId } };
@@ -81,7 +81,7 @@ describe('evidence of a case', () => {
       .when(confirmEvidence(first))
       .then(first);
   });
-  it('is taken by open and appealed cases; what was confirmed before is so for ever', () => {
+  it('is accepted for open and appealed cases; a confirmed file stays confirmed after the case ends', () => {
     expect(evidenceRefusal(caseAfter(...APPEALED))).to.equal(null);
     expect(evidenceRefusal(medCase.initial)?.code).to.equal('not_found');
     for (const end of [ACCEPTED, REJECTED, CLOSED])

@@ -1,10 +1,10 @@
-// What a merchant may declare of a file (rule Q6).
+// What a merchant may declare about an evidence file (rule Q6).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isFileName } from '../../../domain/dispute/evidenceFile.ts';
 
-describe('a file that is declared', () => {
-  it('has a name that no file system takes for a path', () => {
+describe('the name of a declared file', () => {
+  it('has 1 to 255 characters, no path separators, no control characters, and is not “.” or “..”', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }), (text) => {
         const isPath = text === '.' || text === '..' || /[/\\]/.test(text);

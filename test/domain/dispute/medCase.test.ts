@@ -39,7 +39,7 @@ import {
 } from './caseStories.ts';
 
 describe('a dispute case', () => {
-  it('opens once, as it was first opened', () => {
+  it('opens once and keeps its original terms', () => {
     given(medCase)
       .when(openCase(caseTerms(), OPENED_AT))
       .then(caseOpened(), 'opened')
@@ -48,7 +48,7 @@ describe('a dispute case', () => {
       .when(openCase(caseTerms({ reason: 'another' }), AT))
       .then('opened');
   });
-  it('evidence is asked for while it is open or appealed, again too', () => {
+  it('records each request for evidence while it is open or appealed', () => {
     const asked: MedCaseEvent = { type: 'MedCaseEvidenceRequested', data: { at: AT } };
     for (const history of [OPEN, APPEALED])
       given(medCase, ...history)
@@ -58,7 +58,7 @@ describe('a dispute case', () => {
         .when(requestEvidence(LATER))
         .then({ ...asked, data: { at: LATER } }, 'recorded');
   });
-  it('an open one is appealed once', () => {
+  it('can be appealed once while it is open', () => {
     given(medCase, ...OPEN)
       .when(appealCase('It came.', AT))
       .then(APPEALED[1] as MedCaseEvent, 'recorded')
@@ -66,7 +66,7 @@ describe('a dispute case', () => {
       .when(appealCase('It came.', AT))
       .rejected('case_not_open');
   });
-  it('the reason of an appeal has 5 to 2,000 characters, as people count them', () => {
+  it('requires an appeal reason of 5 to 2,000 characters', () => {
     for (const reason of ['', 'four', '     ', 'x'.repeat(2_001), '😀😀😀😀'])
       given(medCase, ...OPEN)
         .when(appealCase(reason, AT))
@@ -76,13 +76,13 @@ describe('a dispute case', () => {
         .when(appealCase(reason, AT))
         .then({ type: 'MedCaseAppealed', data: { reason, at: AT } }, 'recorded');
   });
-  it('a bad reason is told before anything else', () => {
+  it('reports an invalid appeal reason before any other problem', () => {
     given(medCase).when(appealCase('no', AT)).rejected('invalid_reason', 'reason');
     given(medCase, ...OPEN, ACCEPTED)
       .when(appealCase('no', AT))
       .rejected('invalid_reason', 'reason');
   });
-  it('an open one is accepted once, and that is final', () => {
+  it('can be accepted once while it is open, and the acceptance is final', () => {
     given(medCase, ...OPEN)
       .when(acceptCase(true, AT))
       .then(ACCEPTED, 'recorded')
@@ -97,7 +97,7 @@ describe('a dispute case', () => {
     ['open', OPEN],
     ['appealed', APPEALED],
   ] as const)
-    it(`an ${name} one is ruled: the same report twice is nothing, and the next one is late`, () => {
+    it(`records a ruling while ${name}: the same report again is idempotent, and the next report is late`, () => {
       given(medCase, ...history)
         .when(ruling(AGREED))
         .then(REJECTED, 'recorded')
@@ -122,9 +122,9 @@ describe('a dispute case', () => {
       }
     });
 
-  describe('whose outcome is reviewed', () => {
+  describe('under review', () => {
     const reviewed = given(medCase, ...OPEN, REVIEW);
-    it('stays as it is; meanwhile nothing else ends it, but the merchant may appeal', () => {
+    it('keeps its status and rejects acceptance and rulings, but allows an appeal', () => {
       given(medCase, ...OPEN)
         .when(ruling(AGREED, 2, true))
         .then(REVIEW, 'recorded')
@@ -134,7 +134,7 @@ describe('a dispute case', () => {
       reviewed.when(ruling('withdrawn', 3)).rejected('case_under_review');
       reviewed.when(appealCase('It came.', AT)).then(APPEALED[1] as MedCaseEvent, 'recorded');
     });
-    it('ends so when an operator approves it', () => {
+    it('ends with the reviewed outcome when an operator approves it', () => {
       reviewed
         .when(reviewCase(true, true, LATER))
         .then(
@@ -149,7 +149,7 @@ describe('a dispute case', () => {
         .when(reviewCase(true, true, LATER))
         .rejected('case_not_open');
     });
-    it('goes on as it was when an operator refuses it, and can be ruled anew', () => {
+    it('keeps its status when an operator refuses the outcome, and can be ruled again', () => {
       const refused: MedCaseEvent = { type: 'MedCaseReviewRefused', data: { at: LATER } };
       const after = reviewed
         .when(reviewCase(false, true, LATER))
@@ -161,7 +161,7 @@ describe('a dispute case', () => {
     });
   });
 
-  it('is refused in this order: no such case, then not open', () => {
+  it('is rejected with not_found if it does not exist, and with case_not_open if it has ended', () => {
     const decisions = {
       evidence: requestEvidence(AT),
       appeal: appealCase('It came.', AT),
@@ -176,7 +176,7 @@ describe('a dispute case', () => {
       }
     }
   });
-  it('an end says whether webhooks tell of it, as it was decided (Q5)', () => {
+  it('records at its end whether webhooks announce it (Q5)', () => {
     const ruled = { report: 2, review: false, at: at('16:59:00') };
     for (const announced of [true, false])
       for (const [name, history, decide] of [
@@ -192,7 +192,7 @@ describe('a dispute case', () => {
         expect([after.closedAt, after.announced], `${name}, ${announced}`).to.deep.equal([AT, announced]);
       }
   });
-  it('what the outside sees of it follows its events', () => {
+  it('shows its events in its public snapshot', () => {
     const asked: MedCaseEvent = { type: 'MedCaseEvidenceRequested', data: { at: at('16:30:00') } };
     const deadline = at('23:00:00');
     const opened = caseOpened({ responseDeadline: deadline });
@@ -225,7 +225,7 @@ describe('a dispute case', () => {
       updatedAt: LATER,
     });
   });
-  it('an end by the bank shows the time that the bank reported, not ours; an acceptance none', () => {
+  it('shows the ruling time that the bank reported, and none for an acceptance', () => {
     for (const [decide, ruledAt] of [
       [ruling(AGREED), at('16:59:00')],
       [ruling(DISAGREED), at('16:59:00')],
@@ -238,10 +238,10 @@ describe('a dispute case', () => {
     const reviewed = played([...OPEN, REVIEW], reviewCase(true, true, LATER));
     expect([reviewed.ruledAt, reviewed.closedAt]).to.deep.equal([at('16:59:00'), LATER]);
   });
-  it('an outcome that waits for a review waits no more once the case has ended', () => {
+  it('drops a pending review when it ends', () => {
     for (const end of [ACCEPTED, REJECTED, CLOSED]) expect(caseAfter(...OPEN, REVIEW, end).review).to.equal(null);
   });
-  it('updated_at tells of what shows: answers, requests and evidence; not of reminders and reviews', () => {
+  it('changes updated_at for requests, appeals and evidence, but not for reminders and reviews', () => {
     const file = {
       evidenceId: '00000000000000000000000mv1' as EvidenceId,
       fileName: 'recibo.png',
@@ -262,7 +262,7 @@ describe('a dispute case', () => {
     for (const [event, updatedAt] of updates)
       expect(caseAfter(...OPEN, event).updatedAt, event.type).to.equal(updatedAt);
   });
-  it('closed_at is set by every end, and money_outcome with it', () => {
+  it('sets closed_at and money_outcome at every end', () => {
     for (const [end, outcome] of [
       [ACCEPTED, 'lost'],
       [REJECTED, 'lost'],
@@ -279,7 +279,7 @@ describe('the reminder of the deadline (Q2)', () => {
   const deadline = parseTimestamp('2026-11-24T16:00:00.000Z');
   const dayBefore = parseTimestamp('2026-11-23T16:00:00.000Z');
   const opened = caseOpened({ responseDeadline: deadline });
-  it('is due a day before, once, and not before', () => {
+  it('is due one day before the deadline, once', () => {
     expect(reminderAt(caseAfter(opened))).to.equal(dayBefore);
     given(medCase, opened)
       .when(nearDeadline(parseTimestamp('2026-11-23T15:59:59.999Z')))
@@ -289,7 +289,7 @@ describe('the reminder of the deadline (Q2)', () => {
       .then({ type: 'MedCaseDeadlineNeared', data: { at: dayBefore } }, 'recorded')
       .again('nothing');
   });
-  it('is not for those that were answered, have none, or had theirs before they opened', () => {
+  it('is not sent for cases that were answered, have no deadline, or opened at their deadline', () => {
     const cases: readonly (readonly MedCaseEvent[])[] = [
       [],
       OPEN,
@@ -305,7 +305,7 @@ describe('the reminder of the deadline (Q2)', () => {
           .when(nearDeadline(now))
           .then('nothing');
   });
-  it('is due at once when less than a day was left at the opening', () => {
+  it('is due immediately if less than one day was left when the case opened', () => {
     const soon = caseOpened({ responseDeadline: addMillis(OPENED_AT, 1) });
     given(medCase, soon)
       .when(nearDeadline(OPENED_AT))
@@ -314,8 +314,8 @@ describe('the reminder of the deadline (Q2)', () => {
   });
 });
 
-describe('any history of decisions', () => {
-  it('ends a case at most once, and never changes it afterwards but for its evidence', () => {
+describe('any sequence of decisions', () => {
+  it('ends a case at most once and afterwards adds nothing but late reports', () => {
     const decision = fc.constantFrom(
       appealCase('It came.', AT),
       acceptCase(true, AT),

@@ -10,7 +10,7 @@ import {
 import { addMillis, DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
-describe('the civil day of São Paulo', () => {
+describe('saoPauloDay', () => {
   for (const [at, day, why] of [
     ['2026-11-21T02:59:59.999Z', '2026-11-20', 'three hours behind UTC'],
     ['2026-11-21T03:00:00.000Z', '2026-11-21', 'three hours behind UTC'],
@@ -32,16 +32,16 @@ describe('the civil day of São Paulo', () => {
     ['0987-06-05T12:00:00.000Z', '0987-06-05', 'a year of three digits'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31', 'the last instant'],
   ] as const)
-    it(`at ${at} is ${day} (${why})`, () => {
+    it(`returns ${day} for ${at} (${why})`, () => {
       expect(saoPauloDay(parseTimestamp(at))).to.equal(day);
     });
 
-  it('is the same when asked twice', () => {
+  it('returns the same day when called twice', () => {
     const at = parseTimestamp('2026-11-21T13:00:00.000Z');
     expect([saoPauloDay(at), saoPauloDay(at)]).to.deep.equal(['2026-11-21', '2026-11-21']);
   });
 
-  it('is the same at both ends of an hour, and another in the hour asked for next', () => {
+  it('returns the same day for both ends of an hour and recomputes for the next hour', () => {
     const days = ['2019-01-15T01:00', '2019-01-15T01:59', '2019-01-15T02:00', '2019-01-15T01:00', '1913-01-01T03:06'];
     expect(days.map((at) => saoPauloDay(parseTimestamp(`${at}:28.000Z`)))).to.deep.equal([
       '2019-01-14',
@@ -53,9 +53,9 @@ describe('the civil day of São Paulo', () => {
     expect(saoPauloDay(parseTimestamp('1913-01-01T03:06:27.000Z'))).to.equal('1912-12-31');
   });
 
-  it('is what the rules of the zone say, in whatever order hours are asked for (law)', () => {
+  it('agrees with the rules of the time zone for any order of calls (law)', () => {
     const rules = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Sao_Paulo' });
-    // Nights of both offsets, and of each change between them.
+    // Nights with either UTC offset, and nights of each change between them.
     const nights = ['2026-11-21', '2026-11-22', '2019-01-15', '2018-11-04', '2018-11-05', '2019-02-17', '1914-01-01'];
     const night = fc.constantFrom(...nights).map((day) => Date.parse(day));
     const instant = fc.tuple(night, fc.integer({ min: 0, max: 4 * HOUR_MS })).map(([from, by]) => from + by);
@@ -68,11 +68,11 @@ describe('the civil day of São Paulo', () => {
   });
 
   for (const at of ['0001-01-01T23:59:59.999Z', '0000-01-01T00:00:00.000Z'])
-    it(`is not told for ${at}`, () => {
+    it(`rejects ${at}`, () => {
       expect(() => saoPauloDay(parseTimestamp(at))).to.throw(RangeError, '0001-01-02');
     });
 
-  it('never goes back, and is the UTC day or the one before it (law)', () => {
+  it('never decreases and is the UTC day or the day before (law)', () => {
     const instant = fc.integer({ min: Date.parse('1990-01-01'), max: Date.parse('2100-01-01') }).map(fromMillis);
     fc.assert(
       fc.property(instant, (at) => {
@@ -84,18 +84,18 @@ describe('the civil day of São Paulo', () => {
   });
 });
 
-describe('the number of a civil day', () => {
+describe('epochDayOf', () => {
   for (const [day, number] of [
     ['1970-01-01', 0],
     ['1969-12-31', -1],
     ['2000-03-01', 11_017],
     ['2026-11-21', 20_778],
   ] as const)
-    it(`${day} is ${number}`, () => {
+    it(`returns ${number} for ${day}`, () => {
       expect(epochDayOf(day)).to.equal(number);
     });
 
-  it('grows by one a day (law)', () => {
+  it('increases by one per day (law)', () => {
     fc.assert(
       fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (number) => {
         expect(epochDayOf(fromMillis(number * DAY_MS).slice(0, 10))).to.equal(number);
@@ -104,20 +104,20 @@ describe('the number of a civil day', () => {
   });
 
   for (const text of ['2026-02-29', '2026-13-01', '2026-1-1', '2026-11-21T00:00:00.000Z', '', '21/11/2026'])
-    it(`${JSON.stringify(text)} has none`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(() => epochDayOf(text)).to.throw(RangeError, `not a civil day: ${text}`);
     });
 });
 
-describe('the last business days', () => {
-  it('are civil days, weekends and holidays included, the last of them today', () => {
+describe('lastBusinessDays', () => {
+  it('returns civil days up to today, including weekends and holidays', () => {
     expect(lastBusinessDays('2026-11-23', 4)).to.deep.equal(['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23']);
     expect(lastBusinessDays('2026-01-01', 2)).to.deep.equal(['2025-12-31', '2026-01-01']);
     expect(lastBusinessDays('2028-03-01', 2)).to.deep.equal(['2028-02-29', '2028-03-01']);
     expect(lastBusinessDays('2026-11-23', 1)).to.deep.equal(['2026-11-23']);
   });
 
-  it('are as many as asked for, without a gap (law)', () => {
+  it('returns the requested number of days without gaps (law)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 1, max: 3_650 }), (last, count) => {
         const today = fromMillis(last * DAY_MS).slice(0, 10);
@@ -130,7 +130,7 @@ describe('the last business days', () => {
   });
 });
 
-describe('the end of a civil day (P5)', () => {
+describe('endOfCivilDay (P5)', () => {
   for (const [at, days, zone, end, why] of [
     ['2026-11-23T07:47:00.000Z', 3, 'America/Sao_Paulo', '2026-11-27T02:59:59.999Z', 'three hours behind UTC'],
     ['2026-11-23T02:59:59.999Z', 3, 'America/Sao_Paulo', '2026-11-26T02:59:59.999Z', 'made late on the 22nd there'],
@@ -152,11 +152,11 @@ describe('the end of a civil day (P5)', () => {
     ['2026-03-26T12:00:00.000Z', 3, 'Europe/Lisbon', '2026-03-29T22:59:59.999Z', 'the day on which summer begins'],
     ['2026-10-22T12:00:00.000Z', 3, 'Europe/Lisbon', '2026-10-25T23:59:59.999Z', 'the day on which it ends'],
   ] as const)
-    it(`${days} days after ${at} in ${zone} is ${end} (${why})`, () => {
+    it(`returns ${end} for ${days} days after ${at} in ${zone} (${why})`, () => {
       expect(endOfCivilDay(parseTimestamp(at), days, zone)).to.equal(end);
     });
 
-  it('is the last millisecond of its day in the zone, and the next day begins with the next one (law)', () => {
+  it('returns the last millisecond of the day in the zone (law)', () => {
     const zones = ['America/Sao_Paulo', 'Europe/Lisbon'] as const;
     const rules = Object.fromEntries(
       zones.map((timeZone) => [timeZone, new Intl.DateTimeFormat('sv-SE', { timeZone })]),
@@ -174,14 +174,14 @@ describe('the end of a civil day (P5)', () => {
   });
 });
 
-describe('the bounds of a civil day', () => {
+describe('civilDayBounds', () => {
   const boundsOf = (day: string) => civilDayBounds(day, 'America/Sao_Paulo');
-  it('are its first and last millisecond', () => {
+  it('returns the first and last millisecond of the day', () => {
     expect(boundsOf('2026-11-29')).to.deep.equal({ from: '2026-11-29T03:00:00.000Z', to: '2026-11-30T02:59:59.999Z' });
     expect(boundsOf('9999-12-30')?.to).to.equal('9999-12-31T02:59:59.999Z');
   });
   for (const day of ['', '2026-02-30', '1914-01-01', '9999-12-31'])
-    it(`are none of '${day}'`, () => {
+    it(`returns null for '${day}'`, () => {
       expect(boundsOf(day)).to.equal(null);
     });
 });

@@ -1,4 +1,4 @@
-// Every amount that anybody reads is made of this: exact to the last digit, whatever its size and sign.
+// Every amount shown to a user is formatted by this function, so it must be exact for every size and sign.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -24,11 +24,11 @@ describe('decimalText', () => {
     [-7, 0, '-7', '-7'],
     [0, 0, '0', '0'],
   ] as const)
-    it(`${minor} with ${decimals} decimals is ${plain}`, () => {
+    it(`formats ${minor} with ${decimals} decimals as ${plain}`, () => {
       expect([decimalText(minor, decimals), decimalText(minor, decimals, PT_BR)]).to.deep.equal([plain, grouped]);
     });
 
-  it('loses no digit of any amount (law)', () => {
+  it('preserves every digit of every amount (law)', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.integer({ min: 0, max: 20 }), (minor, decimals) => {
         const text = decimalText(minor, decimals);
@@ -40,14 +40,14 @@ describe('decimalText', () => {
     );
   });
 
-  it('refuses what is no amount', () => {
+  it('rejects non-integers, unsafe integers and invalid numbers of decimals', () => {
     for (const minor of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
       expect(() => decimalText(minor, 2), String(minor)).to.throw(RangeError);
     for (const decimals of [-1, 1.5, Number.NaN])
       expect(() => decimalText(1, decimals), String(decimals)).to.throw(RangeError);
   });
 
-  it('stands behind what operators read', () => {
+  it('formats the amounts shown to operators', () => {
     expect(amountText(99_999_999_999, 'BRL')).to.equal('999999999.99');
     expect(amountText(-99_999_999_999, 'BRL')).to.equal('-999999999.99');
     expect(amountText(-5, 'BTC')).to.equal('-0.00000005');

@@ -1,4 +1,4 @@
-// Outcomes that an operator enters because an institution never answers (rule V9): of refunds, payouts and returns.
+// Outcomes of refunds, payouts and returns that an operator enters because an institution never answers (rule V9).
 import { expect } from 'chai';
 import type { EnteredOutcome } from '../../../domain/kernel/enteredOutcome.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -44,9 +44,9 @@ const REQUESTED: RefundEvent = {
 };
 const UNKNOWN: RefundEvent = { type: 'RefundOutcomeUnknown', data: { at: REFUND_REQUESTED_AT } };
 
-describe('the outcome that an operator enters', () => {
+describe('an outcome entered by an operator', () => {
   const at = dayAfter(REFUND_REQUESTED_AT);
-  it('of a refund ends it, once; the other outcome is refused then', () => {
+  it('ends a refund once; the opposite outcome is then rejected', () => {
     const entered: RefundEvent = { type: 'RefundOutcomeEntered', data: { ...DONE, at } };
     const done = given(refund, REQUESTED, UNKNOWN)
       .when(enterRefundOutcome(DONE, at))
@@ -65,7 +65,7 @@ describe('the outcome that an operator enters', () => {
       .when(recordRefundOutcome({ kind: 'confirmed', endToEndId: 'E' }, at))
       .then({ type: 'RefundConfirmedLate', data: { endToEndId: 'E', at } }, 'recorded');
   });
-  it('of a refund that is young, was not sent or does not exist is refused', () => {
+  it('is rejected for a refund that is less than a day old, was not sent or does not exist', () => {
     given(refund, REQUESTED, UNKNOWN)
       .when(enterRefundOutcome(DONE, tooSoon(REFUND_REQUESTED_AT)))
       .rejected('invalid_request');
@@ -74,7 +74,7 @@ describe('the outcome that an operator enters', () => {
   });
 
   const money = { amount: toMinor(1_000), fee: toMinor(50), currency: 'BRL' as const };
-  it('of a payout ends it, once; a confirmation after that takes the money again', () => {
+  it('ends a payout once; a later confirmation is recorded as late', () => {
     const later = dayAfter(LATER);
     const story = [payoutRequested(), payoutSubmitted, payoutUnknown];
     given(payout, ...story)
@@ -102,7 +102,7 @@ describe('the outcome that an operator enters', () => {
     given(payout, payoutRequested()).when(enterPayoutOutcome(DONE, later)).rejected('invalid_request');
   });
 
-  it('of a return ends it, once; a refused one waits for an operator', () => {
+  it('ends a return once; a refused return waits for an operator', () => {
     const rejected = sentBack('wrong_amount');
     if (rejected.type !== 'TransactionPaymentRejected') throw new Error('not rejected');
     const { returnId, at: askedAt, incoming } = rejected.data;

@@ -14,7 +14,7 @@ const GROUPS = partition<Event>()({ life: { start: ['Opened'], end: ['Closed'] }
 const paid: Event = { type: 'Paid', data: { amount: 1 } };
 
 describe('event groups', () => {
-  it('a partition has each type in exactly one group', () => {
+  it('partition() requires each type in exactly one group', () => {
     const of = partition<Event>();
     // @ts-expect-error: a type is in no group
     of({ life: ['Opened', 'Closed'], money: ['Paid'] });
@@ -30,7 +30,7 @@ describe('event groups', () => {
     of({ life: ['Opened', 'Closed', 'Reopened'], name: ['Renamed'], money: ['Paid'] });
   });
 
-  it('a consumer reads or ignores every group', () => {
+  it('reading() requires every group to be either read or ignored', () => {
     reading(GROUPS, { reads: ['money'], ignores: ['life', 'name'] });
     reading(GROUPS, { reads: ['money', 'start'], ignores: ['end', 'name'] });
     // @ts-expect-error: a group is neither read nor ignored
@@ -47,7 +47,7 @@ describe('event groups', () => {
     reading(GROUPS, { reads: ['money'], nothing: ['Closed'], ignores: ['life', 'name'] });
   });
 
-  it('a guard narrows to what is read, so that the compiler asks for each type of it', () => {
+  it('the guard narrows to the types that are read, so that the compiler checks each of them', () => {
     const isRead = reading(GROUPS, { reads: ['money', 'life'], nothing: ['Closed'], ignores: ['name'] });
     const amountOf = (event: Event): number | null => {
       if (!isRead(event)) return null;

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../../../domain/kernel/idMap.ts';
 
-/** Few characters: paths that begin alike, ids that others begin with, and the same id again are frequent. */
+/** A small alphabet, so that common prefixes and repeated ids occur often. */
 const id = fc.string({ unit: fc.constantFrom('0', 'a', 'z'), maxLength: 5 });
 const steps = fc.array(fc.tuple(id, fc.option(fc.nat())), { maxLength: 60 });
 
-describe('a map by id', () => {
-  it('holds what a Map holds, and each older one what it held', () => {
+describe('an id map', () => {
+  it('behaves like a Map, and older versions keep their entries', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const model = new Map<string, number>();
@@ -26,11 +26,11 @@ describe('a map by id', () => {
       }),
     );
   });
-  it('without an entry that it does not have is itself', () => {
+  it('returns itself when an absent entry is removed', () => {
     const map = withEntry(withEntry(EMPTY_ID_MAP, 'ab', 1), 'ac', 2);
     for (const absent of ['', 'a', 'ad', 'abc', 'b']) expect(withoutEntry(map, absent)).to.equal(map);
   });
-  it('that loses all of its entries is empty again', () => {
+  it('equals the empty map after all entries are removed', () => {
     const map = withEntry(withEntry(EMPTY_ID_MAP, 'ab', 1), 'ac', 2);
     expect(withoutEntry(withoutEntry(map, 'ab'), 'ac')).to.deep.equal(EMPTY_ID_MAP);
   });

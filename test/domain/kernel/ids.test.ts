@@ -23,7 +23,7 @@ import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoin
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
-/** The other way round. */
+/** The inverse of encodeRawId(). */
 const encodedBytes = (raw: string): Uint8Array => {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
   const number = [...raw].reduce((sum, digit) => sum * 32n + BigInt(alphabet.indexOf(digit)), 0n);
@@ -39,18 +39,18 @@ describe('encodeRawId', () => {
     ['00000000000000000000000000000020', '00000000000000000000000010'],
     ['80000000000000000000000000000000', '40000000000000000000000000'],
     ['ffffffffffffffffffffffffffffffff', '7zzzzzzzzzzzzzzzzzzzzzzzzz'],
-    ['01563e3ab5d3d6764c61efb99302bd5b', RAW], // the example of the ULID specification, which encodes alike
+    ['01563e3ab5d3d6764c61efb99302bd5b', RAW], // The example of the ULID specification, which uses the same encoding.
   ] as const)
-    it(`writes ${hex} as ${raw}`, () => {
+    it(`encodes ${hex} as ${raw}`, () => {
       expect(encodeRawId(bytesOf(hex))).to.equal(raw);
     });
 
   for (const length of [0, 15, 17, 32])
-    it(`refuses ${length} bytes`, () => {
+    it(`rejects ${length} bytes`, () => {
       expect(() => encodeRawId(new Uint8Array(length))).to.throw(RangeError, `not ${length}`);
     });
 
-  it('gives 26 characters of lower-case Crockford base32 that hold the number', () => {
+  it('returns 26 characters of lower-case Crockford base32 that encode the same number', () => {
     const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
     fc.assert(
       fc.property(bytes, (given) => {
@@ -63,7 +63,7 @@ describe('encodeRawId', () => {
     );
   });
 
-  it('keeps the order of the bytes', () => {
+  it('preserves the order of the bytes', () => {
     fc.assert(
       fc.property(bytes, bytes, fc.nat({ max: 16 }), (a, other, shared) => {
         const b = Uint8Array.from([...a.slice(0, shared), ...other.slice(shared)]);
@@ -82,9 +82,9 @@ describe('partitionOf', () => {
     ['5a041061050r3gg28a1c60t3gf', 680],
     ['7zzzzzzzzzzzzzzzzzzzzzzzzz', 1023],
   ] as const)
-    it(`of ${id} is ${partition}`, () => void expect(partitionOf(id as AccountId)).to.equal(partition));
+    it(`returns ${partition} for ${id}`, () => void expect(partitionOf(id as AccountId)).to.equal(partition));
 
-  it('is the first 10 of the 128 bits, and the rest is as the bytes are', () => {
+  it('returns the first 10 of the 128 bits, and idInPartition() keeps the other bits', () => {
     fc.assert(
       fc.property(bytes, fc.nat({ max: 1023 }), (given, partition) => {
         const id = idInPartition<AccountId>(partition, given);
@@ -95,20 +95,20 @@ describe('partitionOf', () => {
       }),
     );
   });
-  it('is refused for a number of bytes that no id has', () => {
+  it('idIn() rejects a wrong number of bytes', () => {
     expect(() => idIn(PLATFORM_ACCOUNT, new Uint8Array(32))).to.throw(RangeError, 'not 32');
   });
 });
 
-describe('ids that begin with the time', () => {
+describe('timed ids', () => {
   const rest = fc.uint8Array({ minLength: BEHIND_TIME, maxLength: BEHIND_TIME });
   const millis = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
-  it('are written as the ULID specification writes its example', () => {
+  it('match the example of the ULID specification', () => {
     expect(encodeTimedId(0x01563e3ab5d3, bytesOf('d6764c61efb99302bd5b'))).to.equal(RAW);
     expect(timeOfId(RAW as RequestLogId)).to.equal(1_469_922_850_259);
   });
-  it('say their time, and stand in its order whatever is behind it', () => {
+  it('contain their time and sort by it, whatever follows', () => {
     fc.assert(
       fc.property(millis, millis, rest, rest, (a, b, restA, restB) => {
         const [idA, idB] = [encodeTimedId(a, restA), encodeTimedId(b, restB)];
@@ -117,7 +117,7 @@ describe('ids that begin with the time', () => {
       }),
     );
   });
-  it('need ten bytes behind the time', () => {
+  it('require ten bytes after the time', () => {
     expect(() => encodeTimedId(0, new Uint8Array(BEHIND_TIME + 1))).to.throw(RangeError);
   });
 });
@@ -137,43 +137,43 @@ const NOT_RAW = [
 ];
 
 describe('isRawId', () => {
-  it('accepts the lowest, the highest and another', () => {
+  it('accepts the lowest id, the highest id and one between them', () => {
     expect(['0'.repeat(26), `7${'z'.repeat(25)}`, RAW].map(isRawId)).to.deep.equal([true, true, true]);
   });
 
   for (const value of [...NOT_RAW, `ch_${RAW}`, null, undefined, 1, [RAW]])
-    it(`refuses ${JSON.stringify(value)}`, () => {
+    it(`rejects ${JSON.stringify(value)}`, () => {
       expect(isRawId(value)).to.equal(false);
     });
 });
 
 describe('parseId', () => {
-  it('takes the raw form and each prefixed one', () => {
+  it('accepts the raw form and the form with each given prefix', () => {
     const read = (text: string): string | null => parseId(text, PREFIX.charge, PAYMENT.idPrefix);
     expect([RAW, `ch_${RAW}`, `tx_${RAW}`].map(read)).to.deep.equal([RAW, RAW, RAW]);
     expect([`we_${RAW}`, `ch_ch_${RAW}`, `CH_${RAW}`, 'ch_', 'ch'].map(read)).to.deep.equal(Array(5).fill(null));
   });
 
-  it('takes the raw form alone when no prefix is given', () => {
+  it('accepts only the raw form if no prefix is given', () => {
     expect([parseId(RAW), parseId(`ch_${RAW}`)]).to.deep.equal([RAW, null]);
   });
 
   for (const text of NOT_RAW)
-    it(`refuses ${JSON.stringify(text)}, raw or prefixed`, () => {
+    it(`rejects ${JSON.stringify(text)}, with or without a prefix`, () => {
       expect([parseId(text, 'ch_'), parseId(`ch_${text}`, 'ch_')]).to.deep.equal([null, null]);
       expect(parsePrefixedId(`ch_${text}`, 'ch_')).to.equal(null);
     });
 });
 
 describe('parsePrefixedId', () => {
-  it('takes the prefixed form alone', () => {
+  it('accepts only the prefixed form', () => {
     const read = (text: string): string | null => parsePrefixedId(text, WEBHOOK_ENDPOINT.idPrefix);
     expect([`we_${RAW}`, RAW, `wd_${RAW}`, `we_we_${RAW}`].map(read)).to.deep.equal([RAW, null, null, null]);
   });
 });
 
 describe('PREFIX', () => {
-  it('has no prefix that begins another', () => {
+  it('contains no prefix that starts with another prefix', () => {
     const ofAggregates = AGGREGATES.flatMap(({ idPrefix }) => idPrefix ?? []);
     expect(new Set(ofAggregates).size).to.equal(ofAggregates.length);
     const all = [...new Set([...Object.values(PREFIX), ...ofAggregates])];

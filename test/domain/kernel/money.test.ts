@@ -17,25 +17,25 @@ const MAX = Number.MAX_SAFE_INTEGER;
 
 describe('toMinor', () => {
   for (const value of [0, 1, -1, AMOUNT_MIN, AMOUNT_MAX, MAX, -MAX])
-    it(`takes ${value}`, () => {
+    it(`accepts ${value}`, () => {
       expect(toMinor(value)).to.equal(value);
     });
 
-  it('has one zero, as JSON has', () => {
+  it('normalizes −0 to 0, as JSON does', () => {
     expect([toMinor(-0), ZERO, negate(ZERO)].map((zero) => Object.is(zero, 0))).to.deep.equal([true, true, true]);
   });
 
   for (const value of [0.5, 1.1, MAX + 1, -MAX - 1, 1e21, Number.NaN, Number.POSITIVE_INFINITY, '1', null, undefined])
-    it(`refuses ${JSON.stringify(value)} (${String(value)})`, () => {
+    it(`rejects ${JSON.stringify(value)} (${String(value)})`, () => {
       expect(() => toMinor(value as number)).to.throw(RangeError);
     });
 });
 
-describe('sums of money', () => {
+describe('arithmetic of amounts', () => {
   const five = toMinor(5);
   const seven = toMinor(7);
 
-  it('add, subtract, negate and least', () => {
+  it('adds, subtracts, negates and returns the smaller amount', () => {
     expect([
       add(five, seven),
       subtract(five, seven),
@@ -45,12 +45,12 @@ describe('sums of money', () => {
     ]).to.deep.equal([12, -2, -5, 5, 5]);
   });
 
-  it('throw rather than round', () => {
+  it('throws instead of rounding', () => {
     expect(() => add(toMinor(MAX), toMinor(1))).to.throw(RangeError);
     expect(() => subtract(toMinor(-MAX), toMinor(1))).to.throw(RangeError);
   });
 
-  it('what is added and taken away again changes nothing', () => {
+  it('returns the original amount when an added amount is subtracted again', () => {
     const amount = fc.integer({ min: -AMOUNT_MAX, max: AMOUNT_MAX }).map(toMinor);
     fc.assert(
       fc.property(amount, amount, (a, b) => {
@@ -69,7 +69,7 @@ describe('basisPointsOf', () => {
     [12_345, 10_000, 12_345],
     [10_000, 100, 100],
     [49, 100, 0], // 0.49
-    [50, 100, 1], // 0.50: half goes up
+    [50, 100, 1], // 0.50: half rounds up
     [149, 100, 1],
     [150, 100, 2],
     [1, 4_999, 0],
@@ -79,7 +79,7 @@ describe('basisPointsOf', () => {
     [AMOUNT_MAX, 9_999, 99_989_999_999],
     [AMOUNT_MAX, 10_000, AMOUNT_MAX],
   ] as const)
-    it(`${bps} bps of ${amount} are ${share}`, () => {
+    it(`returns ${share} for ${bps} bps of ${amount}`, () => {
       expect(basisPointsOf(toMinor(amount), bps)).to.equal(share);
     });
 
@@ -90,11 +90,11 @@ describe('basisPointsOf', () => {
     [100, 0.5],
     [100, Number.NaN],
   ] as const)
-    it(`refuses ${bps} bps of ${amount}`, () => {
+    it(`rejects ${bps} bps of ${amount}`, () => {
       expect(() => basisPointsOf(toMinor(amount), bps)).to.throw(RangeError);
     });
 
-  it('rounds half-up exactly, up to the greatest amount', () => {
+  it('rounds half up exactly, up to the largest amount', () => {
     const amount: fc.Arbitrary<Minor> = fc
       .oneof(fc.integer({ min: 0, max: AMOUNT_MAX }), fc.integer({ min: AMOUNT_MAX - 10_000, max: AMOUNT_MAX }))
       .map(toMinor);

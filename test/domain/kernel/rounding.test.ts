@@ -1,9 +1,9 @@
-// Half-up division, told again with BigInt (rules T2, T3).
+// Half-up division, checked against a BigInt implementation (rules T2, T3).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { divideHalfUp, percentHalfUp } from '../../../domain/kernel/rounding.ts';
 
-describe('rounding half-up', () => {
+describe('half-up rounding', () => {
   for (const [part, whole, percent] of [
     [0, 0, 0],
     [0, 5, 0],
@@ -15,9 +15,10 @@ describe('rounding half-up', () => {
     [199, 200, 100],
     [5, 5, 100],
   ] as const)
-    it(`${part} of ${whole} are ${percent} percent`, () => expect(percentHalfUp(part, whole)).to.equal(percent));
+    it(`returns ${percent} percent for ${part} of ${whole}`, () =>
+      expect(percentHalfUp(part, whole)).to.equal(percent));
 
-  it('is exact for all safe integers', () => {
+  it('is exact for safe integers', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (numerator, denominator) => {
         const [n, d] = [BigInt(numerator), BigInt(denominator)];

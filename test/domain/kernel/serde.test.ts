@@ -72,7 +72,7 @@ describe('shapes', () => {
     ['freeForm', freeForm(), [null, 0, 'a', [], { a: { b: [1] } }]],
   ] as never;
   for (const [name, shape, values] of good)
-    it(`${name} writes and reads back what is of it`, () => {
+    it(`${name} encodes and decodes its values unchanged`, () => {
       for (const value of values) {
         expect(shape.encode(value as never)).to.deep.equal(value);
         expect(shape.decode(throughJson(shape.encode(value as never)), 'x')).to.deep.equal(value);
@@ -99,21 +99,21 @@ describe('shapes', () => {
     ['freeForm', freeForm(), [undefined], 'x: expected a value'],
   ] as never;
   for (const [name, shape, values, message] of bad)
-    it(`${name} refuses what is not of it, saying where`, () => {
+    it(`${name} rejects other values and names the field`, () => {
       for (const value of values) expect(() => shape.decode(value, 'x')).to.throw(MalformedEvent, message);
     });
 
-  it('nullable reads a field that older data lacks as null', () => {
+  it('nullable decodes a missing field as null', () => {
     expect(record<{ n: number | null }>({ n: nullable(integer) }).decode({}, 'x')).to.deep.equal({ n: null });
   });
 
-  it('record writes and reads exactly its fields', () => {
+  it('record encodes and decodes only its own fields', () => {
     const shape = record<{ n: number }>({ n: integer });
     expect(shape.encode({ n: 1, secret: 's' } as { n: number })).to.deep.equal({ n: 1 });
     expect(shape.decode({ n: 1, extra: 2 }, 'x')).to.deep.equal({ n: 1 });
   });
 
-  it('money reads one zero', () => {
+  it('money decodes −0 as 0', () => {
     expect(Object.is(money.decode(-0, 'x'), 0)).to.equal(true);
   });
 
@@ -123,7 +123,7 @@ describe('shapes', () => {
     ['x.parts[1].amount', { ...sample, parts: [{ amount: 1 }, { amount: '2' }] }],
     ['x.metadata', { ...sample, metadata: undefined }],
   ] as const)
-    it(`say where a nested one is damaged: ${path}`, () => {
+    it(`report the path of a malformed nested field: ${path}`, () => {
       expect(() => sampleShape.decode(damaged, 'x')).to.throw(MalformedEvent, `${path}: expected`);
     });
 });
@@ -165,12 +165,12 @@ const serde = serdeOf<Counted | Sampled>({
 const AROUND = { subject: 's', account: 'a', mode: 'test', correlationId: 'c' };
 
 describe('serdeOf', () => {
-  it('names its types and keeps its table', () => {
+  it('exposes its types and its table', () => {
     expect(serde.types).to.deep.equal(['Counted', 'Sampled']);
     expect(serde.table.Sampled.personal).to.deep.equal(['note']);
   });
 
-  it('writes type, version and data', () => {
+  it('encodes an event as type, version and data', () => {
     const event: Counted = { type: 'Counted', data: { total: 2, unit: 'box', clerkName: 'Ana' } };
     const stored = { type: 'Counted', version: 3, data: { total: 2, unit: 'box', clerkName: 'Ana' } };
     expect(serde.encode(event)).to.deep.equal(stored);
@@ -182,20 +182,20 @@ describe('serdeOf', () => {
   const read = (version: number, data: Json, around?: typeof AROUND): unknown =>
     serde.decode({ type: 'Counted', version, data }, around).data;
 
-  it('lifts older versions one by one', () => {
+  it('upcasts older versions step by step', () => {
     const lifted = { total: 5, unit: 'piece', clerkName: 'ANA' };
     expect(read(1, { n: 5, by: 'Ana' })).to.deep.equal(lifted);
     expect(read(2, { total: 5, clerk: { name: 'ANA' } })).to.deep.equal(lifted);
     expect(read(3, lifted)).to.deep.equal(lifted);
   });
 
-  it('restores the fields that the data’s own version omits, and no others', () => {
+  it('restores only the fields that the stored version omits', () => {
     expect(read(1, { by: 'Ana' }, AROUND)).to.deep.equal({ total: 1, unit: 'piece', clerkName: 'ANA' });
     expect(read(3, { total: 1, clerkName: 'Ana' }, AROUND)).to.deep.equal({ total: 1, unit: 'box', clerkName: 'Ana' });
     expect(() => read(2, { clerk: { name: 'Ana' } }, AROUND)).to.throw(MalformedEvent, 'Counted.total');
   });
 
-  it('puts personal and erased values where the data’s own version has them', () => {
+  it('puts personal and erased values into the fields of the stored version', () => {
     const sealed = { type: 'Counted', version: 2, data: { total: 5, clerk: {} } };
     for (const [personal, name] of [
       [{ 'clerk.name': 'Ana' }, 'Ana'],
@@ -212,7 +212,7 @@ describe('serdeOf', () => {
     });
   });
 
-  it('knows of a type whose older versions alone have personal fields', () => {
+  it('reports personal fields of a type even if only older versions have them', () => {
     const bare = serdeOf<Counted>({ Counted: { ...counted, personal: [] } });
     expect([serde, bare].map(({ hasPersonal }) => hasPersonal('Counted'))).to.deep.equal([true, true]);
     const { 1: first, 2: second } = former;
@@ -222,7 +222,7 @@ describe('serdeOf', () => {
     );
   });
 
-  it('writes the version that the previous release can read, and reads it back whole', () => {
+  it('writes an older version for the previous release and reads it back completely', () => {
     const cautious = serdeOf<Counted>({ Counted: { ...counted, writes: 2 } });
     const event: Counted = { type: 'Counted', data: { total: 2, unit: 'piece', clerkName: 'Ana' } };
     const stored = { type: 'Counted', version: 2, data: { total: 2, clerk: { name: 'Ana' } } };
@@ -234,15 +234,15 @@ describe('serdeOf', () => {
     expect(() => lost.encode(event)).to.throw('Counted: version 1 has no downcast');
   });
 
-  it('does not lift what claims to be current', () => {
+  it('does not upcast data that claims the current version', () => {
     expect(() => read(3, { n: 5 })).to.throw(MalformedEvent, 'Counted.total: expected an integer');
   });
-  it('refuses damaged data of an older version', () => {
+  it('rejects malformed data of an older version', () => {
     expect(() => read(1, { n: '5', by: 'Ana' })).to.throw(MalformedEvent, 'Counted.n: expected an integer');
   });
 
   for (const version of [0, -1, 4, Number.NaN, 1.5, null, undefined])
-    it(`refuses version ${String(version)}`, () => {
+    it(`rejects version ${String(version)}`, () => {
       expect(() => read(version as number, { total: 1, unit: 'box', clerkName: 'Ana' })).to.throw(
         MalformedEvent,
         `Counted: expected a version from 1 to 3, not ${version}`,
@@ -255,13 +255,13 @@ describe('serdeOf', () => {
   });
 
   for (const type of ['Unknown', '', 'counted', 'toString', 'constructor', '__proto__'])
-    it(`refuses the type "${type}", to write and to read`, () => {
+    it(`rejects the type "${type}" when encoding and decoding`, () => {
       const message = `${type}: expected a known event type`;
       expect(() => serde.decode({ type, version: 1, data: {} })).to.throw(MalformedEvent, message);
       expect(() => serde.encode({ type, data: {} } as never)).to.throw(MalformedEvent, message);
     });
 
-  it('gives back every event through JSON', () => {
+  it('round-trips every event through JSON', () => {
     const minor = fc.maxSafeInteger().map(toMinor);
     const data: fc.Arbitrary<Sample> = fc.record({
       id: fc.string({ unit: 'grapheme' }),

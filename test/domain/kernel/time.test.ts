@@ -26,7 +26,7 @@ describe('Timestamp', () => {
     [1_795_266_000_000, '2026-11-21T13:00:00.000Z'],
     [253_402_300_799_999, '9999-12-31T23:59:59.999Z'],
   ] as const)
-    it(`writes ${millis} as ${text} and reads it back`, () => {
+    it(`formats ${millis} as ${text} and parses it back`, () => {
       expect([fromMillis(millis), toMillis(parseTimestamp(text))]).to.deep.equal([text, millis]);
     });
 
@@ -52,12 +52,12 @@ describe('Timestamp', () => {
     '2026-11-21T13:00:00.000Z\n',
     ' 2026-11-21T13:00:00.000Z',
   ])
-    it(`refuses ${JSON.stringify(value)}`, () => {
+    it(`rejects ${JSON.stringify(value)}`, () => {
       expect(isTimestamp(value)).to.equal(false);
       expect(() => parseTimestamp(value)).to.throw(RangeError);
     });
 
-  it('is what a calendar and a clock can show, and nothing else of its shape', () => {
+  it('accepts exactly the texts that are valid dates and times', () => {
     const pair = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
     const year = fc.integer({ min: 0, max: 9_999 }).map((n) => String(n).padStart(4, '0'));
     fc.assert(
@@ -76,17 +76,17 @@ describe('Timestamp', () => {
     expect([1900, 2000, 2026, 2028].map(standing)).to.deep.equal([ofEvery, ofLeap, ofEvery, ofLeap]);
   });
 
-  it('is never anything but a string', () => {
+  it('rejects everything but strings', () => {
     expect([0, null, undefined, new Date(0), [at], {}].map(isTimestamp)).to.deep.equal(Array(6).fill(false));
   });
 
-  it('throws on an instant that does not exist', () => {
+  it('throws for an instant out of range', () => {
     for (const millis of [Number.NaN, Number.POSITIVE_INFINITY, 8_640_000_000_000_001])
       expect(() => fromMillis(millis)).to.throw(RangeError);
   });
 });
 
-describe('arithmetic of time', () => {
+describe('time arithmetic', () => {
   it('adds across days, leap days and years, forward and back', () => {
     expect([
       addMillis(at, 1),
@@ -107,12 +107,12 @@ describe('arithmetic of time', () => {
     ]);
   });
 
-  it('counts seconds between, to the nearest', () => {
+  it('returns the seconds between two times, rounded to the nearest', () => {
     const after = (millis: number): number => secondsBetween(at, addMillis(at, millis));
     expect([0, 499, 500, 1_499, 90_000, -1_000].map(after)).to.deep.equal([0, 0, 1, 1, 90, -1]);
   });
 
-  it('tells the earlier and the later one', () => {
+  it('returns the earlier and the later time', () => {
     const next = addMillis(at, 1);
     expect([earlier(at, next), earlier(next, at), later(at, next), later(next, at), later(at, at)]).to.deep.equal([
       at,
@@ -123,13 +123,13 @@ describe('arithmetic of time', () => {
     ]);
   });
 
-  it('has its units', () => {
+  it('defines its units in milliseconds', () => {
     expect([SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS]).to.deep.equal([1_000, 60_000, 3_600_000, 86_400_000]);
   });
 
   const millis = fc.integer({ min: Date.UTC(1970, 0, 1), max: Date.UTC(9999, 11, 31) });
 
-  it('every instant comes back, in 24 characters', () => {
+  it('round-trips every instant as 24 characters', () => {
     fc.assert(
       fc.property(millis, (instant) => {
         const text = fromMillis(instant);
@@ -138,7 +138,7 @@ describe('arithmetic of time', () => {
     );
   });
 
-  it('text order is time order', () => {
+  it('sorts timestamps as text in time order', () => {
     const near = fc.integer({ min: -DAY_MS, max: DAY_MS });
     fc.assert(
       fc.property(fc.integer({ min: DAY_MS, max: Date.UTC(9999, 0, 1) }), near, (instant, by) => {
