@@ -33,22 +33,23 @@ const live = key({ keyId: SECOND, mode: 'live', fingerprint: 'b'.repeat(64), lab
 const fresh = key({ keyId: THIRD, fingerprint: 'c'.repeat(64), issuedAt: at('13:00:00') });
 
 describe('issueKey', () => {
-  it('issues a key, once', () => given(keyring).when(issueKey(key())).then(issued(key()), key()).again(key()));
-  it('again with other content is the key of the first time', () => {
+  it('issues a key and is idempotent', () =>
+    given(keyring).when(issueKey(key())).then(issued(key()), key()).again(key()));
+  it('returns the original key when repeated with other content', () => {
     given(keyring, issued(key()))
       .when(issueKey(key({ label: 'other', issuedAt: at('13:00:00') })))
       .then(key());
   });
-  it('keeps the keys of an account in order of issue', () => {
+  it('keeps an account’s keys in order of issue', () => {
     const after = given(keyring, issued(key())).when(issueKey(live)).then(issued(live), live).and();
     expect(workingKeys(after.state)).to.deep.equal([key(), live]);
   });
-  it('never brings back a key that was revoked, or rotated away', () => {
+  it('never reactivates a revoked or replaced key', () => {
     given(keyring, issued(key()), revoked(FIRST)).when(issueKey(key())).then(null);
     given(keyring, issued(key()), rotated(FIRST, fresh)).when(issueKey(key())).then(null);
   });
   for (const letter of ['x', '😀'])
-    it(`takes a label of 64 characters, and no longer one: ${letter}`, () => {
+    it(`accepts a label of 64 characters and rejects a longer one: ${letter}`, () => {
       const longest = key({ label: letter.repeat(64) });
       given(keyring).when(issueKey(longest)).then(issued(longest), longest);
       given(keyring)
@@ -58,7 +59,7 @@ describe('issueKey', () => {
 });
 
 describe('rotateKey', () => {
-  it('ends the old key and issues the new one in one event; label and mode stay', () => {
+  it('replaces the old key in one event and keeps its label and mode', () => {
     const { label: _, ...unlabelled } = fresh;
     const after = given(keyring, issued(key()), issued(live))
       .when(rotateKey(FIRST, unlabelled, undefined))
@@ -66,7 +67,7 @@ describe('rotateKey', () => {
       .and();
     expect(workingKeys(after.state)).to.deep.equal([live, fresh]);
   });
-  it('takes a new label, and an empty one', () => {
+  it('accepts a new label, including an empty one', () => {
     for (const label of ['counter', '']) {
       const relabelled = { ...fresh, label };
       given(keyring, issued(key()))
@@ -74,14 +75,14 @@ describe('rotateKey', () => {
         .then(rotated(FIRST, relabelled), relabelled);
     }
   });
-  it('twice is not_found, and the key of the first time goes on', () => {
+  it('rejects a second rotation with not_found and keeps the key of the first', () => {
     const once = given(keyring, issued(key()), rotated(FIRST, fresh));
     once
       .when(rotateKey(FIRST, { ...fresh, keyId: SECOND, fingerprint: 'd'.repeat(64) }, undefined))
       .rejected('not_found');
     expect(workingKeys(once.state)).to.deep.equal([fresh]);
   });
-  it('of a revoked key, or of one that the account never had, is not_found', () => {
+  it('rejects revoked and unknown keys with not_found', () => {
     given(keyring, issued(key()), revoked(FIRST))
       .when(rotateKey(FIRST, fresh, undefined))
       .rejected('not_found');
@@ -92,12 +93,12 @@ describe('rotateKey', () => {
       .when(rotateKey(FIRST, fresh, undefined))
       .rejected('not_found');
   });
-  it('judges the label first', () => {
+  it('checks the label first', () => {
     given(keyring)
       .when(rotateKey(FIRST, fresh, 'x'.repeat(65)))
       .rejected('invalid_request', 'label');
   });
-  it('to a key of another mode is a broken invariant', () => {
+  it('throws if the new key has another mode', () => {
     given(keyring, issued(key()))
       .when(rotateKey(FIRST, live, undefined))
       .throws(/of test mode was to be rotated to live/);
@@ -105,14 +106,14 @@ describe('rotateKey', () => {
 });
 
 describe('revokeKey', () => {
-  it('ends the key and no other', () => {
+  it('ends only the given key', () => {
     const after = given(keyring, issued(key()), issued(live))
       .when(revokeKey(FIRST, at('13:00:00')))
       .then(revoked(FIRST), 'revoked')
       .and();
     expect(workingKeys(after.state)).to.deep.equal([live]);
   });
-  it('twice, after a rotation, or of a key that the account never had, is not_found', () => {
+  it('rejects revoked, replaced and unknown keys with not_found', () => {
     for (const events of [[issued(key()), revoked(FIRST)], [issued(key()), rotated(FIRST, fresh)], [issued(live)], []])
       given(keyring, ...events)
         .when(revokeKey(FIRST, at('14:00:00')))
@@ -121,19 +122,19 @@ describe('revokeKey', () => {
 });
 
 describe('findKey', () => {
-  it('finds a key that works, and none that was ended', () => {
+  it('returns an active key and rejects a revoked one', () => {
     const { state } = given(keyring, issued(key()), issued(live), revoked(SECOND));
     expect(findKey(state, FIRST)).to.deep.equal(key());
     expect(findKey(state, SECOND)).to.include({ code: 'not_found' });
   });
 });
 
-describe('the fold of a keyring', () => {
-  it('passes over the end of a key that is not there', () => {
+describe('the state of a keyring', () => {
+  it('ignores the revocation of an unknown key', () => {
     const { state } = given(keyring, issued(key()), revoked(SECOND));
     expect(state).to.deep.equal(given(keyring, issued(key())).state);
   });
-  it('takes time in proportion to its events, however many keys there are', () => {
+  it('is folded in time proportional to the events, however many keys there are', () => {
     const id = (n: number): KeyId => encodeRawId(hash('sha256', String(n), 'buffer').subarray(0, 16)) as KeyId;
     const cpuMsOf = (keys: number): number => {
       const all = Array.from({ length: 2 * keys }, (_, n) => key({ keyId: id(n) }));
@@ -144,7 +145,7 @@ describe('the fold of a keyring', () => {
       return (user + system) / 1_000;
     };
     cpuMsOf(1_000);
-    // In proportion 10 times; with the square of them 100 times.
+    // The ratio is 10 if the time is proportional, and 100 if it is quadratic.
     const times = Array.from({ length: 3 }, () => cpuMsOf(10_000) / cpuMsOf(1_000));
     expect(Math.min(...times)).to.be.below(40);
   });

@@ -11,7 +11,7 @@ import {
 } from '../../../domain/methods/boleto.ts';
 import { barcodeOfLine, isBoletoLine } from '../../support/boletoLine.ts';
 
-/** Boletos that public documentation gives as examples. */
+/** Example boletos from public documentation. */
 const PUBLISHED: readonly (BoletoTerms & { readonly what: string; readonly barcode: string; readonly line: string })[] =
   [
     {
@@ -42,7 +42,7 @@ const PUBLISHED: readonly (BoletoTerms & { readonly what: string; readonly barco
       line: '23790448095616862379336011058009740430000124020',
     },
   ];
-/** Published as a line only. */
+/** Lines that were published without a barcode. */
 const PUBLISHED_LINES = [
   '42297115040000195441160020034520268610000054659', // Tagliatti/Boleto-Validator-PHP
   '21290001192110001210904475617405975870000002000',
@@ -60,14 +60,14 @@ const terms: fc.Arbitrary<BoletoTerms> = fc.record({
   freeField: digits(25),
 });
 const withDigit = (text: string, place: number, digit: number) => text.slice(0, place) + digit + text.slice(place + 1);
-/** Every text that differs from `text` in one digit, with its place. */
+/** Returns every text that differs from `text` in one digit, with the position of that digit. */
 const neighbours = (text: string) =>
   Array.from(text).flatMap((own, place) =>
     Array.from({ length: 10 }, (_, digit) => digit)
       .filter((digit) => String(digit) !== own)
       .map((digit) => ({ place, text: withDigit(text, place, digit) })),
   );
-/** What modulo 11 leaves over the 43 digits without the check digit: written out once more, apart from the code. */
+/** Returns the remainder modulo 11 of the 43 digits without the check digit. Reimplemented here, independently of the code. */
 const restOf = (barcode: string) =>
   Array.from(barcode.slice(0, 4) + barcode.slice(5))
     .reverse()
@@ -76,7 +76,7 @@ const base = PUBLISHED[0]!;
 
 describe('boleto', () => {
   for (const { what, barcode, line, ...given } of PUBLISHED)
-    it(`has the barcode and the line of ${what}`, () => {
+    it(`returns the published barcode and line of ${what}`, () => {
       expect(boletoBarcode(given)).to.equal(barcode);
       expect(lineOfBarcode(barcode)).to.equal(line);
       expect(barcodeOfLine(line)).to.equal(barcode);
@@ -84,12 +84,12 @@ describe('boleto', () => {
     });
 
   for (const line of PUBLISHED_LINES)
-    it(`takes the published line ${line}`, () => {
+    it(`accepts the published line ${line}`, () => {
       expect(isBoletoLine(line)).to.equal(true);
       expect(lineOfBarcode(barcodeOfLine(line))).to.equal(line);
     });
 
-  it('twice is the same, with other terms another', () => {
+  it('is deterministic, and other terms give another barcode', () => {
     expect(boletoBarcode({ ...base })).to.equal(boletoBarcode(base));
     for (const other of [
       { bank: '002' },
@@ -113,7 +113,7 @@ describe('boleto', () => {
     ['2049-10-13', 9999],
     ['2049-10-14', 1000],
   ] as const)
-    it(`due on ${day} has the factor ${factor}`, () => {
+    it(`uses the due date factor ${factor} for ${day}`, () => {
       expect(dueFactor(day)).to.equal(factor);
       expect(boletoBarcode({ ...base, dueDate: day }).slice(5, 9)).to.equal(String(factor));
     });
@@ -131,11 +131,11 @@ describe('boleto', () => {
     ['half a centavo', { amount: 1.5 as Minor }],
     ['an amount of eleven digits', { amount: toMinor(10_000_000_000) }],
   ] as const)
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => boletoBarcode({ ...base, ...other })).to.throw(RangeError);
     });
 
-  it('holds the largest amount', () => {
+  it('supports the largest amount', () => {
     expect(boletoBarcode({ ...base, amount: toMinor(9_999_999_999) }).slice(9, 19)).to.equal('9999999999');
   });
 
@@ -148,7 +148,7 @@ describe('boleto', () => {
     ['no text', ''],
     ['another currency', `0018${base.barcode.slice(4)}`],
   ] as const)
-    it(`does not take ${what} for a barcode`, () => {
+    it(`rejects ${what} as a barcode`, () => {
       expect(isBoletoBarcode(barcode)).to.equal(false);
       expect(() => lineOfBarcode(barcode)).to.throw(RangeError, barcode);
     });
@@ -161,14 +161,14 @@ describe('boleto', () => {
     ['a line break at the end', `${base.line}\n`],
     ['no text', ''],
   ] as const)
-    it(`does not take ${what} for a line`, () => {
+    it(`rejects ${what} as a line`, () => {
       expect(isBoletoLine(line)).to.equal(false);
       expect(() => barcodeOfLine(line)).to.throw(RangeError, line);
     });
 });
 
 describe('laws of boletos', () => {
-  it('a barcode holds its terms, and the line agrees with it', () => {
+  it('a barcode contains its terms, and its line converts back to it', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const barcode = boletoBarcode(given);
@@ -183,8 +183,8 @@ describe('laws of boletos', () => {
     );
   });
 
-  // Rests 0, 1 and 10 share the check digit 1, so that the algorithm can't tell them apart; all other changes it must.
-  it('a barcode with one digit changed is refused, but for the rests that share the check digit 1', () => {
+  // The remainders 0, 1 and 10 share the check digit 1, so the algorithm can’t distinguish them. It must detect every other change.
+  it('a barcode with one changed digit is rejected, except where remainders share the check digit 1', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const barcode = boletoBarcode(given);
@@ -201,7 +201,7 @@ describe('laws of boletos', () => {
     );
   });
 
-  it('a line with one digit changed in its three fields is refused', () => {
+  it('a line with one changed digit in its first three fields is rejected', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const line = lineOfBarcode(boletoBarcode(given));

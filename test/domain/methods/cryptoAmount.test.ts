@@ -4,7 +4,7 @@ import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.
 import { AMOUNT_MAX, toMinor } from '../../../domain/kernel/money.ts';
 import { cryptoAmount } from '../../../domain/methods/cryptoAmount.ts';
 
-describe('amount of coins', () => {
+describe('cryptoAmount', () => {
   for (const [currency, amount, text] of [
     ['BTC', 1, '0.00000001'],
     ['BTC', 99_999_999, '0.99999999'],
@@ -17,11 +17,11 @@ describe('amount of coins', () => {
     ['USDC', AMOUNT_MAX, '99999.999999'],
     ['USDC', 1_000_001, '1.000001'],
   ] as const)
-    it(`${amount} of ${currency} is ${text}`, () => {
+    it(`formats ${amount} of ${currency} as ${text}`, () => {
       expect(cryptoAmount(toMinor(amount), CURRENCY_DECIMALS[currency]!)).to.equal(text);
     });
 
-  it('is exact for the largest integer', () => {
+  it('is exact for the largest safe integer', () => {
     expect(cryptoAmount(toMinor(Number.MAX_SAFE_INTEGER), 8)).to.equal('90071992.54740991');
   });
 
@@ -32,11 +32,11 @@ describe('amount of coins', () => {
     [1, 1.5],
     [1, Number.NaN],
   ] as const)
-    it(`of ${amount} with ${decimals} decimals is refused`, () => {
+    it(`rejects ${amount} with ${decimals} decimals`, () => {
       expect(() => cryptoAmount(toMinor(amount), decimals)).to.throw(RangeError);
     });
 
-  it('reads back as the same minor units (law)', () => {
+  it('preserves the minor units (law)', () => {
     const amounts = fc.integer({ min: 0, max: AMOUNT_MAX }).map(toMinor);
     fc.assert(
       fc.property(amounts, fc.constantFrom(...METHOD_RULES.CRYPTO.currencies), (amount, currency) => {

@@ -11,32 +11,32 @@ const terms: fc.Arbitrary<MultibancoTerms> = fc.record({
   subEntityAndNumber: digits(7),
   amount: fc.integer({ min: 1, max: 99_999_999 }).map(toMinor),
 });
-/** Every text that differs from `text` in one digit. */
+/** Returns every text that differs from `text` in one digit. */
 const neighbours = (text: string) =>
   Array.from(text).flatMap((own, place) =>
     Array.from('0123456789')
       .filter((digit) => digit !== own)
       .map((digit) => text.slice(0, place) + digit + text.slice(place + 1)),
   );
-/** Every text with two neighbouring, different digits swapped. */
+/** Returns every text with two different adjacent digits swapped. */
 const swaps = (text: string) =>
   Array.from(text.slice(1)).flatMap((right, i) =>
     right === text[i] ? [] : [text.slice(0, i) + right + text[i] + text.slice(i + 2)],
   );
-/** As 22 digits: entity, number, amount, check digits. */
+/** Takes 22 digits: entity, number, amount, check digits. */
 const isTaken = (all: string) =>
   isMultibancoReference(all.slice(0, 5), all.slice(5, 12) + all.slice(20), toMinor(Number(all.slice(12, 20))));
 
-// Miguel-Frazao/sibs-check-digits-php-python, which computes by the weights of SIBS.
+// Published by Miguel-Frazao/sibs-check-digits-php-python, which uses the weights of SIBS.
 const published: MultibancoTerms = { entity: '90150', subEntityAndNumber: '1231234', amount: toMinor(43_211) };
 
 describe('Multibanco reference', () => {
-  it('is the published one', () => {
+  it('matches the published example', () => {
     expect(multibancoReference(published)).to.equal('123123451');
     expect(isMultibancoReference('90150', '123123451', toMinor(43_211))).to.equal(true);
   });
 
-  it('twice is the same, with other terms another', () => {
+  it('is deterministic, and other terms give another reference', () => {
     expect(multibancoReference({ ...published })).to.equal(multibancoReference(published));
     for (const other of [{ entity: '90151' }, { subEntityAndNumber: '1231235' }, { amount: toMinor(43_212) }])
       expect(multibancoReference({ ...published, ...other })).to.not.equal('123123451');
@@ -47,7 +47,7 @@ describe('Multibanco reference', () => {
     expect(reference).to.equal('000000095');
   });
 
-  it('takes the smallest and the largest amount', () => {
+  it('supports the smallest and the largest amount', () => {
     for (const amount of [1, 99_999_999].map(toMinor))
       expect(isMultibancoReference('90150', multibancoReference({ ...published, amount }), amount)).to.equal(true);
   });
@@ -64,20 +64,20 @@ describe('Multibanco reference', () => {
     ['half a cent', { amount: 1.5 as Minor }],
     ['an amount of nine digits', { amount: toMinor(100_000_000) }],
   ] as const)
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const asked = { ...published, ...other };
       expect(() => multibancoReference(asked)).to.throw(RangeError);
       expect(isMultibancoReference(asked.entity, `${asked.subEntityAndNumber}51`, asked.amount)).to.equal(false);
     });
 
   for (const reference of ['12312345', '1231234510', '123 123 451', '123123451\n', '', '12312345a'])
-    it(`is not ${JSON.stringify(reference)}`, () => {
+    it(`rejects the reference ${JSON.stringify(reference)}`, () => {
       expect(isMultibancoReference('90150', reference, toMinor(43_211))).to.equal(false);
     });
 });
 
 describe('laws of Multibanco references', () => {
-  it('all 22 digits leave 1 modulo 97, and the check digits lie between 02 and 98', () => {
+  it('the 22 digits are 1 modulo 97, and the check digits are between 02 and 98', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const reference = multibancoReference(given);
@@ -91,7 +91,7 @@ describe('laws of Multibanco references', () => {
     );
   });
 
-  it('only one pair of check digits is right', () => {
+  it('exactly one pair of check digits is valid', () => {
     fc.assert(
       fc.property(terms, ({ entity, subEntityAndNumber, amount }) => {
         const all = Array.from({ length: 100 }, (_, i) => subEntityAndNumber + String(i).padStart(2, '0'));
@@ -102,7 +102,7 @@ describe('laws of Multibanco references', () => {
     );
   });
 
-  it('one digit changed, or two neighbours swapped, in entity, reference or amount is noticed', () => {
+  it('one changed digit or two swapped neighbors in the 22 digits are detected', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const reference = multibancoReference(given);

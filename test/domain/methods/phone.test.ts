@@ -8,7 +8,7 @@ describe('phone number in E.164', () => {
   });
 
   for (const text of ['+351912345678', '+5511987654321', '+12025550123'])
-    it(`may be ${text}`, () => {
+    it(`accepts ${text}`, () => {
       expect(isE164(text)).to.equal(true);
     });
 
@@ -26,7 +26,7 @@ describe('phone number in E.164', () => {
     '+',
     '',
   ])
-    it(`is not ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect(isE164(text)).to.equal(false);
     });
 });

@@ -16,11 +16,11 @@ describe('amountText', () => {
     [AMOUNT_MAX, '999999999.99'],
     [Number.MAX_SAFE_INTEGER, '90071992547409.91'],
   ] as const)
-    it(`writes ${minor} as ${text}`, () => {
+    it(`formats ${minor} as ${text}`, () => {
       expect(amountText(toMinor(minor))).to.equal(text);
     });
 
-  it('refuses a negative amount', () => {
+  it('rejects a negative amount', () => {
     expect(() => amountText(toMinor(-1))).to.throw(RangeError);
   });
 });
@@ -34,12 +34,12 @@ describe('parseAmountText', () => {
     ['100', 10_000],
     ['37.00', 3_700],
     ['00000123.45', 12_345],
-    ['1.15', 115], // 1.15 * 100 is 114.99999999999999 in floats
+    ['1.15', 115], // As a float, 1.15 * 100 is 114.99999999999999.
     ['8.20', 820],
     ['999999999.99', AMOUNT_MAX],
     ['9999999999999.99', 999_999_999_999_999],
   ] as const)
-    it(`reads ${text} as ${minor}`, () => {
+    it(`parses ${text} as ${minor}`, () => {
       expect(parseAmountText(text)).to.equal(minor);
     });
 
@@ -63,7 +63,7 @@ describe('parseAmountText', () => {
     '12345678901234',
     '１.00',
   ])
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`returns null for ${JSON.stringify(text)}`, () => {
       expect(parseAmountText(text)).to.equal(null);
     });
 });

@@ -21,7 +21,7 @@ describe('foldToAscii', () => {
     ['', 25, ''],
     ['anything', 0, ''],
   ] as const)
-    it(`folds ${JSON.stringify(text)} to ${JSON.stringify(folded)}`, () => {
+    it(`converts ${JSON.stringify(text)} to ${JSON.stringify(folded)}`, () => {
       expect(foldToAscii(text, max)).to.equal(folded);
       expect(foldToAscii(folded, max)).to.equal(folded);
     });

@@ -12,16 +12,16 @@ const dynamic = {
 };
 
 describe('buildDynamicBrCode', () => {
-  it("writes the central bank's example", () => {
+  it('reproduces the central bank’s example', () => {
     expect(buildDynamicBrCode(dynamic)).to.equal(vector('bacen-dynamic'));
     expect(buildDynamicBrCode(dynamic)).to.equal(vector('bacen-dynamic'));
   });
 
-  it('writes another location as another code', () => {
+  it('returns another code for another location', () => {
     expect(buildDynamicBrCode({ ...dynamic, url: `${dynamic.url}0` })).to.not.equal(vector('bacen-dynamic'));
   });
 
-  it("writes Stone's example with an amount", () => {
+  it('reproduces Stone’s example with an amount', () => {
     const code = buildDynamicBrCode({
       url: 'exemplodeurl.com.br/pix/v2/11111111-1111-1111-1111-111111111111',
       merchantName: 'TESTE DE TESTE DO TESTEIE',
@@ -31,7 +31,7 @@ describe('buildDynamicBrCode', () => {
     expect(code).to.equal(vector('stone-dynamic-with-amount'));
   });
 
-  it('folds and cuts name and city', () => {
+  it('transliterates and truncates the name and city', () => {
     const code = buildDynamicBrCode({
       ...dynamic,
       merchantName: ' Açaí da Conceição \u{1f347} Comércio e Serviços Ltda',
@@ -40,15 +40,15 @@ describe('buildDynamicBrCode', () => {
     expect(code).to.include('5925Acai da Conceicao Comerci6015Sao Miguel do O6207');
   });
 
-  it('writes N for a name or city of which nothing is left', () => {
+  it('writes N for a name or city without ASCII characters', () => {
     expect(buildDynamicBrCode({ ...dynamic, merchantName: '東京', merchantCity: ' ' })).to.include('5901N6001N6207');
   });
 
-  it('writes the greatest amount of a charge', () => {
+  it('supports the largest charge amount', () => {
     expect(buildDynamicBrCode({ ...dynamic, amount: toMinor(AMOUNT_MAX) })).to.include('5412999999999.995802BR');
   });
 
-  it('takes a location of 77 characters and a local one with a port', () => {
+  it('accepts a location of 77 characters and a localhost location with a port', () => {
     const url = `h.example/${'x'.repeat(67)}`;
     expect(buildDynamicBrCode({ ...dynamic, url })).to.include(`26990014${'br.gov.bcb.pix'}2577${url}5204`);
     expect(buildDynamicBrCode({ ...dynamic, url: 'localhost:3000/pay/x' })).to.include('2520localhost:3000/pay/x');
@@ -64,12 +64,12 @@ describe('buildDynamicBrCode', () => {
     ['a line break', 'pix.example.com/x\n'],
     ['an accent', 'pix.example.com/é'],
   ] as const)
-    it(`refuses a location with ${what}`, () => {
+    it(`rejects a location with ${what}`, () => {
       expect(() => buildDynamicBrCode({ ...dynamic, url })).to.throw(RangeError);
     });
 
   for (const amount of [0, -1, 1_000_000_000_000])
-    it(`refuses the amount ${amount}`, () => {
+    it(`rejects the amount ${amount}`, () => {
       expect(() => buildDynamicBrCode({ ...dynamic, amount: toMinor(amount) })).to.throw(RangeError);
     });
 });

@@ -4,7 +4,7 @@ import { parseAmountText } from '../../support/pix/amountText.ts';
 import { type BrCode, parseBrCode } from '../../support/pix/brCodeParse.ts';
 import { type BrCodeVector, brCodeVectors } from './vectors.ts';
 
-/** Why each of the vectors that are not payable as Pix is refused. */
+/** The reason for rejecting each vector that can’t be paid by Pix. */
 const REFUSED: Readonly<Record<string, string>> = {
   'naomijub-spi': 'no account information of br.gov.bcb.pix',
   'stone-NEG-https-url': 'location is malformed',
@@ -18,7 +18,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'butils-NEG-url-space': 'location is malformed',
 };
 
-/** What a good vector must give, from its own fields and templates. */
+/** Returns the expected result for a valid vector, derived from its own fields and templates. */
 const expectedOf = ({ tlv, sub }: BrCodeVector): BrCode => {
   const field = (id: string): string | undefined => new Map(tlv).get(id);
   const inside = (id: string, part: string): string | undefined => new Map(sub[id]).get(part);
@@ -35,7 +35,7 @@ const expectedOf = ({ tlv, sub }: BrCodeVector): BrCode => {
   return { kind: 'static', key: inside('26', '01')!, description: inside('26', '02') ?? null, ...common };
 };
 
-/** The vectors' word for what was parsed. */
+/** Returns the kind of a parsed code in the vectors’ terms. */
 const kindOf = (brCode: BrCode, { tlv }: BrCodeVector): string => {
   if (tlv.filter(([id]) => id >= '26' && id <= '51').length > 1) return 'multi-arrangement';
   return brCode.kind + (brCode.recurrenceUrl === null ? '' : '+rec');
@@ -57,7 +57,7 @@ const codeOf = (fields: Fields): string => {
   const body = `${fields.map(([id, value]) => encodeTlv(id, value)).join('')}6304`;
   return body + crc16(body);
 };
-/** GOOD with other fields, in ascending order; null leaves one out. */
+/** Returns the code of GOOD with these fields changed, in ascending order. Null removes a field. */
 const variant = (changes: Readonly<Record<string, string | null>>): string => {
   const fields = new Map<string, string | null>([...GOOD, ...Object.entries(changes)]);
   const kept = [...fields].flatMap(([id, value]) => (value === null ? [] : [[id, value] as const]));
@@ -71,23 +71,23 @@ const reasonOf = (code: string): string => {
 describe('parseBrCode', () => {
   for (const vector of brCodeVectors)
     if (vector.id in REFUSED)
-      it(`refuses ${vector.id}`, () => {
+      it(`rejects ${vector.id}`, () => {
         expect(parseBrCode(vector.code)).to.deep.equal({ ok: false, reason: REFUSED[vector.id] });
       });
     else
-      it(`reads ${vector.id}`, () => {
+      it(`parses ${vector.id}`, () => {
         const parsed = parseBrCode(vector.code);
         expect(parsed).to.deep.equal({ ok: true, brCode: expectedOf(vector) });
         if (parsed.ok && vector.kind !== undefined) expect(kindOf(parsed.brCode, vector)).to.equal(vector.kind);
         expect(parseBrCode(vector.code)).to.deep.equal(parsed);
       });
 
-  it('refuses exactly the vectors that are negative or not of Pix', () => {
+  it('rejects exactly the vectors that are negative or not Pix', () => {
     const negative = brCodeVectors.filter(({ kind }) => kind === 'negative' || kind === 'crc-only');
     expect(negative.map(({ id }) => id).sort()).to.deep.equal(Object.keys(REFUSED).sort());
   });
 
-  it('gives exactly this of a static code', () => {
+  it('returns every field of a static code', () => {
     expect(parseBrCode(codeOf(GOOD))).to.deep.equal({
       ok: true,
       brCode: {
@@ -104,7 +104,7 @@ describe('parseBrCode', () => {
     });
   });
 
-  it('reads accents, with lengths in characters and the checksum over UTF-8', () => {
+  it('parses accents, with lengths in characters and the checksum over UTF-8', () => {
     const parsed = parseBrCode(variant({ '59': 'é'.repeat(25), '60': 'São \u{1f4b8}' }));
     expect(parsed.ok && [parsed.brCode.merchantName, parsed.brCode.merchantCity]).to.deep.equal([
       'é'.repeat(25),
@@ -162,11 +162,11 @@ describe('parseBrCode', () => {
     ['half a character', variant({ '59': 'a\ud800b' }), 'characters that no code has'],
     ['a checksum in lower case', `${codeOf(GOOD).slice(0, -4)}abcd`, 'no checksum (63) at the end'],
   ] as const)
-    it(`answers "${reason}" to ${what}`, () => {
+    it(`returns "${reason}" for ${what}`, () => {
       expect(reasonOf(code)).to.equal(reason);
     });
 
-  it('reads 512 characters and refuses 513', () => {
+  it('accepts 512 characters and rejects 513', () => {
     const filled = (last: number): string =>
       variant({ '64': 'x'.repeat(99), '65': 'x'.repeat(99), '66': 'x'.repeat(99), '67': 'x'.repeat(last) });
     const rest = 512 - filled(1).length + 1;

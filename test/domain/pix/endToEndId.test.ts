@@ -7,36 +7,36 @@ import { endToEndVectors } from './vectors.ts';
 const parts = { ispb: '12345678', at: parseTimestamp('2020-09-09T12:21:59.999Z'), suffix: 'abcdef12345' };
 const atMinute = { ...parts, at: parseTimestamp('2020-09-09T12:21:00.000Z') };
 
-describe('end-to-end id', () => {
+describe('end-to-end ids', () => {
   const strict = new RegExp(endToEndVectors.regex);
   for (const { v, strict: expected } of endToEndVectors.vectors)
-    it(`${v} is ${expected ? '' : 'not '}strict`, () => {
+    it(`${expected ? 'accept' : 'reject'} ${v}`, () => {
       expect(strict.test(v)).to.equal(expected);
       expect(isEndToEndId(v)).to.equal(expected && v.startsWith('E'));
       expect(isReturnId(v)).to.equal(expected && v.startsWith('D'));
     });
 
-  it('is made of its parts, to the minute', () => {
+  it('are built from their parts, to the minute', () => {
     expect(makeEndToEndId(parts)).to.equal('E12345678202009091221abcdef12345');
     expect(makeReturnId(parts)).to.equal('D12345678202009091221abcdef12345');
     expect(makeEndToEndId({ ...parts, ispb: 'A1B2C3D4' })).to.equal('EA1B2C3D4202009091221abcdef12345');
   });
 
-  it('of the same parts is the same, of others another', () => {
+  it('are deterministic, and other parts give another id', () => {
     expect(makeEndToEndId(parts)).to.equal(makeEndToEndId({ ...parts }));
     expect(makeEndToEndId({ ...parts, suffix: 'ABCDEF12345' })).to.not.equal(makeEndToEndId(parts));
   });
 
-  it('is read back into its parts', () => {
+  it('are parsed back into their parts', () => {
     expect(parseEndToEndId(makeEndToEndId(parts))).to.deep.equal(atMinute);
     expect(parseReturnId(makeReturnId(parts))).to.deep.equal(atMinute);
   });
 
-  it('of a payment is not one of a return', () => {
+  it('distinguish payments from returns', () => {
     expect([parseReturnId(makeEndToEndId(parts)), parseEndToEndId(makeReturnId(parts))]).to.deep.equal([null, null]);
   });
 
-  it('of a leap day is strict', () => {
+  it('accept a leap day', () => {
     expect(isEndToEndId('E12345678202402292359abcdef12345')).to.equal(true);
   });
 
@@ -56,7 +56,7 @@ describe('end-to-end id', () => {
     ['full-width digits', 'E１2345678202009091221abcdef12345'],
     ['nothing', ''],
   ] as const)
-    it(`with ${what} is not strict`, () => {
+    it(`reject ${what}`, () => {
       expect([isEndToEndId(text), parseEndToEndId(text)]).to.deep.equal([false, null]);
       const asReturn = text.replace(/^E/, 'D');
       expect([isReturnId(asReturn), parseReturnId(asReturn)]).to.deep.equal([false, null]);
@@ -70,7 +70,7 @@ describe('end-to-end id', () => {
     ['30 February', { at: '2026-02-30T12:00:00.000Z' as typeof parts.at }],
     ['another form of time', { at: '2026-02-20' as typeof parts.at }],
   ] as const)
-    it(`is not made of ${what}`, () => {
+    it(`can’t be built from ${what}`, () => {
       expect(() => makeEndToEndId({ ...parts, ...wrong })).to.throw(RangeError);
       expect(() => makeReturnId({ ...parts, ...wrong })).to.throw(RangeError);
     });

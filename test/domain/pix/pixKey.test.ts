@@ -21,7 +21,7 @@ describe('pixKeyKind', () => {
     ['00000000-0000-0000-0000-000000000000', 'random'],
   ];
   for (const [text, kind] of good)
-    it(`${text} is one by ${kind}`, () => {
+    it(`returns ${kind} for ${text}`, () => {
       expect(pixKeyKind(text)).to.equal(kind);
       expect(isPixKey(text)).to.equal(true);
     });
@@ -57,9 +57,9 @@ describe('pixKeyKind', () => {
     ['a space before it', ' 99991111140'],
     ['digits of another script', '٩٩٩٩١١١١١٤٠'],
   ];
-  for (const [what, text] of bad) it(`is null for ${what}`, () => expect(pixKeyKind(text)).to.equal(null));
+  for (const [what, text] of bad) it(`returns null for ${what}`, () => expect(pixKeyKind(text)).to.equal(null));
 
-  it('takes no string with a letter outside of what keys are made of', () => {
+  it('returns null for a key with a character that no key contains', () => {
     fc.assert(
       fc.property(fc.constantFrom(...good), fc.string({ minLength: 1 }), fc.nat(), ([text], more, at) => {
         fc.pre(/[^\w!#$%&'*+/=?^`{|}~.@-]/.test(more));

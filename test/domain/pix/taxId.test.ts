@@ -5,29 +5,29 @@ import { taxIdVectors } from './vectors.ts';
 
 describe('isCpf', () => {
   for (const { v, valid } of taxIdVectors.cpf)
-    it(`${valid ? 'accepts' : 'refuses'} ${JSON.stringify(v)}`, () => {
+    it(`${valid ? 'accepts' : 'rejects'} ${JSON.stringify(v)}`, () => {
       expect([isCpf(v), isCnpj(v), isStrictTaxId(v)]).to.deep.equal([valid, false, valid]);
     });
 
   for (let digit = 0; digit < 10; digit++)
-    it(`refuses ${String(digit).repeat(11)}, whose check digits are right`, () => {
+    it(`rejects ${String(digit).repeat(11)} although its check digits are correct`, () => {
       expect(isCpf(String(digit).repeat(11))).to.equal(false);
     });
 
   for (const text of ['', '1234567890', '123.456.789-09', '12345678909\n', '1234567890a'])
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect([isCpf(text), isStrictTaxId(text)]).to.deep.equal([false, false]);
     });
 });
 
 describe('isCnpj', () => {
   for (const { v, valid } of taxIdVectors.cnpj)
-    it(`${valid ? 'accepts' : 'refuses'} ${JSON.stringify(v)}`, () => {
+    it(`${valid ? 'accepts' : 'rejects'} ${JSON.stringify(v)}`, () => {
       expect([isCnpj(v), isCpf(v), isStrictTaxId(v)]).to.deep.equal([valid, false, valid]);
     });
 
   for (const text of ['12345678000195\n', ' 12345678000195', '12ABC34501DE3A', '12ÁBC34501DE35', '12ABC34501DE36'])
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       expect([isCnpj(text), isStrictTaxId(text)]).to.deep.equal([false, false]);
     });
 });
@@ -49,7 +49,7 @@ describe('taxIdOf', () => {
     ['12.abc.345/01de-35', '12ABC34501DE35'],
     ['12abc34501de35', '12ABC34501DE35'],
   ] as const)
-    it(`finds ${bare} in "${text}", and again in what it found`, () => {
+    it(`returns ${bare} for "${text}" and is idempotent`, () => {
       expect(taxIdOf(text)).to.equal(bare);
       expect(taxIdOf(bare)).to.equal(bare);
     });
@@ -74,13 +74,13 @@ describe('taxIdOf', () => {
     'x'.repeat(100_000),
     ' '.repeat(100_000),
   ])
-    it(`finds none in ${JSON.stringify(text.slice(0, 40))}`, () => {
+    it(`returns null for ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(taxIdOf(text)).to.equal(null);
     });
 });
 
 describe('sandbox people', () => {
-  it('are the fictitious ones of pix.md, the first one paying by default', () => {
+  it('are the fictitious people of pix.md, and the first is the default payer', () => {
     expect(SANDBOX_PEOPLE.map(({ document }) => document)).to.deep.equal([
       '99991111140',
       '99992222263',
@@ -91,13 +91,13 @@ describe('sandbox people', () => {
     expect(SANDBOX_PEOPLE[0].name).to.equal('PAGADOR DE TESTE');
   });
 
-  it('have valid CPFs and names of their own', () => {
+  it('have valid CPFs and unique names', () => {
     expect(SANDBOX_PEOPLE.filter(({ document }) => !isCpf(document))).to.deep.equal([]);
     expect(new Set(SANDBOX_PEOPLE.map(({ name }) => name)).size).to.equal(SANDBOX_PEOPLE.length);
   });
 });
 
-describe('contradicts: a masked document against the payer lock (V6)', () => {
+describe('contradicts() for a masked document and a payer lock (V6)', () => {
   for (const [text, lock, isContradicted] of [
     ['***.456.789-**', '12345678909', false],
     ['***456789**', '12345678909', false],
@@ -113,7 +113,7 @@ describe('contradicts: a masked document against the payer lock (V6)', () => {
     ['***********', '12345678909', false],
     ['**.ABC.345/01DE-**', '12ABC34501DE35', false],
     ['**.abd.345/01de-**', '12ABC34501DE35', true],
-    // The places of these are not known, or they hide nothing.
+    // These have unknown digit positions, or hide nothing.
     ['*123.456.788-09', '12345678909', false],
     ['456788', '12345678909', false],
     ['**.ABC.345/01DE-**', '12345678909', false],
@@ -123,11 +123,11 @@ describe('contradicts: a masked document against the payer lock (V6)', () => {
     ['', '12345678909', false],
     [null, '12345678909', false],
   ] as const)
-    it(`${JSON.stringify(text)}, ${lock}: ${isContradicted}`, () =>
+    it(`returns ${isContradicted} for ${JSON.stringify(text)} and ${lock}`, () =>
       expect(contradicts(text, lock)).to.equal(isContradicted));
 });
 
-describe('payerTaxIdOf: a payer as banks name it (M5)', () => {
+describe('payerTaxIdOf() for documents reported by banks (M5)', () => {
   for (const [text, bare] of [
     ['12345678909', '12345678909'],
     ['123.456.789-09', '12345678909'],
@@ -140,10 +140,10 @@ describe('payerTaxIdOf: a payer as banks name it (M5)', () => {
     ['***.456.789-**', null],
     ['•••.456.789-••', null],
     ['123.456.789-0*', null],
-    ['*123.456.789-09', null], // it may be longer than what is shown of it
+    ['*123.456.789-09', null], // The document may be longer than its visible part.
     ['12345678900', null],
     ['1234567890', null],
     ['00000000000', null],
   ] as const)
-    it(`${JSON.stringify(text)}: ${bare ?? 'nobody'}`, () => expect(payerTaxIdOf(text)).to.equal(bare));
+    it(`returns ${bare ?? 'null'} for ${JSON.stringify(text)}`, () => expect(payerTaxIdOf(text)).to.equal(bare));
 });

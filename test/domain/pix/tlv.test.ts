@@ -20,21 +20,21 @@ describe('encodeTlv', () => {
     ['591', 'x'],
     ['', 'x'],
   ] as const)
-    it(`refuses id "${id}" with ${value.length} characters`, () => {
+    it(`rejects the id "${id}" with ${value.length} characters`, () => {
       expect(() => encodeTlv(id, value)).to.throw(RangeError);
     });
 });
 
 describe('parseTlv', () => {
   for (const { id, code, tlv, sub, tlv_ok } of brCodeVectors)
-    it(`reads the fields and templates of ${id}`, () => {
+    it(`parses the fields and templates of ${id}`, () => {
       expect(pairs(code) !== undefined).to.equal(tlv_ok);
       expect(pairs(code)).to.deep.equal(tlv);
       const templates = tlv.filter(([field]) => field in sub).map(([field, value]) => [field, pairs(value)]);
       expect(Object.fromEntries(templates)).to.deep.equal(sub);
     });
 
-  it('keeps order and repetitions', () => {
+  it('keeps the order and repeated ids', () => {
     expect(pairs('6001b5901a5901c')).to.deep.equal([
       ['60', 'b'],
       ['59', 'a'],
@@ -49,18 +49,18 @@ describe('parseTlv', () => {
     ]);
   });
 
-  it('finds no field in nothing', () => {
+  it('returns no fields for an empty text', () => {
     expect(parseTlv('')).to.deep.equal([]);
   });
 
   for (const text of ['5', '59', '590', '5900', '5902a', '5901ab', '5a01a', '590xa', '59-1a', ' 5901a', '５９01a'])
-    it(`refuses "${text}"`, () => {
+    it(`returns null for "${text}"`, () => {
       expect(parseTlv(text)).to.equal(null);
     });
 });
 
 describe('parseAscendingTlv', () => {
-  it('gives the fields by id', () => {
+  it('returns the fields by id', () => {
     expect(parseAscendingTlv('0001a5901b')).to.deep.equal(
       new Map([
         ['00', 'a'],
@@ -75,7 +75,7 @@ describe('parseAscendingTlv', () => {
     ['a descending id', '6001a5901b'],
     ['what is no TLV', '5902a'],
   ] as const)
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(parseAscendingTlv(text)).to.equal(null);
     });
 });

@@ -1,4 +1,4 @@
-// The vectors of test/vectors/pix, collected from the central bank and from PSPs.
+// The test vectors of test/vectors/pix, collected from the central bank and from PSPs.
 import { readFileSync } from 'node:fs';
 
 export interface BrCodeVector {
