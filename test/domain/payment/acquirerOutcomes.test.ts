@@ -24,7 +24,7 @@ const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
 const APPROVED = [...CARD, settledByCard()];
 
-/** Nothing can be paid with a card any more, or not yet. */
+/** Payments that can’t be paid by card: not yet, or no longer. */
 const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['without the instrument', [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(boleto())]],
   ['of another method', [created(), issued()]],
@@ -44,13 +44,13 @@ const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
 
 describe('recordProcessing', () => {
   const begin = recordProcessing('CREDIT_CARD', at('13:04:00'));
-  it('says that the payer is at it, once', () => {
+  it('records that the payer is paying, once', () => {
     given(payment, ...CARD)
       .when(begin)
       .then(processing(), 'recorded')
       .again('nothing');
   });
-  it('again at another time or by another method is nothing while one is in flight', () => {
+  it('is ignored while another attempt is in progress', () => {
     const other = recordProcessing('BOLETO', at('13:06:00'));
     given(payment, ...TWO, processing())
       .when(other)
@@ -59,17 +59,17 @@ describe('recordProcessing', () => {
       .when(recordProcessing('CREDIT_CARD', at('13:06:00')))
       .then('nothing');
   });
-  it('after a wrong amount went back it begins anew', () => {
+  it('records a new attempt after a wrong amount was returned', () => {
     given(payment, ...CARD, sentBack('wrong_amount'))
       .when(begin)
       .then(processing(), 'recorded');
   });
   for (const [name, history] of NOT_BY_CARD)
-    it(`${name}: nothing`, () =>
+    it(`ignores a payment that can’t be paid by card: ${name}`, () =>
       given(payment, ...history)
         .when(begin)
         .then('nothing'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(begin)
       .throws(/never created/));
@@ -84,7 +84,7 @@ describe('recordRefusal', () => {
   });
   const decline = recordRefusal(refusal(), at('13:04:30'));
 
-  it('of the only method ends the payment, once', () => {
+  it('ends the payment if its only method is declined, once', () => {
     given(payment, ...CARD)
       .when(decline)
       .then(refused('CREDIT_CARD', true), 'recorded')
@@ -94,7 +94,7 @@ describe('recordRefusal', () => {
       .then(refused('CREDIT_CARD', true), 'recorded')
       .again('nothing');
   });
-  it('of one of two leaves the other; the second ends it', () => {
+  it('keeps the payment open after the first of two methods, and ends it after the second', () => {
     given(payment, ...TWO, processing())
       .when(decline)
       .then(refused('CREDIT_CARD', false), 'recorded')
@@ -104,7 +104,7 @@ describe('recordRefusal', () => {
       .then(refused('BOLETO', true), 'recorded')
       .again('nothing');
   });
-  it('again with other content keeps the first reason', () => {
+  it('keeps the first reason when repeated with other content', () => {
     given(payment, ...CARD, refused('CREDIT_CARD', true))
       .when(recordRefusal(refusal({ reason: 'lost card' }), at('13:09:00')))
       .then('nothing');
@@ -123,27 +123,27 @@ describe('recordRefusal', () => {
     ],
   ];
   for (const [name, history, when, isFinal] of LAST)
-    it(`${name}: ${isFinal ? 'the end' : 'it lives on'}`, () => {
+    it(`${isFinal ? 'ends the payment' : 'keeps the payment open'} when ${name}`, () => {
       given(payment, ...history)
         .when(recordRefusal(refusal(), at(when)))
         .then(refused('CREDIT_CARD', isFinal, at(when)), 'recorded')
         .again('nothing');
     });
-  it('leaves a payment alive whose other method is in flight, also after that one’s expiry', () => {
+  it('keeps the payment open while another method is in progress, even after that method’s expiry', () => {
     const late = at('13:40:00');
     given(payment, ...TWO, processing('CREDIT_CARD'))
       .when(recordRefusal(refusal({ method: 'BOLETO' }), late))
       .then(refused('BOLETO', false, late), 'recorded')
       .and()
-      .when(recordProcessing('CREDIT_CARD', late)) // it is in flight still
+      .when(recordProcessing('CREDIT_CARD', late)) // still in progress
       .then('nothing');
   });
   for (const [name, history] of NOT_BY_CARD)
-    it(`${name}: nothing`, () =>
+    it(`ignores a payment that can’t be paid by card: ${name}`, () =>
       given(payment, ...history)
         .when(decline)
         .then('nothing'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(decline)
       .throws(/never created/));

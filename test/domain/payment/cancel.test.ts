@@ -61,28 +61,28 @@ const NOT: readonly (readonly [string, readonly PaymentEvent[]])[] = [
 describe('requestCancel', () => {
   const wish = requestCancel(CANCELLED_AT);
   for (const [status, history] of [...ALIVE, ...HELD])
-    it(`${status}: the provider must be told, the wish is stored once`, () => {
+    it(`${status}: records the request once`, () => {
       given(payment, ...history)
         .when(wish)
         .then(cancelRequested(), 'requested')
         .again('requested');
     });
-  it('again at another time keeps the first wish', () => {
+  it('keeps the time of the first request', () => {
     given(payment, ...OPEN, cancelRequested())
       .when(requestCancel(at('13:30:00')))
       .then('requested');
   });
   for (const [status, history] of NOT)
-    it(`${status}: transaction_not_cancellable (E4)`, () =>
+    it(`${status}: rejects with transaction_not_cancellable (E4)`, () =>
       given(payment, ...history)
         .when(wish)
         .rejected('transaction_not_cancellable'));
-  it('wished, then paid: paid wins', () => {
+  it('rejects the request if the payment was paid after an earlier request', () => {
     given(payment, ...OPEN, cancelRequested(), settled())
       .when(wish)
       .rejected('transaction_not_cancellable');
   });
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(wish)
       .throws(/never created/));
@@ -91,26 +91,26 @@ describe('requestCancel', () => {
 describe('recordCancelled', () => {
   const record = recordCancelled({ returnIdOf: (id) => `return-${id}`, by: 'merchant' }, CANCELLED_AT);
   for (const [status, history] of ALIVE)
-    it(`${status}: cancelled, once`, () => {
+    it(`${status}: cancels the payment once`, () => {
       given(payment, ...history, cancelRequested())
         .when(record)
         .then(cancelled(), 'cancelled')
         .again('cancelled');
     });
   for (const [status, history] of HELD)
-    it(`${status}: cancelled, and the Pix goes back (M5), once`, () => {
+    it(`${status}: cancels the payment and returns the Pix (M5), once`, () => {
       given(payment, ...history, cancelRequested())
         .when(record)
         .then(cancelled(), heldRejected('cancelled'), 'cancelled')
         .again('cancelled');
     });
-  it('again with other content is what it was', () => {
+  it('keeps the first cancellation when repeated with other content', () => {
     const other = recordCancelled({ returnIdOf: () => 'other', by: 'provider' }, at('13:40:00'));
     given(payment, ...LOCKED, held(), cancelRequested(), cancelled(), heldRejected('cancelled'))
       .when(other)
       .then('cancelled');
   });
-  it('without a wish is nothing', () => {
+  it('does nothing without a request', () => {
     for (const [, history] of [...ALIVE, ...HELD])
       given(payment, ...history)
         .when(record)
@@ -124,11 +124,11 @@ describe('recordCancelled', () => {
     ['on its way back', [...LOCKED, cancelRequested(), sentBack('payer_mismatch')]],
   ];
   for (const [name, history] of meanwhile)
-    it(`${name} meanwhile: nothing`, () =>
+    it(`does nothing if the payment was ${name} in the meantime`, () =>
       given(payment, ...history)
         .when(record)
         .then('nothing'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(record)
       .throws(/never created/));

@@ -30,23 +30,23 @@ const creation = (over: Partial<CreateCharge> = {}): CreateCharge => ({
 const withOtherContent = creation({ fingerprintUnder: () => 'hash-of-another-request' });
 
 describe('createCharge', () => {
-  it('stores the intent when the provider must be asked', () => {
+  it('stores only the charge if the provider must be asked for an instrument', () => {
     given(payment).when(createCharge(creation())).then(created(), 'created').again('replayed');
   });
-  it('stores intent and instrument together when nobody must be asked', () => {
+  it('stores the charge and its instrument together if no provider is involved', () => {
     given(payment)
       .when(createCharge(creation({ instrument: instrument() })))
       .then(created(), issued(), 'created')
       .again('replayed');
   });
-  it('is the original, whatever became of it', () => {
+  it('returns the original when repeated, whatever its status', () => {
     given(payment, created()).when(createCharge(creation())).then('replayed');
     given(payment, created(), issued(), settled()).when(createCharge(creation())).then('replayed');
     given(payment, created(), issued(), expired()).when(createCharge(creation())).then('replayed');
     given(payment, created(), failed()).when(createCharge(creation())).then('replayed');
     given(payment, created(), cancelRequested(), cancelled()).when(createCharge(creation())).then('replayed');
   });
-  it('with other content is refused', () => {
+  it('rejects a repeat with other content', () => {
     given(payment, created())
       .when(createCharge(withOtherContent))
       .rejected('idempotency_key_reused', 'Idempotency-Key');
@@ -54,12 +54,12 @@ describe('createCharge', () => {
       .when(createCharge(withOtherContent))
       .rejected('idempotency_key_reused', 'Idempotency-Key');
   });
-  it('with other content and the key in the body, the refusal names the field of the body (K6)', () => {
+  it('names the body field in the rejection if the key was in the body (K6)', () => {
     given(payment, created())
       .when(createCharge({ ...withOtherContent, keyParam: 'idempotencyKey' }))
       .rejected('idempotency_key_reused', 'idempotencyKey');
   });
-  it('compares under the rule version that the first request was stored under (K2)', () => {
+  it('compares fingerprints under the rule version of the first request (K2)', () => {
     const newer = creation({ fingerprintVersion: 2 });
     given(payment, created()).when(createCharge(newer)).then('replayed');
     given(payment)
@@ -80,29 +80,29 @@ const NO = { reason: 'The bank said no.', providerErrorCode: 'declined' };
 const no = (method: PaymentMethod): Issuance => ({ method, refused: NO });
 const record = (...issuances: readonly Issuance[]) => recordIssuances(issuances, CREATED_AT);
 
-describe('recordIssuances, of a charge by Pix', () => {
+describe('recordIssuances for a Pix charge', () => {
   it('makes the charge payable, once', () => {
     given(payment, created()).when(record(pix())).then(issued(), 'recorded').again('nothing');
   });
-  it('with other content keeps the first instrument', () => {
+  it('keeps the first instrument when repeated with other content', () => {
     given(payment, created(), issued())
       .when(record(pix({ brCode: 'another' })))
       .then('nothing');
   });
-  it('with the refusal ends the charge, once', () => {
+  it('ends the charge if the provider refuses, once', () => {
     given(payment, created())
       .when(record(no('PIX')))
       .then(failed(), 'recorded')
       .again('nothing');
   });
-  it('with another refusal keeps the first reason', () => {
+  it('keeps the first reason if the provider refuses again', () => {
     const later = recordIssuances(
       [{ method: 'PIX', refused: { reason: 'Other.', providerErrorCode: 'other' } }],
       at('13:01:00'),
     );
     given(payment, created(), failed()).when(later).then('nothing');
   });
-  it('does not undo an instrument', () =>
+  it('keeps an instrument if a refusal follows', () =>
     given(payment, created(), issued())
       .when(record(no('PIX')))
       .then('nothing'));
@@ -112,7 +112,7 @@ describe('recordIssuances, of a charge by Pix', () => {
     ['cancelled before there was an instrument', [created(), cancelRequested(), cancelled()]],
   ];
   for (const [name, history] of over)
-    it(`comes too late for a charge that has ended: ${name}`, () => {
+    it(`ignores results for a charge that has ended: ${name}`, () => {
       given(payment, ...history)
         .when(record(pix()))
         .then('nothing');
@@ -120,26 +120,26 @@ describe('recordIssuances, of a charge by Pix', () => {
         .when(record(no('PIX')))
         .then('nothing');
     });
-  it('of a method that was not asked for is nothing', () =>
+  it('ignores a method that was not requested', () =>
     given(payment, created())
       .when(record(other(card())))
       .then('nothing'));
-  it('of nothing is nothing', () => given(payment, created()).when(record()).then('nothing'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('does nothing without results', () => given(payment, created()).when(record()).then('nothing'));
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(record(pix()))
       .throws(/never created/));
 });
 
-describe('recordIssuances, of a payment by several methods (I8)', () => {
+describe('recordIssuances for a payment with several methods (I8)', () => {
   const THREE = created({ methods: ['CREDIT_CARD', 'BOLETO', 'PIX'] });
-  it('records all at once, in the order in which they are told, once', () => {
+  it('records several results at once, in the given order, once', () => {
     given(payment, THREE)
       .when(record(pix(), other(card()), other(boleto())))
       .then(issued(), otherIssued(card()), otherIssued(boleto()), 'recorded')
       .again('nothing');
   });
-  it('one after the other, each once', () => {
+  it('records results one after another, each once', () => {
     given(payment, THREE)
       .when(record(other(card())))
       .then(otherIssued(card()), 'recorded')
@@ -153,23 +153,23 @@ describe('recordIssuances, of a payment by several methods (I8)', () => {
       .then(otherIssued(boleto()), 'recorded')
       .again('nothing');
   });
-  it('again with other content keeps the first instruments', () => {
+  it('keeps the first instruments when repeated with other content', () => {
     given(payment, THREE, otherIssued(card()))
       .when(record(other(card({ reference: 'card-2' }))))
       .then('nothing');
   });
-  it('a refused one leaves the others', () => {
+  it('keeps the other methods if one is refused', () => {
     given(payment, THREE)
       .when(record(pix(), no('CREDIT_CARD'), other(boleto())))
       .then(issued(), refusedInstrument('CREDIT_CARD'), otherIssued(boleto()), 'recorded')
       .again('nothing');
   });
-  it('a refused one is not had any more', () => {
+  it('ignores an instrument of a refused method', () => {
     given(payment, THREE, refusedInstrument('CREDIT_CARD'))
       .when(record(other(card())))
       .then('nothing');
   });
-  it('all refused but one that is not yet known: the charge lives on', () => {
+  it('keeps the charge open while one method is unknown', () => {
     given(payment, THREE)
       .when(record(no('CREDIT_CARD'), no('BOLETO')))
       .then(refusedInstrument('CREDIT_CARD'), refusedInstrument('BOLETO'), 'recorded')
@@ -178,19 +178,19 @@ describe('recordIssuances, of a payment by several methods (I8)', () => {
       .when(record(pix()))
       .then(issued(), 'recorded');
   });
-  it('the last refusal fails the charge', () => {
+  it('fails the charge if the last method is refused', () => {
     given(payment, THREE, refusedInstrument('CREDIT_CARD'), refusedInstrument('BOLETO'))
       .when(record(no('PIX')))
       .then(failed(), 'recorded')
       .again('nothing');
   });
-  it('all refused at once fail the charge with the last of them', () => {
+  it('fails the charge with the last reason if all methods are refused at once', () => {
     given(payment, THREE)
       .when(record(no('PIX'), no('CREDIT_CARD'), no('BOLETO')))
       .then(refusedInstrument('PIX'), refusedInstrument('CREDIT_CARD'), failed(), 'recorded')
       .again('nothing');
   });
-  it('the last refusal after an instrument fails nothing', () => {
+  it('keeps the charge open if one method has an instrument and the rest are refused', () => {
     given(payment, THREE, issued(), refusedInstrument('CREDIT_CARD'))
       .when(record(no('BOLETO')))
       .then(refusedInstrument('BOLETO'), 'recorded')

@@ -1,4 +1,4 @@
-// A dispute's side of the money (rules M9, Q1–Q4).
+// How a dispute affects a payment and its money (rules M9, Q1–Q4).
 import { expect } from 'chai';
 import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import type { CaseChange } from '../../../domain/dispute/snapshot.ts';
@@ -52,7 +52,7 @@ const half = { amount: toMinor(5_000) };
 
 describe('openDispute (M9, Q1, Q4)', () => {
   const open = openDispute(disputeReport(), AT);
-  it('holds what was paid, once', () => {
+  it('holds the paid amount, once', () => {
     given(payment, ...PAID)
       .when(open)
       .then(disputeOpened('DISPUTE'), 'opened')
@@ -63,13 +63,13 @@ describe('openDispute (M9, Q1, Q4)', () => {
     ['dispute', 'DISPUTE'],
     ['fraud', 'DISPUTE'],
   ] as const)
-    it(`a ${type} of a card is shown as ${kind}`, () => {
+    it(`shows a ${type} of a card payment as ${kind}`, () => {
       given(payment, ...APPROVED)
         .when(openDispute(disputeReport({ type }), AT))
         .then(disputeOpened(kind), 'opened')
         .again('known');
     });
-  it('holds what is left: not what is refunded, nor what is on its way; nothing while all of it is', () => {
+  it('holds only what is neither refunded nor reserved for a refund', () => {
     const held = (amount: number) => disputeOpened('DISPUTE', amount);
     given(payment, ...PAID, refundReserved(half), refundCompleted(half))
       .when(open)
@@ -85,7 +85,7 @@ describe('openDispute (M9, Q1, Q4)', () => {
       .then(held(0), 'opened')
       .again('known');
   });
-  it('the reported amount is the refundable rest: that is held; no other part of the charge matches', () => {
+  it('holds the refundable rest if exactly that amount is reported, and nothing for other partial amounts', () => {
     const part = disputeOpened('DISPUTE', 7_345);
     const rest = { ...part, data: { ...part.data, reportedAmount: toMinor(7_345) } } as PaymentEvent;
     for (const history of [[refundReserved(half), refundCompleted(half)], [refundReserved(half)]])
@@ -97,7 +97,7 @@ describe('openDispute (M9, Q1, Q4)', () => {
         .when(openDispute(disputeReport({ amount: toMinor(amount) }), AT))
         .then(mismatched(amount), 'opened');
   });
-  it('the reported amount is the charge’s: held; any other: nothing is, and the status stays', () => {
+  it('holds the charge amount if that is reported; for any other amount it holds nothing and blocks further cases', () => {
     given(payment, ...PAID)
       .when(openDispute(disputeReport({ amount: toMinor(12_345) }), AT))
       .then(disputeOpened('DISPUTE'), 'opened');
@@ -125,11 +125,11 @@ describe('openDispute (M9, Q1, Q4)', () => {
     ['all given back', [...PAID, refundReserved(), refundCompleted()]],
   ];
   for (const [name, history, over] of refusedOf)
-    it(`${name}: charge_not_disputable`, () =>
+    it(`rejects with charge_not_disputable: ${name}`, () =>
       given(payment, ...history)
         .when(openDispute(disputeReport(over), AT))
         .rejected('charge_not_disputable'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(open)
       .throws(/never created/));
@@ -197,7 +197,7 @@ describe('settleDispute (Q1)', () => {
     ['lost', 7_345],
     ['nothing', 0],
   ] as const)
-    it(`${verdict} ${amount}: once, of at most the refundable rest`, () => {
+    it(`settles once as ${verdict} ${amount}, within the refundable rest`, () => {
       const settling = settle(verdict, amount);
       given(payment, ...HALF_LEFT)
         .when(settleDispute(settling, CLOSED_AT))
@@ -206,13 +206,13 @@ describe('settleDispute (Q1)', () => {
         .when(settleDispute(settling, CLOSED_AT))
         .rejected('case_not_open');
     });
-  it('more than the refundable rest is refused, and names what was asked for', () => {
+  it('rejects more than the refundable rest and names the verdict as the field', () => {
     for (const verdict of ['held', 'lost'] as const)
       given(payment, ...HALF_LEFT)
         .when(settleDispute(settle(verdict, 7_346), CLOSED_AT))
         .rejected('invalid_amount', verdict);
   });
-  it('of another case, an ordinary one, and a payment without one: case_not_open', () => {
+  it('rejects another case, a case without a mismatch and a payment without a case with case_not_open', () => {
     for (const [history, caseId] of [
       [HALF_LEFT, OTHER_CASE],
       [[...PAID, disputeOpened('DISPUTE')], CASE_ID],
@@ -223,7 +223,7 @@ describe('settleDispute (Q1)', () => {
         .when(settleDispute(settle('lost', 1, caseId), CLOSED_AT))
         .rejected('case_not_open');
   });
-  it('a case that has ended can still be settled, but not be held', () => {
+  it('settles an ended case as lost or nothing, but not as held', () => {
     const ended = { ...casePlayed({ amountMismatch: true, held: ZERO }), ending: 'agreed' as const };
     const settlingThen = (verdict: 'held' | 'lost' | 'nothing', amount: number) =>
       given(payment, ...HALF_LEFT, updated(1, 'rejected', ended)).when(
@@ -233,14 +233,14 @@ describe('settleDispute (Q1)', () => {
     settlingThen('lost', 1).then(disputeSettled(settle('lost', 1)), 'settled');
     settlingThen('nothing', 0).then(disputeSettled(settle('nothing', 0)), 'settled');
   });
-  it('the payment is disputed once it is held or lost, not before and not for nothing', () => {
+  it('makes the payment disputed when settled as held or lost, but not as nothing', () => {
     const statusAfter = (...events: readonly PaymentEvent[]) => publicStatus(paymentAfter(...HALF_LEFT, ...events));
     expect(statusAfter()).to.equal('paid');
     for (const verdict of ['held', 'lost'] as const)
       expect(statusAfter(disputeSettled(settle(verdict, 1))), verdict).to.equal('disputed');
     expect(statusAfter(disputeSettled(settle('nothing', 0)))).to.equal('paid');
   });
-  it('what was taken as lost moves nothing when the case follows; what was held is released', () => {
+  it('moves no money when a case settled as lost ends, and releases the hold when one settled as held is won', () => {
     const medCase = casePlayed({ amount: toMinor(9_000), amountMismatch: true, held: ZERO });
     for (const [verdict, outcome, moved] of [
       ['lost', 'lost', 0],
@@ -253,7 +253,7 @@ describe('settleDispute (Q1)', () => {
         .again('nothing');
     }
   });
-  it('what the bank gave to the payer is recorded once, whenever it says so', () => {
+  it('records the amount that the bank returned to the payer once', () => {
     const told = { ...casePlayed({ amountMismatch: true, held: ZERO }), returnedToPayer: toMinor(3_000) };
     given(payment, ...HALF_LEFT)
       .when(recordCaseStep(step(1, 'rejected', told)))
@@ -264,7 +264,7 @@ describe('settleDispute (Q1)', () => {
   });
 });
 
-describe('why a payment does not take a dispute (Q10)', () => {
+describe('notTaken: why a payment can’t be disputed (Q10)', () => {
   const lost = {
     ...disputeOpened('DISPUTE'),
     data: { ...disputeOpened('DISPUTE').data, caseId: OTHER_CASE },
@@ -290,21 +290,21 @@ describe('why a payment does not take a dispute (Q10)', () => {
     ],
   ];
   for (const [name, history, because, isFinal] of reasons)
-    it(`${name}: ${because}, ${isFinal ? 'permanently' : 'until that changes'}`, () =>
+    it(`returns ${because}, ${isFinal ? 'final' : 'not final'}: ${name}`, () =>
       expect(notTaken(paymentAfter(...history), 'med')).to.deep.equal({ because, isFinal }));
-  it('a paid Pix takes it', () => expect(notTaken(paymentAfter(...PAID), 'med')).to.equal(null));
+  it('returns null for a paid Pix', () => expect(notTaken(paymentAfter(...PAID), 'med')).to.equal(null));
 });
 
 describe('recordCaseStep (Q3)', () => {
   const DISPUTED = [...PAID, refundReserved(half), refundCompleted(half), disputeOpened('DISPUTE', 7_345)];
   const opened = casePlayed({});
-  it('what moves no money is told once', () => {
+  it('records a step that moves no money once', () => {
     given(payment, ...DISPUTED)
       .when(recordCaseStep(step(0, 'opened', opened, AT)))
       .then(updated(0, 'opened', opened, AT), 'recorded')
       .again('nothing');
   });
-  it('the payment shows what it was told last, and when the case took it up', () => {
+  it('stores the latest recorded step and its time in the payment', () => {
     const medCase = ruledCase('withdrawn', {}, CLOSED_AT);
     const disputeOf = (...events: readonly PaymentEvent[]) => {
       const { transaction } = paymentAfter(...DISPUTED, ...events);
@@ -326,9 +326,9 @@ describe('recordCaseStep (Q3)', () => {
     ['withdrawn', 'closed', 'refunded_to_merchant'],
   ] as const;
   for (const [ruling, change, moneyOutcome] of ends)
-    it(`${JSON.stringify(ruling)}: ${moneyOutcome}, of what was held, once`, () => {
+    it(`resolves the hold as ${moneyOutcome} after ${JSON.stringify(ruling)}, once`, () => {
       const medCase = ruledCase(ruling, { held: toMinor(7_345) }, CLOSED_AT);
-      // What does not come back to the merchant the bank gave to the payer.
+      // The bank gave the payer whatever does not return to the merchant.
       const moved = [
         resolvedOf(moneyOutcome, 7_345),
         ...(moneyOutcome === 'refunded_to_merchant' ? [] : [disputeReturned(7_345)]),
@@ -350,7 +350,7 @@ describe('recordCaseStep (Q3)', () => {
           .then('known');
       }
     });
-  it('an end that was told moves nothing again, whatever is told of the case afterwards', () => {
+  it('moves no money again in later steps of a case that has ended', () => {
     const medCase = ruledCase('withdrawn', {}, CLOSED_AT);
     given(payment, ...DISPUTED)
       .when(recordCaseStep(step(1, 'closed', medCase)))
@@ -359,7 +359,7 @@ describe('recordCaseStep (Q3)', () => {
       .when(recordCaseStep(step(2, 'evidence_requested', medCase)))
       .then(updated(2, 'evidence_requested', medCase), 'recorded');
   });
-  it('a mismatch that ended keeps later ones from opening until it is settled and told', () => {
+  it('rejects new cases after a mismatch until its settlement is recorded', () => {
     const terms = { amount: toMinor(12_346), amountMismatch: true, held: ZERO };
     const lost = ruledCase({ result: 'agreed', returned: true, returnedToPayer: null }, terms, CLOSED_AT);
     const other = openDispute(disputeReport({ caseId: OTHER_CASE }), CLOSED_AT);
@@ -380,7 +380,7 @@ describe('recordCaseStep (Q3)', () => {
       .when(other)
       .then({ ...next, data: { ...next.data, caseId: OTHER_CASE, at: CLOSED_AT } } as PaymentEvent, 'opened');
   });
-  it('of three cases one after the other, the first and the second are known for ever', () => {
+  it('still knows the first and second of three consecutive cases', () => {
     const ids = [CASE_ID, OTHER_CASE, '1dspt000000000000000000002' as MedCaseId];
     const history: PaymentEvent[] = [...PAID];
     for (const caseId of ids) {
@@ -393,7 +393,7 @@ describe('recordCaseStep (Q3)', () => {
         .when(openDispute(disputeReport({ caseId }), CLOSED_AT))
         .then('known');
   });
-  it('of a case that is not the payment’s latest, and of a payment without one: nothing', () => {
+  it('ignores steps of a case that is not the payment’s latest, and of payments without a case', () => {
     const other = casePlayed({ caseId: OTHER_CASE });
     given(payment, ...DISPUTED)
       .when(recordCaseStep(step(0, 'opened', other)))

@@ -1,4 +1,4 @@
-// What may be refunded while a dispute of another amount waits for an operator (rule Q1).
+// What can be refunded while a dispute with a mismatched amount waits for an operator (rule Q1).
 import { expect } from 'chai';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -28,7 +28,7 @@ const settled = (verdict: 'held' | 'nothing', amount: number): PaymentEvent => {
   return eventsOf(settleDispute(how, AT)(paymentAfter(...PAID, mismatch(5_000))))[0] as PaymentEvent;
 };
 
-describe('a refund while a mismatch is not settled (Q1)', () => {
+describe('a refund during an unsettled amount mismatch (Q1)', () => {
   const wish = (amount: number | null, name = 'r'): Parameters<typeof reserveRefund>[0] => ({
     refundId: REFUND_ID,
     amount: amount === null ? null : toMinor(amount),
@@ -45,7 +45,7 @@ describe('a refund while a mismatch is not settled (Q1)', () => {
     const decided = reserveRefund(wish(amount), AT)(paymentAfter(...history));
     return isRejection(decided) ? decided.code : 'reserved';
   };
-  it('leaves at least the reported amount, to the cent; afterwards it is free again', () => {
+  it('must leave at least the reported amount; after a settlement as nothing the full amount is refundable again', () => {
     const open = [...PAID, mismatch(5_000)];
     expect([code(open, 7_345), code(open, 7_346), code(open, null)]).to.deep.equal([
       'reserved',

@@ -35,7 +35,7 @@ const nameless = { payer: { name: 'X', document: null } };
 const credited = settled({ incoming: incoming(nameless), at: NOW });
 const returnIdOf = (id: string, refusals: number) => (refusals === 0 ? `return-${id}` : `return-${id}-${refusals}`);
 
-/** Never held, or not any more. */
+/** Payments that are not held: never were, or no longer are. */
 const NOT_HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['waiting', LOCKED],
   ['settled without review', [...LOCKED, settled()]],
@@ -46,20 +46,20 @@ const NOT_HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
 
 describe('releaseHeld (M5)', () => {
   const release = releaseHeld(TERMS, 'operator:ana', NOW);
-  it('lets it pass and credits it in one append, once', () => {
+  it('releases and credits the Pix in one append, once', () => {
     given(payment, ...HELD)
       .when(release)
       .then(heldReleased(), credited, 'released')
       .again('already_released');
   });
-  it('again by somebody else, later and with other terms, is what it was', () => {
+  it('keeps the original release when another operator repeats it later with other terms', () => {
     const fee = { percentBps: 0, fixed: toMinor(7) };
     const fees = { ...DEFAULT_FEES, PIX: { provider: fee, platform: fee } };
     given(payment, ...HELD, heldReleased(), credited)
       .when(releaseHeld({ ...TERMS, fees }, 'operator:bia', at('18:00:00')))
       .then('already_released');
   });
-  it('holds the net for the account’s days (M2), from the release on', () => {
+  it('holds the net amount for the account’s hold days (M2), counted from the release', () => {
     given(payment, ...HELD)
       .when(releaseHeld({ ...TERMS, holdDays: { ...SETTINGS.holdDays, PIX: 1 } }, 'operator:ana', NOW))
       .then(
@@ -68,23 +68,23 @@ describe('releaseHeld (M5)', () => {
         'released',
       );
   });
-  it('credits also what was heard of after the expiry, and after a wish to cancel', () => {
+  it('credits a Pix that was reported after the expiry, even after a cancellation request', () => {
     given(payment, ...LOCKED, expired(), held(), cancelRequested())
       .when(release)
       .then(heldReleased(), credited, 'released');
   });
-  it('leaves a second Pix on its way back', () => {
+  it('does not affect the return of a second Pix', () => {
     given(payment, ...HELD, sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }))
       .when(release)
       .then(heldReleased(), credited, 'released')
       .again('already_released');
   });
   for (const [name, history] of [...NOT_HELD, ['sent back', [...HELD, heldRejected('operator')]] as const])
-    it(`${name}: invalid_request`, () =>
+    it(`rejects with invalid_request: ${name}`, () =>
       given(payment, ...history)
         .when(release)
         .rejected('invalid_request'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(release)
       .throws(/never created/));
@@ -92,13 +92,13 @@ describe('releaseHeld (M5)', () => {
 
 describe('returnHeld (M5)', () => {
   const back = returnHeld({ returnIdOf, providerPaymentId: null, by: 'operator:ana' }, NOW);
-  it('sends it back, once', () => {
+  it('returns the Pix once', () => {
     given(payment, ...HELD)
       .when(back)
       .then(heldRejected('operator'), 'returning')
       .again('already_returning');
   });
-  it('again by somebody else and later is what it was, also once it has gone', () => {
+  it('keeps the original return when another operator repeats it, even after the money has gone back', () => {
     const other = returnHeld(
       { returnIdOf: () => 'other', providerPaymentId: null, by: 'operator:bia' },
       at('18:00:00'),
@@ -111,17 +111,17 @@ describe('returnHeld (M5)', () => {
       .then('already_returning');
   });
   for (const [name, history] of [...NOT_HELD, ['let pass', [...HELD, heldReleased(), credited]] as const])
-    it(`${name}: invalid_request`, () =>
+    it(`rejects with invalid_request: ${name}`, () =>
       given(payment, ...history)
         .when(back)
         .rejected('invalid_request'));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(back)
       .throws(/never created/));
 });
 
-/** What the provider refuses to send back, by why it was not credited. */
+/** Payments with a return that the provider refused, keyed by the reason for the return. */
 const UNRETURNED: { readonly [why: string]: readonly PaymentEvent[] } = {
   wrong_amount: [...LOCKED, sentBack('wrong_amount'), returnRefused()],
   second_payment: [...LOCKED, settled(), sentBack('second_payment', second), returnRefused(second)],
@@ -131,13 +131,13 @@ const UNRETURNED: { readonly [why: string]: readonly PaymentEvent[] } = {
 };
 const BY_OPERATOR = [...HELD, heldRejected('operator'), returnRefused()];
 
-describe('what the provider refuses to send back', () => {
+describe('a return that the provider refuses', () => {
   const release = releaseHeld(TERMS, 'operator:ana', NOW);
   const back = (providerPaymentId: string | null = null) =>
     returnHeld({ returnIdOf, providerPaymentId, by: 'operator:ana' }, NOW);
   for (const [why, history] of Object.entries(UNRETURNED)) {
     const pix = why === 'second_payment' ? OTHER_END_TO_END_ID : END_TO_END_ID;
-    it(`${why}: can’t be credited, and is sent back under another name, once`, () => {
+    it(`can’t be released, but can be returned under another id, once: ${why}`, () => {
       given(payment, ...history)
         .when(release)
         .rejected('invalid_request');
@@ -147,7 +147,7 @@ describe('what the provider refuses to send back', () => {
         .again('already_returning');
     });
   }
-  it('sent back by an operator: can be sent back again, or credited after all, once', () => {
+  it('can be retried or, if an operator started the return, released, once', () => {
     given(payment, ...BY_OPERATOR)
       .when(back())
       .then(returnRetried(`return-${END_TO_END_ID}-1`), 'returning');
@@ -156,7 +156,7 @@ describe('what the provider refuses to send back', () => {
       .then(heldReleased(), credited, 'released')
       .again('already_released');
   });
-  it('on its way again: not credited; refused again: under a third name', () => {
+  it('can’t be released while a retry is in progress, and gets a third id if the retry is refused', () => {
     const again = [...BY_OPERATOR, returnRetried(`return-${END_TO_END_ID}-1`)];
     given(payment, ...again)
       .when(release)
@@ -168,12 +168,12 @@ describe('what the provider refuses to send back', () => {
       .when(back())
       .then('already_returning');
   });
-  it('credited, it can’t be sent back any more', () => {
+  it('can’t be retried after the Pix was credited', () => {
     given(payment, ...BY_OPERATOR, heldReleased(), credited)
       .when(back())
       .rejected('invalid_request');
   });
-  it('several of a payment are returned together, or one alone', () => {
+  it('can be retried alone or with all other money of the payment', () => {
     const both = [...HELD, sentBack('second_payment', second), returnRefused(second)];
     const retried = returnRetried(`return-${OTHER_END_TO_END_ID}-1`, OTHER_END_TO_END_ID);
     given(payment, ...both)

@@ -37,7 +37,7 @@ describe('expire', () => {
       .then(expired(), 'recorded')
       .again('nothing');
   });
-  it('is dated by the expiry, however late it is noticed', () => {
+  it('uses the expiry time, however late the event is recorded', () => {
     given(payment, ...OPEN)
       .when(expire(at('18:30:00')))
       .then(expired(EXPIRES_AT), 'recorded')
@@ -56,16 +56,16 @@ describe('expire', () => {
     ['a declined one', [...CARD, refused('CREDIT_CARD', true)]],
   ];
   for (const [name, history] of nothing)
-    it(`leaves alone ${name}`, () =>
+    it(`ignores ${name}`, () =>
       given(payment, ...history)
         .when(expire(at('15:00:00')))
         .then('nothing'));
-  it('leaves alone a charge before its time', () => {
+  it('ignores a charge before its expiry', () => {
     given(payment, ...OPEN)
       .when(expire(at('13:59:59')))
       .then('nothing');
   });
-  it('takes a card in flight, a declined method beside one that waits, and one that is wanted cancelled', () => {
+  it('ends payments with a card in progress, a pending cancellation or one of two methods declined', () => {
     for (const before of [
       [...CARD, processing()],
       [...CARD, cancelRequested()],
@@ -79,7 +79,7 @@ describe('expire', () => {
       .then(expired(), 'recorded')
       .again('nothing');
   });
-  it('comes with the last of several instruments (I8a)', () => {
+  it('uses the latest expiry of several instruments (I8a)', () => {
     const several = [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), CARD[1]!];
     given(payment, ...several)
       .when(expire(at('13:59:59')))
@@ -89,13 +89,13 @@ describe('expire', () => {
       .then(expired(), 'recorded')
       .again('nothing');
   });
-  it('takes a charge that only saw a wrong amount', () => {
+  it('ends a charge that received only a wrong amount', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'))
       .when(expire(EXPIRES_AT))
       .then(expired(), 'recorded')
       .again('nothing');
   });
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(expire(EXPIRES_AT))
       .throws(/never created/));
@@ -103,28 +103,28 @@ describe('expire', () => {
 
 describe('releaseFunds', () => {
   const HELD_FUNDS = [...OPEN, settled({ availableAt: at('14:05:01') })];
-  it('releases the net when the hold is over, once', () => {
+  it('releases the net amount when the hold ends, once', () => {
     given(payment, ...HELD_FUNDS)
       .when(releaseFunds(at('14:05:01')))
       .then(released(), 'recorded')
       .again('nothing');
   });
-  it('is dated by the end of the hold, however late it is noticed', () => {
+  it('uses the end of the hold, however late the event is recorded', () => {
     given(payment, ...HELD_FUNDS)
       .when(releaseFunds(at('20:00:00')))
       .then(released(), 'recorded')
       .again('nothing');
   });
-  it('again at another time is nothing', () => {
+  it('does nothing when repeated later', () => {
     given(payment, ...HELD_FUNDS, released())
       .when(releaseFunds(at('22:00:00')))
       .then('nothing');
   });
-  it('waits for the end of the hold', () =>
+  it('does nothing before the end of the hold', () =>
     given(payment, ...HELD_FUNDS)
       .when(releaseFunds(at('14:05:00')))
       .then('nothing'));
-  it('has nothing to release where all was available at once or nothing settled', () => {
+  it('does nothing if the money was available at once or nothing was settled', () => {
     given(payment, ...OPEN, settled())
       .when(releaseFunds(at('20:00:00')))
       .then('nothing');
@@ -135,7 +135,7 @@ describe('releaseFunds', () => {
       .when(releaseFunds(at('20:00:00')))
       .then('nothing');
   });
-  it('of a payment that was never created is a broken invariant', () => {
+  it('throws if the payment was never created', () => {
     given(payment)
       .when(releaseFunds(at('20:00:00')))
       .throws(/never created/);
@@ -154,24 +154,24 @@ describe('recordReturn', () => {
       .then(returned(), 'recorded')
       .again('nothing');
   });
-  it('again at another time is nothing', () => {
+  it('does nothing when repeated later', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'), returned())
       .when(recordReturn(END_TO_END_ID, at('15:00:00')))
       .then('nothing');
   });
-  it('returns what arrived, not what was asked for', () => {
+  it('records the amount that arrived, not the amount of the charge', () => {
     given(payment, ...OPEN, sentBack('wrong_amount', { amount: toMinor(5) }))
       .when(back)
       .then(returned(END_TO_END_ID, 5), 'recorded');
   });
-  it('is of one Pix: the settled one stays', () => {
+  it('records the return of a second Pix, once', () => {
     const second = incoming({ providerPaymentId: OTHER_END_TO_END_ID });
     given(payment, ...OPEN, settled(), sentBack('second_payment', second))
       .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
       .then(returned(OTHER_END_TO_END_ID), 'recorded')
       .again('nothing');
   });
-  it('records the return of one that was held: by an operator, and after a cancellation', () => {
+  it('records the return of a held Pix after an operator’s decision or a cancellation', () => {
     const cancelledHeld = [...OPEN, held(), cancelRequested(), cancelled(), heldRejected('cancelled')];
     for (const history of [[...OPEN, held(), heldRejected('operator')], cancelledHeld])
       given(payment, ...history)
@@ -179,7 +179,7 @@ describe('recordReturn', () => {
         .then(returned(), 'recorded')
         .again('nothing');
   });
-  it('of a Pix that was settled, held or never seen is nothing', () => {
+  it('ignores a Pix that was settled, held or never seen', () => {
     given(payment, ...OPEN, settled())
       .when(back)
       .then('nothing');
@@ -190,7 +190,7 @@ describe('recordReturn', () => {
       .when(back)
       .then('nothing');
   });
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(back)
       .throws(/never created/));
@@ -198,18 +198,18 @@ describe('recordReturn', () => {
 
 describe('recordReturnRefusal', () => {
   const refuse = recordReturnRefusal(END_TO_END_ID, 'return-1', 'account closed', at('13:06:00'));
-  it('records it, once', () => {
+  it('records the refusal once', () => {
     given(payment, ...OPEN, sentBack('wrong_amount', { amount: toMinor(5) }))
       .when(refuse)
       .then(returnRefused({ amount: 5 }), 'recorded')
       .again('nothing');
   });
-  it('of a return that was asked for again under another name meanwhile is nothing', () => {
+  it('ignores a refusal of the first return after a retry under another id', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
       .when(refuse)
       .then('nothing');
   });
-  it('what was refused is returned when the provider confirms it after all, asked for again or not', () => {
+  it('a refused return is recorded as returned if the provider confirms it later, before or after a retry', () => {
     const back = recordReturn(END_TO_END_ID, at('13:05:02'));
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
       .when(back)
@@ -219,13 +219,13 @@ describe('recordReturnRefusal', () => {
       .when(back)
       .then(returned(), 'recorded');
   });
-  it('of a Pix that was settled, held, returned or never seen is nothing', () => {
+  it('ignores a Pix that was settled, held, returned or never seen', () => {
     for (const history of [[settled()], [held()], [sentBack('wrong_amount'), returned()], []])
       given(payment, ...OPEN, ...history)
         .when(refuse)
         .then('nothing');
   });
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(refuse)
       .throws(/never created/));

@@ -1,4 +1,4 @@
-// What a payment waits for by itself: what the watchdog finds when its job was lost (architecture §7).
+// Pending work of a payment, which the watchdog finds if the job for it was lost (architecture §7).
 import { expect } from 'chai';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { type PendingWork, pendingSince, pendingWork } from '../../../domain/payment/pendingWork.ts';
@@ -38,7 +38,7 @@ const EXPIRE = 'expire 14:00:00';
 const OF_PAYMENTS = created({ api: 'payments', methods: ['PIX', 'BOLETO'] });
 const CREATION = ['issueInstruments 13:00:00', 'resumeIssuing 13:09:00'];
 
-/** `<kind> <which> <since when>`. */
+/** Each entry has the form `<kind> <id, if any> <since when>`. */
 const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
   ['a creation that was cut off', [created()], ['resumeIssuing 13:01:00']],
   ['a payment without instruments', [OF_PAYMENTS], CREATION],
@@ -87,9 +87,9 @@ const said = (work: PendingWork): string => {
   return `${work.kind} ${which}${work.at.slice(11, 19)}`;
 };
 
-describe('what a payment waits for', () => {
+describe('pendingWork', () => {
   for (const [name, history, expected] of TABLE)
-    it(`${name}: ${expected.join(', ') || 'nothing'}`, () => {
+    it(`returns ${expected.join(', ') || 'nothing'} for: ${name}`, () => {
       const payment = paymentAfter(...history);
       const found = pendingWork(payment);
       expect(pendingSince(payment)).to.equal(found.map(({ at }) => at).toSorted()[0] ?? null);

@@ -267,7 +267,7 @@ describe('journalEntry', () => {
     ['held and returned', [held(), heldRejected('operator'), returned()], {}],
   ];
   for (const [name, events, left] of STORIES)
-    it(`${name}: what is left`, () => {
+    it(`leaves the right balances: ${name}`, () => {
       const sums: Record<string, number> = {};
       for (const { account, amount } of events.flatMap((event) => journalEntry(event)?.postings ?? []))
         sums[account] = (sums[account] ?? 0) + amount;
@@ -285,13 +285,13 @@ describe('journalEntry', () => {
     resendRequested(1, 1),
     processing(),
     refused('CREDIT_CARD', true),
-    heldRejected('operator'), // owed to the payer as before, until it has gone back
+    heldRejected('operator'), // The payer is still owed the money until it is returned.
     heldRejected('cancelled'),
-    returnRefused(), // owed to the payer still
+    returnRefused(), // The payer is still owed the money.
     returnRetried('return-2'),
   ];
-  for (const event of IDLE) it(`${event.type} moves no money`, () => expect(journalEntry(event)).to.equal(null));
-  it('posts to these accounts', () => {
+  for (const event of IDLE) it(`returns null for ${event.type}`, () => expect(journalEntry(event)).to.equal(null));
+  it('uses these ledger accounts', () => {
     expect(LEDGER_ACCOUNTS).to.deep.equal([
       'merchant_available',
       'merchant_pending',
@@ -307,8 +307,8 @@ describe('journalEntry', () => {
   });
 });
 
-describe('what of a settlement waits for its release', () => {
-  it('is its net amount until its date, and nothing where it is available at once', () => {
+describe('trancheChange', () => {
+  it('returns the net amount until its release date, or null if it is available at once', () => {
     const later = settled();
     if (later.type !== 'TransactionSettled') throw new Error('no settlement');
     const availableAt = at('13:00:00');

@@ -36,7 +36,7 @@ import { boleto, card, otherIssued } from '../../world/instruments.ts';
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];
-/** Paid three days before its settlement: the window of M8 counts from the payment. */
+/** Paid three days before the settlement. The window of M8 starts at the payment. */
 const PAID_BEFORE = addMillis(SETTLED_AT, -3 * DAY_MS);
 const CREDITED_LATE = [...OPEN, settled({ incoming: incoming({ paidAt: PAID_BEFORE }) })];
 const LAST_DEVOLUTION = addMillis(PAID_BEFORE, 90 * DAY_MS);
@@ -66,7 +66,7 @@ const reserve = (over: Partial<ReserveRefund> = {}, when = REFUND_REQUESTED_AT) 
 const other = { refundId: OTHER_REFUND_ID };
 const tooMuch = { amount: toMinor(12_346) };
 const completedPart = refundCompleted({ ...other, amount: toMinor(12_000) });
-/** As many as a payment may have. */
+/** The maximum number of refunds of a payment. */
 const hundred = Array.from({ length: REFUNDS_MAX }, (_, i) => ({
   refundId: `other-${i}` as RefundId,
   amount: toMinor(1),
@@ -80,7 +80,7 @@ const record = (over: Partial<RefundTerms> = {}): RefundRecord => ({
   outcome: { status: 'reserved' },
 });
 
-/** Every row breaks its own rule and all rules below it: the first rule that applies decides (refund.ts). */
+/** Every row breaks its own rule and all rules after it, so that the first applicable rule decides (refund.ts). */
 const ORDER: readonly (readonly [
   string,
   readonly PaymentEvent[],
@@ -237,7 +237,7 @@ describe('reserveRefund by a provider without Pix-outs (M6a)', () => {
       if (typeof expected === 'string') expect(decided).to.include({ code: expected });
       else expect(decided).to.have.property('reply').that.has.property('refund').that.deep.includes(expected);
     });
-  it('is replayed as it was, whatever the connection gained or lost since', () => {
+  it('replays the original refund even if the connection’s Pix-out support has changed', () => {
     for (const [first, then] of [
       [false, true],
       [true, false],
@@ -252,13 +252,13 @@ describe('reserveRefund by a provider without Pix-outs (M6a)', () => {
 });
 
 describe('reserveRefund', () => {
-  describe('the first rule that applies decides', () => {
+  describe('applies the first matching rule', () => {
     for (const [rule, history, over, code, param] of ORDER)
-      it(`${rule}: ${code}`, () =>
+      it(`rejects with ${code}: ${rule}`, () =>
         given(payment, ...history)
           .when(reserve(over))
           .rejected(code, param));
-    it('6 a devolution later than 90 days after the payment: REFUND_NOT_SUPPORTED (M8)', () =>
+    it('rejects a devolution more than 90 days after the payment with REFUND_NOT_SUPPORTED (M8)', () =>
       given(payment, ...CREDITED_LATE)
         .when(reserve({ strategy: 'devolution' }, addMillis(LAST_DEVOLUTION, 1)))
         .rejected('REFUND_NOT_SUPPORTED'));
@@ -321,7 +321,7 @@ describe('reserveRefund', () => {
     ],
   ];
   for (const [name, history, over, terms] of WAYS)
-    it(`${name}, once`, () => {
+    it(`reserves once: ${name}`, () => {
       const refund = record(terms);
       given(payment, ...history)
         .when(reserve(over))
@@ -330,7 +330,7 @@ describe('reserveRefund', () => {
         .when(reserve(over))
         .then({ refund, replayed: true });
     });
-  it('by devolution up to 90 days after the payment, to the millisecond (M8)', () => {
+  it('reserves a devolution until exactly 90 days after the payment (M8)', () => {
     const last = LAST_DEVOLUTION;
     const terms = { ...refundTerms({ strategy: 'devolution', destination: null, fee: toMinor(0) }) };
     const refund: RefundRecord = { ...record(terms), requestedAt: last };
@@ -341,7 +341,7 @@ describe('reserveRefund', () => {
         { refund, replayed: false },
       );
   });
-  it('the hundredth, and replays after it (M7)', () => {
+  it('reserves the hundredth refund and still replays it (M7)', () => {
     const before = hundred.slice(1).flatMap((one) => [refundReserved(one), refundReleased(one)]);
     given(payment, ...PAID, ...before)
       .when(reserve())
@@ -351,27 +351,27 @@ describe('reserveRefund', () => {
       .then({ refund: record(), replayed: true });
     expect(REFUNDS_MAX).to.equal(100);
   });
-  it('the whole rest, when no amount is sent', () => {
+  it('reserves the refundable rest if no amount is given', () => {
     const part = { ...other, amount: toMinor(12_000) };
     const rest = { amount: toMinor(345) };
     given(payment, ...PAID, refundReserved(part), refundCompleted(part))
       .when(reserve())
       .then(refundReserved(rest), { refund: record(rest), replayed: false });
   });
-  it('what failed is refundable again (M7)', () => {
+  it('makes the amount of a failed refund refundable again (M7)', () => {
     given(payment, ...PAID, refundReserved(other), refundReleased(other))
       .when(reserve())
       .then(refundReserved(), { refund: record(), replayed: false });
   });
-  it('again is the original, as it was requested, whatever became of it (K3)', () => {
+  it('replays the refund as it was requested, even after it completed or failed (K3)', () => {
     const replayed = { refund: record(), replayed: true };
     for (const after of [[], [refundCompleted()], [refundReleased()]])
       given(payment, ...PAID, refundReserved(), ...after)
         .when(reserve({}, late))
         .then(replayed);
   });
-  it('a Pix-out costs 50 (M6)', () => expect(PIX_OUT_FEE).to.equal(50));
-  it('of a payment that was never created is a broken invariant', () =>
+  it('charges a fee of 50 for a Pix-out (M6)', () => expect(PIX_OUT_FEE).to.equal(50));
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(reserve())
       .throws(/never created/));

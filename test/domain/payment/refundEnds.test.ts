@@ -1,4 +1,4 @@
-// The end of a refund, as the provider tells it (M7).
+// How a refund ends, as reported by the provider (M7).
 
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, DAY_MS } from '../../../domain/kernel/time.ts';
@@ -27,16 +27,16 @@ const APPROVED = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card()), se
 const late = addMillis(SETTLED_AT, 90 * DAY_MS + 1);
 const other = { refundId: OTHER_REFUND_ID };
 
-describe('the end of a refund of a payment disputed meanwhile', () => {
+describe('the end of a refund after a dispute opened', () => {
   const half = { amount: toMinor(5_000) };
   const disputed = given(payment, ...APPROVED, refundReserved(half), disputeOpened('DISPUTE', 7_345));
-  it('completed: as ever', () => {
+  it('completes the refund as usual', () => {
     disputed
       .when(completeRefund(REFUND_ID, 'E-out-1', REFUNDED_AT))
       .then(refundCompleted(half), 'recorded')
       .again('nothing');
   });
-  it('failed: the merchant has it again, and the hold stays (Q1)', () => {
+  it('returns the amount to the merchant if the refund fails, and keeps the dispute’s hold (Q1)', () => {
     disputed
       .when(releaseRefund(REFUND_ID, 'account closed', REFUNDED_AT))
       .then(refundReleased(half), 'recorded')
@@ -51,7 +51,7 @@ describe('the end of a refund', () => {
   ] as const;
   for (const [name, decide, event] of ENDS)
     describe(name, () => {
-      it('records amount and fee as they were reserved, once', () => {
+      it('records the reserved amount and fee, once', () => {
         given(payment, ...PAID, refundReserved())
           .when(decide)
           .then(event(), 'recorded')
@@ -62,16 +62,16 @@ describe('the end of a refund', () => {
           .then(event(ofMerchant), 'recorded')
           .again('nothing');
       });
-      it('after the other end is nothing: the first one stands', () => {
+      it('does nothing if the refund has already ended', () => {
         for (const [, , ended] of ENDS) {
-          // A confirmation of what had failed is recorded beside it (settleHeld.test.ts).
+          // A confirmation after a failure is recorded separately (settleHeld.test.ts).
           if (name === 'completeRefund' && ended === refundReleased) continue;
           given(payment, ...PAID, refundReserved(), ended())
             .when(decide)
             .then('nothing');
         }
       });
-      it('is of one refund: the others stay', () => {
+      it('ends only the given refund', () => {
         const half = { amount: toMinor(5_000) };
         given(payment, ...PAID, refundReserved({ ...other, ...half }), refundReserved(half))
           .when(decide)
@@ -80,18 +80,18 @@ describe('the end of a refund', () => {
           .when(completeRefund(OTHER_REFUND_ID, 'E-out-1', REFUNDED_AT))
           .then(refundCompleted({ ...other, ...half }), 'recorded');
       });
-      it('of a refund that was never reserved is nothing', () => {
+      it('ignores a refund that was never reserved', () => {
         for (const history of [OPEN, PAID, [...PAID, refundReserved(other)]])
           given(payment, ...history)
             .when(decide)
             .then('nothing');
       });
-      it('of a payment that was never created is a broken invariant', () =>
+      it('throws if the payment was never created', () =>
         given(payment)
           .when(decide)
           .throws(/never created/));
     });
-  it('again with other content keeps the first end', () => {
+  it('keeps the first end when repeated with other content', () => {
     given(payment, ...PAID, refundReserved(), refundCompleted())
       .when(completeRefund(REFUND_ID, 'E-out-2', late))
       .then('nothing');

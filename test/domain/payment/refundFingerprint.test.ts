@@ -1,4 +1,4 @@
-// A refund under a key that was used before is compared under the rule of its time (rule K2).
+// A repeated refund request is compared under the fingerprint rule of the original request (rule K2).
 import { payment } from '../../../domain/payment/payment.ts';
 import { type ReserveRefund, reserveRefund } from '../../../domain/payment/refund.ts';
 import { given } from '../../support/given.ts';
@@ -38,7 +38,7 @@ const recorded = (fingerprint = REFUND_FINGERPRINT) => ({
   outcome: { status: 'reserved' as const },
 });
 
-describe('a refund asked for under a newer rule of fingerprints', () => {
+describe('a refund requested under a newer fingerprint rule', () => {
   it('is recorded under the newer rule', () => {
     const fingerprint = { version: 2, hash: 'of-another-rule' };
     given(payment, ...PAID)
@@ -48,11 +48,11 @@ describe('a refund asked for under a newer rule of fingerprints', () => {
         { refund: recorded(fingerprint), replayed: false },
       );
   });
-  it('replays what was recorded under the older one, twice the same', () => {
+  it('replays a refund recorded under the older rule, any number of times', () => {
     const before = given(payment, ...PAID, refundReserved());
     for (const _ of ['once', 'twice']) before.when(reserve()).then({ refund: recorded(), replayed: true });
   });
-  it('with other content it is refused, whatever it would be under the newer one', () => {
+  it('is rejected if its content differs under the older rule, even if it matches under the newer one', () => {
     const other = (version: number) => (version === 1 ? 'other' : REFUND_FINGERPRINT.hash);
     given(payment, ...PAID, refundReserved())
       .when(reserve({ fingerprintUnder: other }))

@@ -7,20 +7,20 @@ const PAID = [created(), issued(), settled()];
 
 describe('requestResend (W8)', () => {
   const ask = requestResend({ ofRevision: 2, isWanted: true }, at('17:00:00'));
-  it('numbers the requests of a payment', () => {
+  it('numbers the resends of a payment', () => {
     given(payment, ...PAID)
       .when(ask)
       .then(resendRequested(2, 1), 1)
       .and()
-      .when(ask) // twice is two resends: the merchant asked for both
+      .when(ask) // A second request is a second resend.
       .then(resendRequested(2, 2), 2);
   });
-  it('goes on counting with another event', () => {
+  it('continues the numbering with another event', () => {
     given(payment, created(), issued(), expired(), resendRequested(2, 1), settled())
       .when(requestResend({ ofRevision: 4, isWanted: true }, at('17:00:00')))
       .then(resendRequested(4, 2), 2);
   });
-  it('counts those that nobody wants', () => {
+  it('counts resends that no endpoint is subscribed to', () => {
     given(payment, ...PAID)
       .when(requestResend({ ofRevision: 2, isWanted: false }, at('17:00:00')))
       .then(resendRequested(2, 1, false), 1)
@@ -28,7 +28,7 @@ describe('requestResend (W8)', () => {
       .when(ask)
       .then(resendRequested(2, 2), 2);
   });
-  it('is refused after the hundredth, whether anybody wanted them or not (M7)', () => {
+  it('rejects resends after the hundredth, including those without a subscriber (M7)', () => {
     const before = Array.from({ length: 99 }, (_, i) => resendRequested(2, i + 1, i % 2 === 0));
     given(payment, ...PAID, ...before)
       .when(ask)
@@ -37,7 +37,7 @@ describe('requestResend (W8)', () => {
       .when(ask)
       .rejected('resend_limit_reached');
   });
-  it('of a payment that was never created is a broken invariant', () =>
+  it('throws if the payment was never created', () =>
     given(payment)
       .when(ask)
       .throws(/never created/));

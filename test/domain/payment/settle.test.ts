@@ -58,10 +58,10 @@ const late = { paidAt: at('14:00:01') };
 const nameless = { payer: { name: 'X', document: null } };
 const other = { payer: { name: 'X', document: SOMEBODY_ELSE } };
 
-/** A payment by card (30 minutes) or boleto (3 days). */
+/** Payable by card for 30 minutes or by boleto for 3 days. */
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
 const BY_CARD = { method: 'CREDIT_CARD' as const };
-/** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for 2 days. */
+/** M1: 2.5% + 30 and 1% of 123.45, rounded half up. M2: held for 2 days. */
 const byCard = (paidAt: Timestamp) =>
   settled({
     incoming: incoming({ ...BY_CARD, paidAt }),
@@ -71,7 +71,7 @@ const byCard = (paidAt: Timestamp) =>
     netAmount: toMinor(11_883),
     availableAt: parseTimestamp('2026-11-23T13:05:01.000Z'),
   });
-/** M1: 1.5 % and 1 %; M2: held for 1 day. */
+/** M1: 1.5% and 1%. M2: held for 1 day. */
 const byBoleto = (paidAt: Timestamp) =>
   settled({
     incoming: incoming({ method: 'BOLETO', paidAt }),
@@ -82,7 +82,7 @@ const byBoleto = (paidAt: Timestamp) =>
     availableAt: parseTimestamp('2026-11-22T13:05:01.000Z'),
   });
 
-/** Every row breaks its own rule and all rules below it: the first rule that applies decides (settle.ts). */
+/** Every row breaks its own rule and all rules after it, so that the first applicable rule decides (settle.ts). */
 const ORDER: readonly (readonly [
   string,
   readonly PaymentEvent[],
@@ -259,9 +259,9 @@ const ORDER: readonly (readonly [
 ];
 
 describe('settleIncomingPayment', () => {
-  describe('the first rule that applies decides', () => {
+  describe('applies the first matching rule', () => {
     for (const [rule, history, arrives, events, outcome] of ORDER)
-      it(`${rule}: ${outcome}`, () => {
+      it(`returns ${outcome}: ${rule}`, () => {
         given(payment, ...history)
           .when(settleIncomingPayment(arriving(arrives)))
           .then(...events, outcome)
@@ -269,12 +269,12 @@ describe('settleIncomingPayment', () => {
       });
   });
 
-  it('holds the net for the account’s days (M2)', () => {
+  it('holds the net amount for the account’s hold days (M2)', () => {
     given(payment, ...OPEN)
       .when(settleIncomingPayment(arriving({}, { holdDays: { ...SETTINGS.holdDays, PIX: 2 } })))
       .then(settled({ availableAt: addMillis(SETTLED_AT, 2 * DAY_MS) }), 'settled');
   });
-  it('fixes the fees of the account’s schedule in the event (M1)', () => {
+  it('records the fees of the account’s current schedule in the event (M1)', () => {
     const fee = { percentBps: 0, fixed: toMinor(7) };
     const fees = { ...DEFAULT_FEES, PIX: { provider: fee, platform: { percentBps: 200, fixed: toMinor(0) } } };
     const charged = { providerFee: toMinor(7), platformFee: toMinor(247), netAmount: toMinor(12_091) };
@@ -283,7 +283,7 @@ describe('settleIncomingPayment', () => {
       .then(settled(charged), 'settled')
       .again('duplicate');
   });
-  it('again with other content is the first one still', () => {
+  it('keeps the first settlement when repeated with other content', () => {
     const changed = arriving(
       { ...wrong, ...other },
       { at: at('15:00:00'), holdDays: { ...SETTINGS.holdDays, PIX: 3 }, returnId: 'return-2' },
@@ -292,31 +292,31 @@ describe('settleIncomingPayment', () => {
       .when(settleIncomingPayment(changed))
       .then('duplicate');
   });
-  it('sends back what arrived before there was an instrument: a caller brings the creation to its end first', () => {
+  it('returns a payment that arrives before any instrument was issued', () => {
     given(payment, created()).when(settleIncomingPayment(arriving())).then(sentBack('charge_ended'), 'returned');
   });
-  describe('of a locked charge whose payer the bank does not name, as the provider’s check says', () => {
+  describe('uses the provider’s payer check if a locked charge is paid without the payer’s document', () => {
     const checked = (payerCheck: PayerCheck, over: Partial<IncomingPayment> = nameless) =>
       settleIncomingPayment(arriving(over, { payerCheck }));
-    it('match: settled', () => {
+    it('settles on a match', () => {
       given(payment, ...LOCKED)
         .when(checked('match'))
         .then(settled({ incoming: incoming(nameless) }), 'settled')
         .again('duplicate');
     });
-    it('mismatch: sent back', () => {
+    it('returns the payment on a mismatch', () => {
       given(payment, ...LOCKED)
         .when(checked('mismatch'))
         .then(sentBack('payer_mismatch', nameless), 'refunded')
         .again('duplicate');
     });
-    it('unknown: held', () => {
+    it('holds the payment if the result is unknown', () => {
       given(payment, ...LOCKED)
         .when(checked('unknown'))
         .then(held(), 'held')
         .again('duplicate');
     });
-    it('a document that the bank does name decides, whatever the check says', () => {
+    it('ignores the check if the bank reports the document', () => {
       given(payment, ...LOCKED)
         .when(checked('match', other))
         .then(sentBack('payer_mismatch', other), 'refunded');
@@ -324,14 +324,14 @@ describe('settleIncomingPayment', () => {
         .when(checked('mismatch', {}))
         .then(settled(), 'settled');
     });
-    it('without a lock it is not asked for', () => {
+    it('ignores the check if the charge has no payer lock', () => {
       given(payment, ...OPEN)
         .when(checked('mismatch'))
         .then(settled({ incoming: incoming(nameless) }), 'settled');
     });
   });
 
-  it('of a payment that was never created is a broken invariant', () => {
+  it('throws if the payment was never created', () => {
     given(payment)
       .when(settleIncomingPayment(arriving()))
       .throws(/never created/);

@@ -1,4 +1,4 @@
-// What an operator makes of a return that the provider refuses for good (M10), and what the provider confirms after a refusal.
+// How an operator settles a return that the provider refuses permanently (M10), and confirmations that arrive after a refusal.
 import { expect } from 'chai';
 import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -97,7 +97,7 @@ const posted = (event: PaymentEvent) =>
   journalEntry(event)?.postings.map(({ account, amount }) => [account, amount]) ?? null;
 
 describe('settleHeld (M10)', () => {
-  it('by Pix-out: requested once, and PROCESSING until it is paid; a second settle is a conflict', () => {
+  it('requests a Pix-out once; the payment is PROCESSING until it is paid, and a second settlement is rejected', () => {
     const when = given(payment, ...REFUSED).when(settle());
     when.then(requested(), 'settled').and().when(settle()).rejected('held_already_settled');
     expect(statusAfter(...REFUSED, requested())).to.equal('PROCESSING');
@@ -105,7 +105,7 @@ describe('settleHeld (M10)', () => {
     expect(waitingAfter(...REFUSED, requested())).to.deep.equal([]);
     expect(posted(requested())).to.equal(null);
   });
-  it('a conflict with any other word of an operator', () => {
+  it('rejects any other decision after the settlement with held_already_settled', () => {
     for (const done of [[requested()], [requested(), paidOut()], [writtenOff]]) {
       const after = given(payment, ...REFUSED, ...done);
       after.when(settle({ reason: 'another' })).rejected('held_already_settled');
@@ -116,7 +116,7 @@ describe('settleHeld (M10)', () => {
       after.when(releaseHeld(terms, 'operator:bia', NOW)).rejected('held_already_settled');
     }
   });
-  it('the Pix-out paid: REFUNDED, once; the platform bears the fee', () => {
+  it('makes the payment REFUNDED when the Pix-out is paid, once, and charges its fee to the platform', () => {
     given(payment, ...REFUSED, requested())
       .when(recordHeldPayoutPaid(FIRST, 'E-out', at('18:00:02')))
       .then(paidOut(), 'recorded')
@@ -130,7 +130,7 @@ describe('settleHeld (M10)', () => {
       ['platform_fees', -50],
     ]);
   });
-  it('the Pix-out refused: waits again with the reason, and is settled again under another id', () => {
+  it('waits for an operator with the reason if the Pix-out is refused, and then uses another id', () => {
     given(payment, ...REFUSED, requested())
       .when(recordHeldPayoutFailed(FIRST, 'no such key', at('18:00:02')))
       .then(payoutFailed(), 'recorded')
@@ -141,7 +141,7 @@ describe('settleHeld (M10)', () => {
     const waiting = heldMoney(paymentAfter(...REFUSED, requested(), payoutFailed()));
     expect(waiting.map(({ returnRefused: why }) => why)).to.deep.equal(['no such key']);
   });
-  it('written off: REFUNDED at once, to the platform’s account', () => {
+  it('writes the money off to the platform’s account, and the payment is REFUNDED at once', () => {
     given(payment, ...REFUSED)
       .when(writeOff)
       .then(writtenOff, 'settled');
@@ -151,13 +151,13 @@ describe('settleHeld (M10)', () => {
       ['platform_fees', 12_345],
     ]);
   });
-  it('a wrong amount keeps its status, either way', () => {
+  it('does not change the status of a payment that received a wrong amount', () => {
     for (const done of [[requested(), paidOut()], [writtenOff]]) {
       expect(statusAfter(...WRONG, ...done)).to.equal('WAITING_PAYMENT');
       expect(waitingAfter(...WRONG, ...done)).to.deep.equal([]);
     }
   });
-  it('nothing refused: invalid_request', () => {
+  it('rejects with invalid_request if no return was refused', () => {
     for (const history of [
       LOCKED,
       [...LOCKED, held()],
@@ -168,7 +168,7 @@ describe('settleHeld (M10)', () => {
         .when(writeOff)
         .rejected('invalid_request');
   });
-  it('several refused: the one that is named, else invalid_request', () => {
+  it('requires the id of the Pix if several returns were refused', () => {
     const second = { providerPaymentId: OTHER_END_TO_END_ID };
     const two = [...WRONG, sentBack('wrong_amount', second), returnRefused(second)];
     given(payment, ...two)
@@ -184,7 +184,7 @@ describe('settleHeld (M10)', () => {
       .when(settle({ id: 'E-none' }))
       .rejected('invalid_request');
   });
-  it('euros are not paid out by Pix', () => {
+  it('rejects a Pix-out of euros', () => {
     const card = [created({ currency: 'EUR' }), ...WRONG.slice(1)];
     given(payment, ...card)
       .when(settle())
@@ -193,7 +193,7 @@ describe('settleHeld (M10)', () => {
 });
 
 describe('a confirmation after a refusal', () => {
-  it('of a return that still waits: it went back', () => {
+  it('records the return if the money still waits', () => {
     const data = { ...money, at: NOW };
     given(payment, ...REFUSED)
       .when(recordReturn(END_TO_END_ID, NOW))
@@ -205,7 +205,7 @@ describe('a confirmation after a refusal', () => {
     ['was paid out', [requested(), paidOut()]],
     ['was written off', [writtenOff]],
   ] as const)
-    it(`of a return whose money ${name}: recorded once, listed, and written off once`, () => {
+    it(`of a return whose money ${name} is recorded and listed once, and can be written off once`, () => {
       const late = confirmedLate(END_TO_END_ID, 0);
       given(payment, ...REFUSED, ...done)
         .when(recordReturn(END_TO_END_ID, at('19:00:00')))
@@ -235,7 +235,7 @@ describe('a confirmation after a refusal', () => {
         .when(settle())
         .rejected('invalid_request', 'pixOut');
     });
-  it('of a return whose Pix-out is refused afterwards: it can only be written off', () => {
+  it('of a return whose Pix-out is refused afterwards allows only a write-off', () => {
     const late = confirmedLate(END_TO_END_ID, 0);
     const held = [...LOCKED, heldFirst, heldRejected('operator'), returnRefused(), requested(), late, payoutFailed()];
     const after = given(payment, ...held);
@@ -249,14 +249,14 @@ describe('a confirmation after a refusal', () => {
     const off = { type: 'TransactionLateConfirmationWrittenOff', data: { id, ...rest } } as PaymentEvent;
     after.when(writeOff).then(writtenOff, off, 'settled');
   });
-  it('of a return after the Pix was credited: recorded', () => {
+  it('of a return after the Pix was credited is recorded as late', () => {
     const credited = [...LOCKED, held(), heldRejected('operator'), returnRefused(), settled()];
     given(payment, ...credited)
       .when(recordReturn(END_TO_END_ID, at('19:00:00')))
       .then(confirmedLate(END_TO_END_ID, 0), 'recorded')
       .again('nothing');
   });
-  it('of a Pix that was never to go back: nothing', () => {
+  it('of a Pix that was never to be returned is ignored', () => {
     given(payment, ...LOCKED, settled())
       .when(recordReturn(END_TO_END_ID, NOW))
       .then('nothing');
@@ -264,14 +264,14 @@ describe('a confirmation after a refusal', () => {
       .when(recordReturn(END_TO_END_ID, NOW))
       .then('nothing');
   });
-  it('of a Pix-out whose money still waits: paid out, and nothing waits', () => {
+  it('of a Pix-out whose money still waits is recorded as paid, and nothing waits any longer', () => {
     given(payment, ...REFUSED, requested(), payoutFailed())
       .when(recordHeldPayoutPaid(FIRST, 'E-out', at('18:00:02')))
       .then(paidOut(), 'recorded')
       .again('nothing');
     expect(waitingAfter(...REFUSED, requested(), payoutFailed(), paidOut())).to.deep.equal([]);
   });
-  it('of a Pix-out after another one was requested: recorded with its fee, once', () => {
+  it('of a Pix-out after another one was requested is recorded once with its fee', () => {
     const again = requested(payoutIdOf(END_TO_END_ID, 2));
     given(payment, ...REFUSED, requested(), payoutFailed(), again)
       .when(recordHeldPayoutPaid(FIRST, 'E-out', at('19:00:00')))
@@ -284,7 +284,7 @@ describe('a confirmation after a refusal', () => {
       ['platform_fees', -50],
     ]);
   });
-  it('of a refund that failed: recorded once; the merchant keeps its money; listed and written off', () => {
+  it('of a failed refund is recorded and listed once, does not charge the merchant and can be written off', () => {
     const failed = [...LOCKED, settled(), refundReserved(), refundReleased()];
     const late: PaymentEvent = {
       type: 'TransactionRefundConfirmedLate',

@@ -42,13 +42,13 @@ describe('requestPayout', () => {
   const request = requestPayout(wish(), REQUESTED_AT);
   const asked = { status: 'ready', terms: TERMS, fingerprint: FINGERPRINT, requestedAt: REQUESTED_AT } as const;
 
-  it('requests it, and again replays it', () => {
+  it('records the request and replays it when repeated', () => {
     given(payout)
       .when(request)
       .then(requested(), { payout: asked, replayed: false })
       .again({ payout: asked, replayed: true });
   });
-  it('one that awaits approval says so', () => {
+  it('returns awaitingApproval if the payout needs approval', () => {
     given(payout)
       .when(requestPayout(wish({ terms: WAITING }), REQUESTED_AT))
       .then(requested(WAITING), {
@@ -57,7 +57,7 @@ describe('requestPayout', () => {
       });
   });
   for (const name of but('absent', 'abandoned'))
-    it(`${name}: is replayed as it was requested, and other content is refused`, () => {
+    it(`replays the original request while ${name} and rejects other content`, () => {
       const terms =
         HISTORIES[name][0] === undefined
           ? TERMS
@@ -72,7 +72,7 @@ describe('requestPayout', () => {
         .when(requestPayout(wish({ fingerprintUnder: () => 'another' }), LATER))
         .rejected('idempotency_key_reused', 'Idempotency-Key');
     });
-  it('whose money was freed meanwhile is refused, and one that set it aside anew is requested', () => {
+  it('rejects a request whose reserved money was released, and accepts one that reserves it anew', () => {
     following('abandoned').when(request).rejected('service_unavailable');
     following('abandoned')
       .when(requestPayout(wish({ abandoned: 1 }), REQUESTED_AT))
@@ -82,12 +82,12 @@ describe('requestPayout', () => {
 
 describe('abandonRequest', () => {
   const abandon = abandonRequest(LATER);
-  it('each time anew, so that no request that set money aside before can be recorded', () => {
+  it('records each abandonment, so that no earlier reservation can be used', () => {
     given(payout).when(abandon).then(abandoned, 'abandoned');
     following('abandoned').when(abandon).then(abandoned, 'abandoned');
   });
   for (const name of but('absent', 'abandoned'))
-    it(`${name}: nothing`, () => {
+    it(`does nothing if the payout is ${name}`, () => {
       following(name).when(abandon).then('requested');
     });
 });
@@ -95,13 +95,14 @@ describe('abandonRequest', () => {
 describe('cancelPayout', () => {
   const cancel = cancelPayout(LATER);
   for (const name of ['awaitingApproval', 'ready', 'approved'] as const)
-    it(`${name}: once, and again with the same reply`, () => {
+    it(`cancels once and is idempotent: ${name}`, () => {
       following(name).when(cancel).then(cancelled, 'cancelled').again('cancelled');
     });
   for (const name of ['submitted', 'unknown', 'paid', 'failed', 'paidLate', 'rejected'] as const)
-    it(`${name}: not any more`, () => following(name).when(cancel).rejected('payout_not_cancellable'));
+    it(`rejects with payout_not_cancellable: ${name}`, () =>
+      following(name).when(cancel).rejected('payout_not_cancellable'));
   for (const name of ['absent', 'abandoned'] as const)
-    it(`${name}: not found`, () => following(name).when(cancel).rejected('not_found'));
+    it(`rejects with not_found: ${name}`, () => following(name).when(cancel).rejected('not_found'));
 });
 
 describe('reviewPayout', () => {
@@ -110,32 +111,32 @@ describe('reviewPayout', () => {
   const approve = reviewPayout({ verdict: 'approved' }, manager, LATER);
   const reject = reviewPayout({ verdict: 'rejected', reason: 'too much' }, manager, LATER);
 
-  it('approves or rejects what waits', () => {
+  it('approves or rejects a payout that awaits approval', () => {
     following('awaitingApproval').when(approve).then(approved, 'approved');
     following('awaitingApproval').when(reject).then(rejected, 'rejected');
   });
-  it('an operator does, whoever requested it', () => {
+  it('lets an operator approve', () => {
     following('awaitingApproval')
       .when(reviewPayout({ verdict: 'approved' }, operator, LATER))
       .then({ type: 'PayoutApproved', data: { by: 'operator:maria', at: LATER } }, 'approved');
   });
   for (const name of but('absent', 'abandoned', 'awaitingApproval'))
-    it(`${name}: does not wait`, () => {
+    it(`rejects with payout_not_awaiting_approval: ${name}`, () => {
       for (const decide of [approve, reject]) following(name).when(decide).rejected('payout_not_awaiting_approval');
     });
   for (const name of ['absent', 'abandoned'] as const)
-    it(`${name}: not found`, () => following(name).when(approve).rejected('not_found'));
+    it(`rejects with not_found: ${name}`, () => following(name).when(approve).rejected('not_found'));
 
-  describe('who can’t', () => {
+  describe('rejects with role_required', () => {
     it('the issuer of the key', () =>
       following('awaitingApproval')
         .when(reviewPayout({ verdict: 'approved' }, { actor: 'user:usr_y', userId: ISSUER }, LATER))
         .rejected('role_required'));
-    it('the user who requested it', () =>
+    it('the user who requested the payout', () =>
       given(payout, requested({ ...WAITING, keyIssuer: null, requestedBy: 'user:usr_x' }))
         .when(approve)
         .rejected('role_required'));
-    it('is told so before whether it waits', () =>
+    it('before it checks whether the payout awaits approval', () =>
       given(payout, requested({ ...TERMS, keyIssuer: ISSUER }), cancelled)
         .when(reviewPayout({ verdict: 'approved' }, { actor: 'user:usr_y', userId: ISSUER }, LATER))
         .rejected('role_required'));
@@ -145,15 +146,15 @@ describe('reviewPayout', () => {
 describe('submitPayout', () => {
   const submit = submitPayout(LATER);
   for (const name of ['ready', 'approved'] as const)
-    it(`${name}: once`, () => {
+    it(`submits once and is idempotent: ${name}`, () => {
       following(name).when(submit).then(submitted, 'submitted').again('submitted');
     });
   for (const name of ['submitted', 'unknown'] as const)
-    it(`${name}: was before`, () => {
+    it(`repeats the reply without an event: ${name}`, () => {
       following(name).when(submit).then('submitted');
     });
   for (const name of but('ready', 'approved', 'submitted', 'unknown'))
-    it(`${name}: nothing`, () => {
+    it(`does nothing: ${name}`, () => {
       following(name).when(submit).then('nothing');
     });
 });
@@ -170,27 +171,27 @@ describe('recordPayoutOutcome', () => {
       ['submitted', ofSubmitted],
       ['unknown', ofUnknown],
     ] as const)
-      it(`${outcome.kind} of one that is ${name}: ${event?.type ?? 'nothing'}`, () => {
+      it(`records ${event?.type ?? 'nothing'} for the outcome ${outcome.kind} while ${name}`, () => {
         const record = recordPayoutOutcome(outcome, LATER);
         if (event === null) following(name).when(record).then('nothing');
         else following(name).when(record).then(event, 'recorded');
       });
   for (const name of but('submitted', 'unknown', 'failed'))
     for (const [outcome] of OUTCOMES)
-      it(`${outcome.kind} of one that is ${name}: nothing`, () => {
+      it(`ignores the outcome ${outcome.kind} while ${name}`, () => {
         following(name).when(recordPayoutOutcome(outcome, LATER)).then('nothing');
       });
   for (const [outcome] of OUTCOMES)
-    it(`${outcome.kind} of one that failed: ${outcome.kind === 'confirmed' ? 'is recorded all the same, once' : 'nothing'}`, () => {
+    it(`${outcome.kind === 'confirmed' ? 'accepts' : 'ignores'} the outcome ${outcome.kind} after a failure`, () => {
       const when = following('failed').when(recordPayoutOutcome(outcome, LATER));
       if (outcome.kind === 'confirmed') when.then(late, 'recorded').again('nothing');
       else when.then('nothing');
     });
 });
 
-describe('the fold of a payout', () => {
+describe('the state of a payout', () => {
   const ALL = [...new Set(Object.values(HISTORIES).flat())] as readonly PayoutEvent[];
-  it('is total: no event changes what it can’t happen to', () => {
+  it('accepts every event in every state and does not change in final states', () => {
     for (const name of NAMES)
       for (const event of ALL) {
         const { state } = following(name);

@@ -32,10 +32,10 @@ const BALANCES: { readonly [name in History]: object } = {
 
 describe('postings of payouts (Y4)', () => {
   for (const [name, expected] of Object.entries(BALANCES))
-    it(`${name}: ${JSON.stringify(expected)}`, () => {
+    it(`leave ${JSON.stringify(expected)}: ${name}`, () => {
       expect(balances(HISTORIES[name as History])).to.deep.equal(expected);
     });
-  it('sum to zero each', () => {
+  it('sum to zero for each event and are dated by it', () => {
     for (const events of Object.values(HISTORIES))
       for (const event of events) {
         const entry = payoutPostings.entryOf(event);

@@ -19,7 +19,7 @@ describe('payoutProblems (Y3)', () => {
     KEY,
     '123e4567-e89b-12d3-a456-426614174000',
   ])
-    it(`takes ${key}`, () => expect(payoutProblems({ ...BODY, destination: { pix_key: key } })).to.deep.equal([]));
+    it(`accepts ${key}`, () => expect(payoutProblems({ ...BODY, destination: { pix_key: key } })).to.deep.equal([]));
   for (const key of [
     '',
     '12345678900',
@@ -32,21 +32,21 @@ describe('payoutProblems (Y3)', () => {
     '123E4567-E89B-12D3-A456-426614174000',
     ' ana@example.com',
   ])
-    it(`refuses ${JSON.stringify(key)}`, () => {
+    it(`rejects ${JSON.stringify(key)}`, () => {
       const [problem] = payoutProblems({ ...BODY, destination: { pix_key: key } });
       expect([problem?.code, problem?.param]).to.deep.equal(['invalid_pix_key', 'destination.pix_key']);
     });
-  it('refuses metadata as charges do (I11)', () => {
+  it('rejects metadata by the same limits as for charges (I11)', () => {
     const metadata = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 1]));
     expect(payoutProblems({ ...BODY, metadata }).map(({ code, param }) => [code, param])).to.deep.equal([
       ['invalid_metadata', 'metadata'],
     ]);
   });
-  it('looks at nothing that is missing', () => expect(payoutProblems({})).to.deep.equal([]));
+  it('ignores missing fields', () => expect(payoutProblems({})).to.deep.equal([]));
 });
 
 describe('payoutRequest', () => {
-  it('fills in what was not sent', () => {
+  it('fills in omitted fields', () => {
     expect(payoutRequest(BODY)).to.deep.equal({
       amount: 1_000,
       currency: 'BRL',
@@ -55,11 +55,11 @@ describe('payoutRequest', () => {
       metadata: {},
     });
   });
-  it('leaves reserved metadata out', () => {
+  it('removes reserved metadata keys', () => {
     const metadata = { order: 1, med: {}, _mine: 1, description: 'mine' };
     expect(payoutRequest({ ...BODY, metadata }).metadata).to.deep.equal({ order: 1, description: 'mine' });
   });
-  it('the description of the body replaces that of the metadata, however long that is (I11)', () => {
+  it('replaces the description in the metadata by that of the body, whatever its length (I11)', () => {
     const body = { ...BODY, description: 'Repasse', metadata: { order: 1, description: 'x'.repeat(501) } };
     expect(payoutProblems(body)).to.deep.equal([]);
     expect(payoutRequest(body)).to.deep.include({ description: 'Repasse', metadata: { order: 1 } });

@@ -1,4 +1,4 @@
-// One payout, as tests tell stories about it.
+// Events and terms of a sample payout.
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import type { RequestPayout } from '../../../domain/payout/decisions.ts';
@@ -55,7 +55,7 @@ export const paid: PayoutEvent = { type: 'PayoutPaid', data: { ...moved, endToEn
 export const failed: PayoutEvent = { type: 'PayoutFailed', data: { ...moved, reason: 'account closed' } };
 export const late: PayoutEvent = { type: 'PayoutConfirmedLate', data: { ...moved, endToEndId: 'E-out-1' } };
 
-/** A history that leads to each status. */
+/** For each status, a history that leads to it. */
 export const HISTORIES = {
   absent: [],
   abandoned: [abandoned],
