@@ -1,4 +1,4 @@
-// Amounts in the language of their reader: one formatter for pages, PDFs, mails and the command line.
+// Amounts are formatted for the reader’s language by one function for pages, PDFs, emails and the command line.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AMOUNT_MAX } from '../../../domain/kernel/money.ts';
@@ -23,11 +23,11 @@ describe('formatAmount', () => {
     [1_234_567_890, 'USDT', 'USDT 1.234,567890', 'USDT 1,234.567890'],
     [12_345, 'GBP', 'GBP 123,45', 'GBP 123.45'],
   ] as const)
-    it(`${amount} of ${currency} is ${pt} in Portuguese and ${en} in English`, () => {
+    it(`formats ${amount} of ${currency} as ${pt} in Portuguese and ${en} in English`, () => {
       expect([formatAmount(amount, currency, 'pt'), formatAmount(amount, currency, 'en')]).to.deep.equal([pt, en]);
     });
 
-  it('keeps every digit of every amount (law)', () => {
+  it('preserves every digit of every amount (law)', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.constantFrom('pt', 'en'), (amount, language) => {
         const text = formatAmount(amount, 'BRL', language);
@@ -39,7 +39,7 @@ describe('formatAmount', () => {
     );
   });
 
-  it('agrees with Intl for amounts that a float holds exactly (law)', () => {
+  it('agrees with Intl for amounts that a float represents exactly (law)', () => {
     const intl = {
       pt: new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }),
       en: new Intl.NumberFormat('en', { style: 'currency', currency: 'BRL' }),
@@ -49,7 +49,7 @@ describe('formatAmount', () => {
         fc.integer({ min: -AMOUNT_MAX, max: AMOUNT_MAX }),
         fc.constantFrom('pt', 'en'),
         (amount, language) => {
-          // Intl puts a no-break space between symbol and number in Portuguese, and none in English.
+          // Between symbol and number, Intl puts a no-break space in Portuguese and nothing in English.
           const text = intl[language].format(amount / 100).replace(/R\$\u00a0?/, 'R$ ');
           expect(formatAmount(amount, 'BRL', language)).to.equal(text);
         },
@@ -58,11 +58,11 @@ describe('formatAmount', () => {
   });
 
   for (const amount of [1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
-    it(`refuses ${amount}`, () => expect(() => formatAmount(amount, 'BRL', 'pt')).to.throw(RangeError));
+    it(`rejects ${amount}`, () => expect(() => formatAmount(amount, 'BRL', 'pt')).to.throw(RangeError));
 });
 
 describe('formatCoins', () => {
-  it('has the decimal mark of the reader, and every digit', () => {
+  it('uses the decimal mark of the language and keeps every digit', () => {
     expect([formatCoins('0.00012345', 'pt'), formatCoins('0.00012345', 'en')]).to.deep.equal([
       '0,00012345',
       '0.00012345',

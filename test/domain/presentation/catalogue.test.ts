@@ -27,13 +27,13 @@ const LEGACY = [
 ];
 
 describe('the event catalogue', () => {
-  it('has the names of the interface, the legacy ones marked', () => {
+  it('contains the event names of the interface and marks the legacy ones', () => {
     expect(EVENT_CATALOGUE.map(({ event, legacy }) => [event, legacy])).to.deep.equal([
       ...CURRENT.map((event) => [event, undefined]),
       ...LEGACY.map((event) => [event, true]),
     ]);
   });
-  it('describes each, with no other field', () => {
+  it('describes each event in a sentence and has no other fields', () => {
     for (const entry of EVENT_CATALOGUE) {
       expect(Object.keys(entry)).to.deep.equal(
         entry.legacy ? ['event', 'description', 'legacy'] : ['event', 'description'],
@@ -41,7 +41,7 @@ describe('the event catalogue', () => {
       expect(entry.description).to.match(/^[A-Z].*\.$/);
     }
   });
-  it('knows its names and no others', () => {
+  it('contains its own names and no others', () => {
     for (const event of [...CURRENT, ...LEGACY]) expect(isCatalogued(event), event).to.equal(true);
     for (const event of ['charge.refunded', 'charge', '*', '', 'CHARGE.PAID', 'toString'])
       expect(isCatalogued(event), event).to.equal(false);

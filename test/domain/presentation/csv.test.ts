@@ -8,7 +8,7 @@ describe('CSV fields', () => {
     expect(texts.map(csvField)).to.deep.equal(['', 'a b', '-1', '"a,b"', '"a""b"', '"a\nb"', '"a\rb"']);
   });
 
-  it('of free text are no formulas', () => {
+  it('with free text are escaped so that spreadsheets don’t read them as formulas', () => {
     const formulas = ['=1+1', '+1', '-1', '@SUM(1)', '\t=1', '\r=1', '=HYPERLINK("a","b")'];
     expect(formulas.map(csvTextField)).to.deep.equal([
       ...["'=1+1", "'+1", "'-1", "'@SUM(1)", "'\t=1", '"\'\r=1"', '"\'=HYPERLINK(""a"",""b"")"'],
@@ -20,7 +20,7 @@ describe('CSV fields', () => {
     );
   });
 
-  it('of other free text are unchanged', () => {
+  it('with other free text are unchanged', () => {
     for (const text of ['', 'Maria', '1=1', "'=1", 'a-b', ' =1']) expect(csvTextField(text)).to.equal(csvField(text));
   });
 });

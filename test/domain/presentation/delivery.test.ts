@@ -72,12 +72,12 @@ const pending = {
 const failing = { attempts: 1, lastStatusCode: 500, lastError: 'status: 500', updatedAt: '2026-11-21T13:00:01.000Z' };
 
 describe('deliveryView', () => {
-  it('PENDING, never tried', () => expect(viewOf(untried)).to.deep.equal(pending));
-  it('to a payment’s own URL: without an endpoint', () => {
+  it('shows a new delivery as PENDING', () => expect(viewOf(untried)).to.deep.equal(pending));
+  it('has no endpoint for a delivery to a payment’s own URL', () => {
     const toUrl = scheduled({ ...delivery, endpointId: null }, `${ACCOUNT_ID}/test/shop.example`);
     expect(viewOf(toUrl)).to.deep.equal({ ...pending, endpointId: null });
   });
-  it('PENDING, failed once', () => {
+  it('shows a delivery after one failure as PENDING, with its last error', () => {
     const next = '2026-11-21T13:00:06.000Z';
     expect(viewAfter(attempt('oops'))).to.deep.equal({
       ...pending,
@@ -87,7 +87,7 @@ describe('deliveryView', () => {
     });
     expect(viewAfter(attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
   });
-  describe('with what its stream does not tell', () => {
+  describe('with the current state of its timer and endpoint', () => {
     const [due, now] = [at('13:00:06'), at('13:00:02')];
     const viewAt = (
       state: ExistingDelivery,
@@ -102,11 +102,11 @@ describe('deliveryView', () => {
       );
       return [status, nextRetryAt];
     };
-    it('under way: PROCESSING, and no next attempt', () => {
+    it('shows PROCESSING without a next attempt while an attempt is running', () => {
       for (const state of [untried, stateAfter(attempt(null))])
         expect(viewAt(state, { isUnderWay: true, dueAt: due })).to.deep.equal(['PROCESSING', null]);
     });
-    it('the next attempt is when its timer says, and never in the past', () => {
+    it('shows the timer’s next attempt, but never a time in the past', () => {
       const [never, once] = [untried, stateAfter(attempt(null))];
       expect(viewAt(never, {})).to.deep.equal(['PENDING', now]);
       expect(viewAt(never, { dueAt: at('13:01:00') })).to.deep.equal(['PENDING', at('13:01:00')]);
@@ -114,14 +114,14 @@ describe('deliveryView', () => {
       expect(viewAt(once, { dueAt: at('13:00:01') })).to.deep.equal(['PENDING', now]);
       expect(viewAt(once, { now: at('13:00:07') })).to.deep.equal(['PENDING', at('13:00:07')]);
     });
-    it('paused, because its endpoint is inactive: no next attempt', () => {
+    it('shows no next attempt while the endpoint is inactive', () => {
       for (const state of [untried, stateAfter(attempt(null))])
         expect(viewAt(state, { isPaused: true, dueAt: due })).to.deep.equal(['PENDING', null]);
     });
-    it('an ended one is not tried again, whatever is left of its timer', () =>
+    it('shows no next attempt after the end, even if a timer is left', () =>
       expect(viewAt(stateAfter(attempt(null), delivered), { dueAt: due })).to.deep.equal(['DELIVERED', null]));
   });
-  it('DELIVERED', () => {
+  it('shows a successful delivery as DELIVERED', () => {
     expect(viewAfter(attempt('oops'), delivered)).to.deep.equal({
       ...pending,
       status: 'DELIVERED',
@@ -132,7 +132,7 @@ describe('deliveryView', () => {
       updatedAt: '2026-11-21T13:00:06.000Z',
     });
   });
-  it('FAILED once it is dead-lettered', () => {
+  it('shows a dead-lettered delivery as FAILED', () => {
     const dead: WebhookDeliveryEvent = { type: 'WebhookDeliveryDeadLettered', data: { at: at('13:00:01') } };
     expect(viewAfter(attempt('oops'), dead)).to.deep.equal({
       ...pending,
@@ -142,7 +142,7 @@ describe('deliveryView', () => {
       nextRetryAt: null,
     });
   });
-  it('CANCELLED', () => {
+  it('shows a cancelled delivery as CANCELLED', () => {
     const cancelled: WebhookDeliveryEvent = {
       type: 'WebhookDeliveryCancelled',
       data: { reason: 'gone', at: at('13:00:02'), delivery },
@@ -150,10 +150,10 @@ describe('deliveryView', () => {
     const view = { ...pending, status: 'CANCELLED', nextRetryAt: null, updatedAt: '2026-11-21T13:00:02.000Z' };
     expect(viewAfter(cancelled)).to.deep.equal(view);
   });
-  it('shows the payload with its key order', () => {
+  it('keeps the key order of the payload', () => {
     expect(JSON.stringify(viewOf(untried).payload)).to.equal('{"z":1,"a":{"y":[2]}}');
   });
-  it('knows the five statuses of the interface', () => {
+  it('defines the five statuses of the interface', () => {
     expect(DELIVERY_STATUSES).to.deep.equal(['PENDING', 'PROCESSING', 'DELIVERED', 'FAILED', 'CANCELLED']);
   });
 });

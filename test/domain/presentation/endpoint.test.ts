@@ -1,4 +1,4 @@
-// Webhook endpoint as the interface shows it, and its health (rule W6).
+// The public view of a webhook endpoint, and its health (rule W6).
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
@@ -7,7 +7,7 @@ import { ACCOUNT_ID, at } from '../../support/samples.ts';
 const endpointId = '00000000000000000000000003' as EndpointId;
 
 describe('endpointView', () => {
-  it('shows what is public, never a secret or its version', () => {
+  it('shows only public fields, never the secret or its version', () => {
     const endpoint = {
       endpointId,
       accountId: ACCOUNT_ID,
@@ -23,14 +23,14 @@ describe('endpointView', () => {
 });
 
 describe('endpointHealth', () => {
-  it('of one that does not keep failing says nothing of failures', () =>
+  it('shows no failure details for a healthy endpoint', () =>
     void expect(endpointHealth(null)).to.deep.equal({
       state: 'healthy',
       failingSince: null,
       lastError: null,
       waiting: 0,
     }));
-  it('of one that keeps failing says since when, why, and how many wait', () => {
+  it('shows since when and why an endpoint fails, and how many deliveries wait', () => {
     const failures = { failingSince: at('13:00:00'), lastError: 'timeout', waiting: 3 };
     expect(endpointHealth(failures)).to.deep.equal({ state: 'failing', ...failures });
   });

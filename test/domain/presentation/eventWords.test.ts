@@ -1,4 +1,4 @@
-// Every stored event has words, which say the same after its personal data is erased.
+// Every stored event has a description that stays the same after its personal data is erased.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AGGREGATES } from '../../../domain/aggregates.ts';
@@ -9,18 +9,18 @@ import { EVENT_TYPES, wordsOf } from '../../../domain/presentation/eventWords.ts
 import { anyEventOf } from '../../support/arbitraries.ts';
 import type { AnyEvent } from '../../support/serde.ts';
 
-/** Any event, with amounts in reais. */
+/** Returns the event data with all amounts in reais. */
 const inReais = (data: unknown): Record<string, unknown> =>
   JSON.parse(JSON.stringify(data), (key, value) => (key === 'currency' ? 'BRL' : value));
 
 describe('eventWords', () => {
-  it('has words for exactly the stored event types', () => {
+  it('describes exactly the stored event types', () => {
     expect([...EVENT_TYPES].toSorted()).to.deep.equal(AGGREGATES.flatMap(({ serde }) => serde.types).toSorted());
     expect(wordsOf({ type: 'SomethingElse', data: {} })).to.equal(null);
     expect(wordsOf({ type: 'toString', data: {} })).to.equal(null);
   });
 
-  it('writes amounts as each language does', () => {
+  it('formats amounts in each language', () => {
     const data = { amount: 123_456, currency: 'BRL' };
     expect(wordsOf({ type: 'PayoutPaid', data })).to.deep.equal({
       en: 'The bank paid out R$ 1,234.56.',
@@ -31,7 +31,7 @@ describe('eventWords', () => {
   for (const { isSealed, serde: own } of AGGREGATES) {
     const serde = own as unknown as Serde<AnyEvent>;
     for (const type of serde.types)
-      it(`${type}: whole sentences in every language, which show no personal data`, () => {
+      it(`describes ${type} in full sentences in every language, without personal data`, () => {
         fc.assert(
           fc.property(anyEventOf([type]), (event) => {
             const data = inReais(event.data);
@@ -42,7 +42,7 @@ describe('eventWords', () => {
               expect(words?.[language]).not.to.match(/undefined|null|NaN|\[object/);
             }
             expect(words?.pt).not.to.equal(words?.en);
-            if (!isSealed) return; // not of payers, so it can't be erased
+            if (!isSealed) return; // These events contain no payer data, so they can’t be erased.
             const erased = structuredClone(data) as Json;
             serde.putPersonal({ type, version: serde.encode(event).version, data: erased }, null);
             expect(wordsOf({ type, data: erased })).to.deep.equal(words);

@@ -1,5 +1,5 @@
-// The bytes of every form of messages. They are not stored: attempts and reads render them anew from the payment's events, so that a form
-// whose bytes change would have a retry send something else than the attempt before. One file for each form: `forms/<form>.json`.
+// The bytes of every message form. They are not stored: attempts and reads render them anew from the payment’s events. If the bytes of a
+// form changed, a retry would send something else than the attempt before it. Each form has its file, `forms/<form>.json`.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { appealCase, ruleCase } from '../../../domain/dispute/decisions.ts';
@@ -35,7 +35,7 @@ import {
 import { card, otherIssued } from '../../world/instruments.ts';
 import { casePlayed } from '../../world/medCases.ts';
 
-/** What the payment is told of a case that opens, is appealed, and ends so. */
+/** Returns the dispute events of a payment whose case opens, is appealed, and ends with this ruling. */
 const disputed = (ruling: Ruling | 'withdrawn', announced: boolean): readonly PaymentEvent[] => {
   const appeal = appealCase('It was delivered.', at('17:00:00'));
   const rule = ruleCase({ report: 2, ruling, review: false, at: at('17:59:00') }, announced, at('18:00:00'));
@@ -115,18 +115,18 @@ const fileOf = (form: number): URL => new URL(`${form}.json`, FOLDER);
 if (process.env['MESSAGE_FORMS'] === 'write' && !existsSync(fileOf(MESSAGE_FORM)))
   writeFileSync(fileOf(MESSAGE_FORM), `${JSON.stringify(bodiesOf(MESSAGE_FORM), null, 2)}\n`);
 
-describe('forms of messages', () => {
+describe('message forms', () => {
   const forms = Array.from({ length: MESSAGE_FORM }, (_, n) => n + 1);
-  it('have a file each, up to the newest', () =>
+  it('each have a file', () =>
     void expect(readdirSync(FOLDER).sort()).to.deep.equal(forms.map((form) => `${form}.json`).sort()));
   for (const form of forms)
-    it(`form ${form} has the bytes that it always had`, () => {
+    it(`keep the bytes of form ${form}`, () => {
       const kept = JSON.parse(readFileSync(fileOf(form), 'utf8')) as ReturnType<typeof bodiesOf>;
       const now = bodiesOf(form);
       for (const [name, bodies] of Object.entries(kept))
         expect(now[name], `${name}. ${HOW_TO_CHANGE}`).to.deep.equal(bodies);
     });
-  it('are unknown beyond the newest', () => {
+  it('throw for an unknown form number', () => {
     for (const form of [0, MESSAGE_FORM + 1]) expect(() => messagesInForm(paymentPublisher, form)).to.throw(RangeError);
   });
 });

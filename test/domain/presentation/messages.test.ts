@@ -46,7 +46,7 @@ const PAID = [...OPEN, settled()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
 const APPROVED = [...CARD, settledByCard()];
-/** Of a card: nothing of it is a payout. */
+/** A card refund, which has no payout. */
 const PART = { amount: toMinor(5_000), strategy: 'reversal' as const, destination: null, fee: toMinor(0) };
 const OTHER_PART = { ...PART, refundId: OTHER_REFUND_ID, amount: toMinor(7_345) };
 const FAILED_PART = { ...PART, refundId: '00000000000000000000000rf3' as typeof REFUND_ID, amount: toMinor(1_000) };
@@ -56,13 +56,12 @@ interface Row {
   readonly before: readonly PaymentEvent[];
   readonly event: PaymentEvent;
   readonly at: string;
-  /** Names of the canonical family, then of the legacy family, in order of sending. */
+  /** The event names of the canonical family, then of the legacy family, in the order of sending. */
   readonly canonical: readonly string[];
   readonly legacy: readonly string[];
   readonly status: string;
   readonly previousStatus: string;
-  /** What is told of the settlement while it reads PAID or APPROVED. */
-  /** What else `payment.refunded` tells (W9b). */
+  /** The additional fields of `payment.refunded` (W9b). `paid` holds the settlement fields of a PAID or APPROVED payment. */
   readonly back?: { refundId: string | null; refundedAmount: number; refundedTotal: number };
   readonly paid?: { paidWith: string; providerFee: number; platformFee: number; netAmount: number };
 }
@@ -86,7 +85,7 @@ const settles = {
 const ends = { canonical: ['charge.failed'], legacy: ['payment.failed', 'payment.status_changed'] };
 const changes = { canonical: [], legacy: ['payment.status_changed'] };
 
-/** rules W9 and W9a, row by row, as far as there are such transitions. */
+/** The rows of rules W9 and W9a for existing transitions. */
 const W9: Readonly<Record<string, Row>> = {
   created: row([created()], issued(), '13:00:00', {
     canonical: ['charge.created'],
@@ -273,16 +272,16 @@ const legacyBody = ({ at, status, previousStatus, paid, back }: Row, name: strin
     },
   });
 
-describe('messagesOf: the table of W9', () => {
+describe('messagesOf follows the table of W9', () => {
   for (const [name, told] of Object.entries(W9))
-    it(`${name}: ${[...told.canonical, ...told.legacy].join(', ')}`, () => {
+    it(`sends ${[...told.canonical, ...told.legacy].join(', ')}: ${name}`, () => {
       expect(textsOf(told)).to.deep.equal([
         ...told.canonical.map((type) => ({ type, family: 'canonical', at: told.at, body: canonicalBody(told, type) })),
         ...told.legacy.map((type) => ({ type, family: 'legacy', at: told.at, body: legacyBody(told, type) })),
       ]);
     });
 
-  it('tells of created only once there is an instrument, also when both were appended together', () => {
+  it('sends the creation event only with the first instrument, even if both were appended together', () => {
     expect(transition([], created())).to.deep.equal([]);
     expect(textsOf({ before: [created()], event: issued() }).map(({ type }) => type)).to.deep.equal([
       'charge.created',
@@ -318,12 +317,12 @@ describe('messagesOf: the table of W9', () => {
     ['a reversal that failed', [...APPROVED, refundReserved(PART)], refundReleased(PART)],
   ];
   for (const [name, before, event] of silent)
-    it(`tells nobody of ${name}`, () => expect(transition(before, event)).to.deep.equal([]));
-  it('tells nothing of a payment that was never created', () => {
+    it(`sends nothing for ${name}`, () => expect(transition(before, event)).to.deep.equal([]));
+  it('sends nothing for a payment that was never created', () => {
     expect(transition([], settled())).to.deep.equal([]);
   });
 
-  it('puts the merchant’s customerId last in legacy envelopes when it was sent (W10)', () => {
+  it('puts the customerId that the merchant sent last in legacy messages (W10)', () => {
     const [, legacy] = textsOf({ before: [created({ customerId: 'user-7' })], event: issued() });
     const data = {
       transactionId: `tx_${PAYMENT_ID}`,
@@ -335,9 +334,9 @@ describe('messagesOf: the table of W9', () => {
     };
     expect(legacy?.body).to.equal(JSON.stringify({ event: 'payment.created', data }));
   });
-  it('sends names of the catalogue only', () => {
+  it('sends only names of the catalogue', () => {
     for (const told of Object.values(W9))
       for (const { type } of transition(told.before, told.event)) expect(isCatalogued(type), type).to.equal(true);
   });
-  it('is of the API version of I13', () => expect(API_VERSION).to.equal('2026-11-01'));
+  it('uses the API version of I13', () => expect(API_VERSION).to.equal('2026-11-01'));
 });

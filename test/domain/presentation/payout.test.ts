@@ -16,7 +16,7 @@ describe('maskedPixKey (Y2)', () => {
     ['ana@example.com', 'a***@example.com'],
     ['123e4567-e89b-12d3-a456-426614174000', '123e4567-e89b-12d3-a456-426614174000'],
   ] as const)
-    it(`${key}: ${masked}`, () => expect(maskedPixKey(key)).to.equal(masked));
+    it(`masks ${key} as ${masked}`, () => expect(maskedPixKey(key)).to.equal(masked));
 });
 
 const SHOWN: { readonly [name in Exclude<History, 'absent' | 'abandoned'>]: object } = {
@@ -34,7 +34,7 @@ const SHOWN: { readonly [name in Exclude<History, 'absent' | 'abandoned'>]: obje
 
 describe('requestedPayoutView (Y2)', () => {
   for (const [name, shown] of Object.entries(SHOWN))
-    it(`${name}: ${JSON.stringify(shown)}`, () => {
+    it(`shows ${JSON.stringify(shown)} while ${name}`, () => {
       const state = fold(payout, HISTORIES[name as History]) as Payout;
       expect(requestedPayoutView(state)).to.deep.equal({
         id: `po_${PAYOUT_ID}`,
@@ -59,7 +59,7 @@ describe('requestedPayoutView (Y2)', () => {
     });
 });
 
-describe('messages of payouts (Y2, W9, M11)', () => {
+describe('payout messages (Y2, W9, M11)', () => {
   const messagesOf = (events: readonly PayoutEvent[]) => {
     let before: PayoutState = payout.initial;
     return events.flatMap((event) => {
@@ -103,8 +103,9 @@ describe('messages of payouts (Y2, W9, M11)', () => {
     cancelled: [...CREATED, ...ended('failed', 'cancelled', 'failed', 'PENDING>CANCELLED')],
   };
   for (const [name, expected] of Object.entries(TOLD))
-    it(`${name}: ${expected.length} messages`, () => expect(told(name as History)).to.deep.equal(expected));
-  it('the legacy twin of a paid one', () => {
+    it(`sends the right ${expected.length} messages until ${name}`, () =>
+      expect(told(name as History)).to.deep.equal(expected));
+  it('sends a legacy message with these fields for a paid payout', () => {
     expect(messagesOf(HISTORIES.paid)[3]?.body).to.deep.equal({
       event: 'withdrawal.completed',
       data: {

@@ -1,4 +1,4 @@
-// The Pix-out of a cash-out refund, as webhooks and views show it (rules M6, W9).
+// The Pix-out of a cashout refund in webhooks and views (rules M6, W9).
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';
@@ -30,7 +30,7 @@ const told = (before: readonly PaymentEvent[], event: PaymentEvent) => {
     .map(({ type, family, at, render }) => ({ type, family, at, body: render(EVENT_ID) }));
 };
 
-/** `fee`: what the merchant bears (M11). */
+/** `fee` is the part that the merchant bears (M11). */
 const payoutOf = (fee: number) => ({
   id: `po_${REFUND_ID}`,
   object: 'payout',
@@ -86,7 +86,7 @@ const withdrawal = (type: string, at: string, status: string, more: object = {},
 const REQUESTED_AT = '2026-11-21T15:00:00.000Z';
 const ENDED_AT = '2026-11-21T15:00:02.000Z';
 
-/** The fee of a Pix-out comes on top of its amount, whoever bears it (M11). */
+/** The fee of a Pix-out is added to its amount, whether the merchant or the platform bears it (M11). */
 const fees = { paidWith: 'PIX', providerFee: 0, platformFee: 0, netAmount: 5_000 };
 for (const [bearer, terms, fee] of [
   ['the platform', PART, 0],
@@ -96,20 +96,20 @@ for (const [bearer, terms, fee] of [
     const payout = payoutOf(fee);
     const paid = { ...payout, status: 'paid', end_to_end_id: 'E-out-1', paid_at: ENDED_AT };
     const failed = { ...payout, status: 'failed', failure_reason: 'account closed' };
-    it('requested: payout.created, withdrawal.created', () => {
+    it('sends payout.created and withdrawal.created when requested', () => {
       expect(told(PAID, refundReserved(terms))).to.deep.equal([
         canonical('payout.created', REQUESTED_AT, payout),
         withdrawal('withdrawal.created', REQUESTED_AT, 'PENDING'),
       ]);
     });
-    it('settled: payout.paid, withdrawal.completed, withdrawal.status_changed', () => {
+    it('sends payout.paid, withdrawal.completed and withdrawal.status_changed when settled', () => {
       expect(told([...PAID, refundReserved(terms)], refundCompleted(terms))).to.deep.equal([
         canonical('payout.paid', ENDED_AT, paid),
         withdrawal('withdrawal.completed', ENDED_AT, 'PAID', {}, fees),
         withdrawal('withdrawal.status_changed', ENDED_AT, 'PAID', {}, fees),
       ]);
     });
-    it('failed: payout.failed, withdrawal.failed, withdrawal.status_changed', () => {
+    it('sends payout.failed, withdrawal.failed and withdrawal.status_changed when failed', () => {
       expect(told([...PAID, refundReserved(terms)], refundReleased(terms))).to.deep.equal([
         canonical('payout.failed', ENDED_AT, failed),
         withdrawal('withdrawal.failed', ENDED_AT, 'REFUSED'),
@@ -119,7 +119,7 @@ for (const [bearer, terms, fee] of [
   });
 
 describe('payout messages', () => {
-  it('follow payment.refunded, which is told of a settled cash-out too', () => {
+  it('follow payment.refunded, which is also sent for a settled cashout', () => {
     const before = fold(payment, [...PAID, refundReserved()]);
     const event = refundCompleted();
     expect(messagesOf(before, event, payment.evolve(before, event)).map(({ type }) => type)).to.deep.equal([
@@ -130,11 +130,11 @@ describe('payout messages', () => {
       'withdrawal.status_changed',
     ]);
   });
-  it('echo the merchant’s customerId last in the legacy ones (W10)', () => {
+  it('contain the merchant’s customerId as the last field in the legacy form (W10)', () => {
     const [, legacy] = told([created({ customerId: 'user-7' }), issued(), settled()], refundReserved(PART));
     expect(legacy).to.deep.equal(withdrawal('withdrawal.created', REQUESTED_AT, 'PENDING', { customerId: 'user-7' }));
   });
-  it('show where it goes only as far as the merchant said it: no document of a payer in any of them (M6)', () => {
+  it('show the destination masked and only if the merchant sent it, and never the payer’s document (M6)', () => {
     const named = { destination: 'loja@example.com', namedByMerchant: true };
     const destinations = (over: Parameters<typeof refundReserved>[0]) =>
       [

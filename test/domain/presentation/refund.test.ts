@@ -23,14 +23,14 @@ const record = (over: Partial<RefundRecord> = {}): RefundRecord => ({
 const completed: RefundRecord['outcome'] = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
 const failed: RefundRecord['outcome'] = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
 
-describe('contract.md, Refund status: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
+describe('refund statuses of contract.md: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
   const WAYS: readonly (readonly [RefundState['status'] | undefined, RefundRecord['outcome'], string])[] = [
     [undefined, { status: 'reserved' }, 'PENDING'],
     ['absent', { status: 'reserved' }, 'PENDING'],
     ['requested', { status: 'reserved' }, 'PENDING'],
     ['submitted', { status: 'reserved' }, 'IN_PROGRESS'],
     ['unknown', { status: 'reserved' }, 'IN_PROGRESS'],
-    ['completed', { status: 'reserved' }, 'IN_PROGRESS'], // until the payment knows of it
+    ['completed', { status: 'reserved' }, 'IN_PROGRESS'], // until the payment records the completion
     ['failed', { status: 'reserved' }, 'IN_PROGRESS'],
     ['completed', completed, 'REFUNDED'],
     ['failed', failed, 'FAILED'],
@@ -38,10 +38,11 @@ describe('contract.md, Refund status: PENDING, then IN_PROGRESS, then REFUNDED o
     [undefined, failed, 'FAILED'],
   ];
   for (const [way, outcome, status] of WAYS)
-    it(`${status}: ${outcome.status} in the payment, ${way ?? 'not read'} at the provider`, () => {
+    it(`is ${status} if the payment’s refund is ${outcome.status} and the provider’s is ${way ?? 'not read'}`, () => {
       expect(refundStatus(record({ outcome }), way)).to.equal(status);
     });
-  it('has these four', () => expect(REFUND_STATUSES).to.deep.equal(['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED']));
+  it('are exactly these four', () =>
+    expect(REFUND_STATUSES).to.deep.equal(['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED']));
 });
 
 const shown = {
@@ -64,7 +65,7 @@ describe('refundView', () => {
     ['failed, which the payment does not know yet', record(), 'failed', { ...shown, status: 'IN_PROGRESS' }],
   ];
   for (const [name, refund, way, view] of VIEWS)
-    it(`${name}: exactly these fields, in this order, whatever the strategy`, () => {
+    it(`has exactly these fields in this order for every strategy: ${name}`, () => {
       for (const strategy of ['cashout', 'devolution', 'reversal'] as const) {
         const seen = refundView(PAYMENT_ID, { ...refund, strategy }, way);
         expect(seen).to.deep.equal(view);
@@ -113,7 +114,7 @@ describe('refundPayoutView (M6, Y2)', () => {
     ['failed', record({ outcome: failed }), { ...pending, status: 'failed', failure_reason: 'account closed' }],
   ];
   for (const [name, refund, view] of VIEWS)
-    it(`${name}: exactly these fields, in this order; the fee is what the merchant bears (M11)`, () => {
+    it(`has exactly these fields in this order, with the fee that the merchant bears (M11): ${name}`, () => {
       for (const [feePaidBy, fee] of [
         ['merchant', 50],
         ['platform', 0],

@@ -1,4 +1,5 @@
-// What is told again of a transition: its pair, without the alias that goes with every change, and without payouts (rules W8, W9).
+// A resend repeats the canonical and legacy messages of a transition, without `payment.status_changed` and without payouts (rules W8,
+// W9).
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
@@ -22,7 +23,7 @@ import {
 } from '../../support/samples.ts';
 
 type Teller = typeof messagesOf;
-/** Names of what is told of the last of these events. */
+/** Returns the names of the messages sent for the last of these events. */
 const told = (teller: Teller, ...events: PaymentEvent[]): readonly string[] => {
   const before = fold(payment, events.slice(0, -1));
   const last = events.at(-1) as PaymentEvent;
@@ -53,9 +54,9 @@ const RESENT: readonly (readonly [string, readonly PaymentEvent[], readonly stri
 
 describe('resentMessagesOf', () => {
   for (const [name, events, types] of RESENT)
-    it(`${name}: ${types.join(', ') || 'nothing'}`, () => {
+    it(`resends ${types.join(', ') || 'nothing'}: ${name}`, () => {
       expect(told(resentMessagesOf, ...events)).to.deep.equal(types);
-      // In the order in which they were told first, and nothing that was not.
+      // A resend keeps the original order and adds nothing.
       expect(told(messagesOf, ...events).filter((type) => types.includes(type))).to.deep.equal(types);
     });
 });

@@ -1,4 +1,4 @@
-// The text formats of statements, byte by byte, and the bounds of months.
+// The exact text of statements in each format, and the bounds of months.
 import { expect } from 'chai';
 import { parse } from 'ofx-js';
 import { statementText } from '../../../application/statements/statementText.ts';
@@ -80,13 +80,13 @@ describe('the kind of a movement', () => {
     ['payout', 'payout', { merchant_available: -5, provider_clearing: 4, provider_fees: 1 }],
     ['other', 'tip', { merchant_available: -5, platform_fees: 5 }],
   ] as const)
-    it(`is ${kind} for a ${stream} with ${Object.keys(amounts).join(', ')}`, () => {
+    it(`is ${kind} for a ${stream} that posts to ${Object.keys(amounts).join(', ')}`, () => {
       const movement = moved(1, '2026-11-20T12:00:00.000Z', amounts, `${stream}-${RAW}`);
       expect(movement.kind).to.equal(kind);
       expect(movement.gross - movement.providerFee - movement.platformFee).to.equal(totalOf(movement));
     });
 
-  it('shows fees of payments only', () => {
+  it('shows fees only for payments', () => {
     const [{ gross, providerFee, platformFee, reference, id } = {}] = MOVEMENTS;
     expect({ gross, providerFee, platformFee }).to.deep.equal({ gross: 10_000, providerFee: 10, platformFee: 100 });
     expect({ reference, id }).to.deep.equal({ reference: `tx_${RAW}`, id: `${RAW}-2` });
@@ -94,8 +94,8 @@ describe('the kind of a movement', () => {
   });
 });
 
-describe('the month of a statement', () => {
-  it('is a month of São Paulo, with and without daylight saving time', () => {
+describe('statementMonth', () => {
+  it('returns the bounds of a month in São Paulo, with and without daylight saving time', () => {
     const bounds = (text: string) => [
       statementMonth(text)?.from,
       statementMonth(text)?.to,
@@ -117,13 +117,13 @@ describe('the month of a statement', () => {
     '',
     '9999-12',
   ])
-    it(`is not "${text}"`, () => {
+    it(`returns null for "${text}"`, () => {
       expect(statementMonth(text)).to.equal(null);
     });
 });
 
 describe('a statement as CSV', () => {
-  it('has the opening balance, each movement with the balance after it, and the closing balance', async () => {
+  it('has the opening balance, each movement with its running balance, and the closing balance', async () => {
     expect((await textOf('csv', FACTS, MOVEMENTS)).split('\r\n')).to.deep.equal([
       'id,time,type,reference,currency,gross,provider_fee,platform_fee,available,pending,retained,available_balance,pending_balance,retained_balance,description',
       ',2026-11-01T00:00:00.000-03:00,opening,,BRL,,,,,,,1000,50,0,"Saldo inicial: R$ 10,50"',
@@ -136,7 +136,7 @@ describe('a statement as CSV', () => {
     ]);
   });
 
-  it('marks a month that has not ended', async () => {
+  it('marks a month that has not ended as provisional', async () => {
     const text = await textOf(
       'csv',
       { ...FACTS, now: parseTimestamp('2026-11-20T12:00:00.000Z'), isProvisional: true },
@@ -150,7 +150,7 @@ describe('a statement as CSV', () => {
 });
 
 describe('a statement as OFX', () => {
-  it('follows the order of OFX 1.0.2, with fees apart and without moves inside the balance', async () => {
+  it('follows the order of OFX 1.0.2, lists fees separately and omits moves within the balance', async () => {
     const transaction = (type: string, at: string, amount: string, id: string, ref: string, name: string) =>
       `<STMTTRN> <TRNTYPE>${type}</TRNTYPE> <DTPOSTED>${at}[-3:BRT]</DTPOSTED> <TRNAMT>${amount}</TRNAMT> <FITID>${id}</FITID> <REFNUM>${ref}</REFNUM> <NAME>${name}</NAME> </STMTTRN>`;
     const text = await textOf('ofx', FACTS, MOVEMENTS);
@@ -174,7 +174,7 @@ describe('a statement as OFX', () => {
     );
   });
 
-  it('is read by another program, whose sums agree', async () => {
+  it('is readable by another parser, and its amounts add up', async () => {
     const { OFX } = await parse(await textOf('ofx', FACTS, MOVEMENTS));
     const statement = OFX.BANKMSGSRSV1.STMTTRNRS.STMTRS;
     const cents = (text: string) => Math.round(Number(text) * 100);
@@ -185,7 +185,7 @@ describe('a statement as OFX', () => {
     expect(new Set(transactions.map(({ FITID }) => FITID)).size).to.equal(4);
   });
 
-  it('keeps to the lengths of the specification and says that a month has not ended', async () => {
+  it('respects the field lengths of the specification and marks a month that has not ended', async () => {
     const text = await textOf(
       'ofx',
       { ...FACTS, now: parseTimestamp('2026-11-20T12:00:00.000Z'), isProvisional: true },
@@ -199,7 +199,7 @@ describe('a statement as OFX', () => {
     expect(text).to.include('<DTASOF>20261120090000[-3:BRT]</DTASOF>');
   });
 
-  it('allows currencies of three letters', () => {
+  it('accepts only currencies of three letters', () => {
     expect(['BRL', 'BTC', 'USDT', 'R1L', 'BR'].map(isOfxCurrency)).to.deep.equal([true, true, false, false, false]);
   });
 });

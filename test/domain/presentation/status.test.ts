@@ -47,7 +47,7 @@ const APPROVED = [...CARD, settledByCard()];
 const PART = { refundId: OTHER_REFUND_ID, amount: toMinor(12_000) };
 const REST = { amount: toMinor(345) };
 
-/** contract.md "Transaction statuses and their public charge status": each row, and the histories that lead to it. */
+/** Each row of "Transaction statuses and their public charge status" in contract.md, with histories that lead to it. */
 const TABLE: Readonly<Record<string, readonly (readonly [string, readonly PaymentEvent[]])[]>> = {
   'PENDING | Internal, being created. Rarely surfaced. | pending': [
     ['created', [created()]],
@@ -158,11 +158,11 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
   ],
 };
 
-describe('contract.md, Transaction statuses and their public charge status', () => {
+describe('transaction statuses and their public charge status in contract.md', () => {
   for (const [row, histories] of Object.entries(TABLE)) {
     const [status, , shown] = row.split(' | ') as [TransactionStatus, string, string];
     describe(row, () => {
-      it('is in the table of statuses', () => expect(PUBLIC_STATUS_OF[status]).to.equal(shown));
+      it('maps to the public status of the table', () => expect(PUBLIC_STATUS_OF[status]).to.equal(shown));
       for (const [name, history] of histories)
         it(name, () => {
           const payment = paymentAfter(...history);
@@ -170,15 +170,15 @@ describe('contract.md, Transaction statuses and their public charge status', () 
         });
     });
   }
-  it('has these rows and no other', () => {
+  it('have exactly these rows', () => {
     const rows = Object.keys(TABLE).map((row) => row.split(' | ')[0]);
     expect(Object.keys(PUBLIC_STATUS_OF)).to.deep.equal(rows);
   });
-  it('pending, processing, paid, failed, expired, cancelled, refunded, disputed: the public statuses', () => {
+  it('have exactly these public statuses', () => {
     const statuses = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelled', 'refunded', 'disputed'];
     expect([...PUBLIC_STATUSES].sort()).to.deep.equal(statuses.sort());
   });
-  it('each public status stands for the transaction statuses of its rows', () => {
+  it('map each public status to the transaction statuses of its rows', () => {
     expect(PUBLIC_STATUSES.map((status) => [status, transactionStatusesOf(status)])).to.deep.equal([
       ['pending', ['PENDING', 'WAITING_PAYMENT']],
       ['processing', ['PROCESSING']],

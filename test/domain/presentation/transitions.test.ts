@@ -1,4 +1,4 @@
-// contract.md "Transitions shown", row by row: what a trigger makes of a payment, and what is told of it.
+// The rows of "Transitions shown" in contract.md: how each trigger changes a payment, and which messages it sends.
 import { expect } from 'chai';
 import { type Decision, fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -51,7 +51,7 @@ const PAID = [...OPEN, settled()];
 const APPROVED = [...CARD, settledByCard()];
 
 type Trigger = Decision<PaymentState, PaymentEvent, unknown>;
-/** One decision after the other: the statuses on the way, the messages in order, and the refusal when there is one. */
+/** Applies the decisions in order. Returns the statuses, the messages in order, and the rejection code, if any. */
 const play = (history: readonly PaymentEvent[], ...triggers: readonly Trigger[]) => {
   let state = fold(payment, history);
   const statuses: string[] = exists(state) ? [transactionStatus(state)] : [];

@@ -192,18 +192,18 @@ const METHOD_NAMES = ['pix', 'credit_card', 'mbway', 'multibanco', 'boleto', 'cr
 
 describe('chargeView', () => {
   for (const [name, history, view] of CHARGES)
-    it(`${name}: exactly these fields`, () => {
+    it(`has exactly these fields: ${name}`, () => {
       const shown = chargeView(paymentAfter(...history));
       expect(shown).to.deep.equal(view);
       expect(JSON.parse(JSON.stringify(shown))).to.deep.equal(view);
     });
-  it('names each method in lower case (I8)', () => {
+  it('shows each method in lower case (I8)', () => {
     const names = PAYMENT_METHODS.map(
       (method) => chargeView(paymentAfter(created({ methods: [method] }))).payment_method,
     );
     expect(names).to.deep.equal(METHOD_NAMES);
   });
-  it('echoes the payer lock, and never the real payer', () => {
+  it('shows the payer lock, but never the actual payer', () => {
     const locked = { ...pending, expected_payer_tax_id: LOCKED_TO };
     const history = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
     expect(chargeView(paymentAfter(...history))).to.deep.equal(locked);
@@ -214,11 +214,11 @@ describe('chargeView', () => {
     const shown: ChargeView = chargeView(paymentAfter(created({ expectedPayerTaxId: LOCKED_TO }), issued()));
     expect(Object.keys(shown)).to.deep.equal([...Object.keys(pending), 'expected_payer_tax_id']);
   });
-  it('all of a customer who was not sent is null', () => {
+  it('shows a missing customer as fields of null', () => {
     const nobody = { name: null, document: null, email: null, phone: null };
     expect(chargeView(paymentAfter(created({ customer: nobody }))).customer).to.deep.equal(nobody);
   });
-  it('links to the base of its creation (K3)', () =>
+  it('links to the base URL of the charge’s creation (K3)', () =>
     expect(checkoutUrl(terms({ baseUrl: 'http://x:1' }))).to.equal(`http://x:1/pay/${PAYMENT_ID}`));
 });
 
@@ -365,15 +365,15 @@ const TRANSACTIONS: readonly (readonly [string, readonly PaymentEvent[], unknown
 
 describe('transactionView', () => {
   for (const [name, history, view] of TRANSACTIONS)
-    it(`${name}: exactly these fields, in this order`, () => {
+    it(`has exactly these fields in this order: ${name}`, () => {
       const shown = transactionView(paymentAfter(...history));
       expect(shown).to.deep.equal(view);
       expect(Object.keys(shown)).to.deep.equal(Object.keys(waiting));
     });
 });
 
-describe('createdTransactionView: what POST /v1/payments answers', () => {
-  it('has id, status, amount, currency, methods, customer, metadata and createdAt, and nothing else', () => {
+describe('createdTransactionView: the response of POST /v1/payments', () => {
+  it('has exactly these fields in this order', () => {
     const answer = createdTransactionView(paymentAfter(created({ methods: ['BOLETO', 'PIX'], api: 'payments' })));
     const expected = {
       id: PAYMENT_ID,
