@@ -1,5 +1,5 @@
-// The stored format is a promise to every event ever written: one golden file per event type and version, and more of a type whose
-// data comes in several forms (`<EventType>.v<version>.<form>.json`).
+// Every event ever written must stay readable. Each event type and version has a golden file, and a type whose data has several forms has
+// one per form (`<EventType>.v<version>.<form>.json`).
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -9,9 +9,9 @@ import type { Json } from '../../domain/kernel/json.ts';
 import type { EventSerde } from '../../domain/kernel/serde.ts';
 
 interface Golden {
-  /** As it stands in the store, of that version. */
+  /** The event as stored, in that version. */
   readonly stored: { readonly type: string; readonly version: number; readonly data: Json };
-  /** What readers of today get. */
+  /** The event as decoded by the current code. */
   readonly event: { readonly type: string; readonly data: Json };
 }
 
@@ -33,12 +33,12 @@ const expected = TYPES.flatMap(({ type, entry }) =>
   Array.from({ length: entry.version }, (_, i) => `${type}.v${i + 1}.json`),
 );
 const found = readdirSync(FOLDER);
-/** The file without its form. */
+/** Returns the file name without its form. */
 const baseOf = (file: string): string => file.split('.').slice(0, 2).concat('json').join('.');
 const filesOf = (base: string): readonly string[] => found.filter((file) => baseOf(file) === base);
 const read = (file: string): Golden => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Golden;
 
-/** The values at a path of dots; undefined when the path leads nowhere. */
+/** Returns the value at a dotted path, or undefined if the path does not exist. */
 const valueAt = (data: Json, path: string): Json | undefined =>
   path.split('.').reduce<Json | undefined>((value, key) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -46,13 +46,13 @@ const valueAt = (data: Json, path: string): Json | undefined =>
   }, data);
 
 describe('golden events', () => {
-  it('there is one for each type and version', () => {
+  it('exist for each type and version', () => {
     expect(
       expected.filter((file) => !found.includes(file)),
       HOW_TO_ADD,
     ).to.deep.equal([]);
   });
-  it('none is of a type or version that does not exist', () => {
+  it('exist only for known types and versions', () => {
     expect(
       found.filter((file) => !expected.includes(baseOf(file))),
       'A type or version was taken away that events have',
@@ -62,18 +62,18 @@ describe('golden events', () => {
   for (const { type, serde, entry } of TYPES)
     for (let version = 1; version <= entry.version; version++)
       for (const file of filesOf(`${type}.v${version}.json`)) {
-        it(`${file} reads as it always did`, () => {
+        it(`${file} decodes to the same event`, () => {
           const { stored, event } = read(file);
           expect([stored.type, stored.version]).to.deep.equal([type, version]);
           expect(serde.decode(stored)).to.deep.equal(event);
         });
         if (version === (entry.writes ?? entry.version))
-          it(`${file} is written as it is stored`, () => {
+          it(`${file} is encoded as stored`, () => {
             const { stored, event } = read(file);
             expect(JSON.stringify(serde.encode(event))).to.equal(JSON.stringify(stored));
           });
       }
-  it('there is one for each kind of instrument', () => {
+  it('exist for each kind of instrument', () => {
     const methods = filesOf('ChargeInstrumentIssued.v1.json').map(
       (file) => (read(file).stored.data as { instrument: { method: string } }).instrument.method,
     );
@@ -81,14 +81,14 @@ describe('golden events', () => {
   });
 
   for (const { type, entry } of TYPES)
-    it(`${type}: its personal fields exist`, () => {
+    it(`${type} has all of its personal fields`, () => {
       const forms = filesOf(`${type}.v${entry.version}.json`).map((file) => read(file).stored.data);
       const lost = entry.personal.filter((path) => forms.every((data) => (valueAt(data, path) ?? null) === null));
       expect(lost, 'paths of `personal` that lead to nothing in the golden events').to.deep.equal([]);
     });
 
   for (const { type, entry } of TYPES)
-    it(`${type}: the fields that it leaves out exist`, () => {
+    it(`${type} has all fields that it may omit`, () => {
       const { stored } = read(`${type}.v${entry.version}.json`);
       const lost = Object.keys(entry.unsaid ?? {}).filter((path) => valueAt(stored.data, path) === undefined);
       expect(lost, 'paths of `unsaid` that lead to nothing in the golden event').to.deep.equal([]);

@@ -44,7 +44,7 @@ const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
 
 describe('recordProcessing', () => {
   const begin = recordProcessing('CREDIT_CARD', at('13:04:00'));
-  it('records that the payer is paying, once', () => {
+  it('records that a payment attempt is in progress, once', () => {
     given(payment, ...CARD)
       .when(begin)
       .then(processing(), 'recorded')

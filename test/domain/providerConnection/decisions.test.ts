@@ -33,7 +33,7 @@ const removed: ProviderConnectionEvent = { type: 'ProviderConnectionRemoved', da
 const { connectionId: _, kind: _kind, preset: _preset, ...settings } = terms;
 
 describe('addConnection', () => {
-  it('adds an enabled connection, once', () => {
+  it('adds an enabled connection and is idempotent', () => {
     const { state } = given(providerConnection)
       .when(addConnection(terms, versions, at('12:00:00')))
       .then(added, 'added')
@@ -44,7 +44,7 @@ describe('addConnection', () => {
       ...{ addedAt: at('12:00:00'), changedAt: at('12:00:00') },
     });
   });
-  it('again with other content keeps what was added, also after its removal', () => {
+  it('keeps the original connection when repeated with other content, even after its removal', () => {
     const other = { ...terms, name: 'Outro' };
     const decide = addConnection(other, versions, at('14:00:00'));
     given(providerConnection, added).when(decide).then('added');
@@ -58,7 +58,7 @@ describe('changeConnection', () => {
     type: 'ProviderConnectionChanged',
     data: { ...settings, ...change, privateKeyVersion: 0, at: at('12:30:00') },
   };
-  it('stores all settings, once', () => {
+  it('records all settings and is idempotent', () => {
     const { state } = given(providerConnection, added)
       .when(changeConnection(change, null, at('12:30:00')))
       .then(changed, 'changed')
@@ -66,7 +66,7 @@ describe('changeConnection', () => {
       .and();
     expect(state).to.deep.include({ status: 'enabled', terms: { ...terms, ...change }, changedAt: at('12:30:00') });
   });
-  it('a former Pix key is remembered, until it is the present one again', () => {
+  it('remembers former Pix keys until they become the current key again', () => {
     const keys = ['b@b.example', 'c@b.example', 'b@b.example', terms.pixKey];
     const former = keys.map((_, n) => {
       const events = keys.slice(0, n + 1).map(
@@ -81,7 +81,7 @@ describe('changeConnection', () => {
     const [a, b, c] = [terms.pixKey, 'b@b.example', 'c@b.example'];
     expect(former).to.deep.equal([[a], [a, b], [a, c], [c, b]]);
   });
-  it('a new private key is a change', () => {
+  it('records a new private key as a change', () => {
     given(providerConnection, added)
       .when(changeConnection({}, 2, at('12:30:00')))
       .then(
@@ -93,7 +93,7 @@ describe('changeConnection', () => {
       )
       .again('changed');
   });
-  it('is nothing if nothing differs', () => {
+  it('records nothing if no value changes', () => {
     given(providerConnection, added)
       .when(changeConnection({ name: terms.name, methods: ['PIX'] }, 0, at('12:30:00')))
       .then('changed');
@@ -108,7 +108,7 @@ describe('switchConnection', () => {
     disabled: 'ProviderConnectionDisabled',
   } as const;
   for (const [to, type] of Object.entries(EVENTS) as [keyof typeof EVENTS, (typeof EVENTS)[keyof typeof EVENTS]][])
-    it(`to ${to}, from any other status, once`, () => {
+    it(`switches to ${to} and is idempotent`, () => {
       const from = to === 'enabled' ? [added, disabled] : [added];
       const { state } = given(providerConnection, ...from)
         .when(switchConnection(to, at('12:30:00')))
@@ -121,7 +121,7 @@ describe('switchConnection', () => {
 
 describe('removeConnection', () => {
   for (const before of [[added], [added, drained], [added, disabled]])
-    it(`removes it, once, after ${before.at(-1)?.type}`, () => {
+    it(`removes the connection after ${before.at(-1)?.type} and is idempotent`, () => {
       const { state } = given(providerConnection, ...before)
         .when(removeConnection(0, at('13:00:00')))
         .then(removed, 'removed')
@@ -129,20 +129,20 @@ describe('removeConnection', () => {
         .and();
       expect(state.status).to.equal('removed');
     });
-  it('refuses while something is not final', () => {
+  it('rejects the removal while an item is not final', () => {
     given(providerConnection, added)
       .when(removeConnection(1, at('13:00:00')))
       .rejected('connection_in_use');
   });
-  it('a removed one stays removed, whatever is open', () => {
+  it('keeps a removed connection removed, even with open items', () => {
     given(providerConnection, added, removed)
       .when(removeConnection(1, at('13:30:00')))
       .then('removed');
   });
 });
 
-describe('rotations of secrets', () => {
-  it('a client secret has a version only', () => {
+describe('rotations of a connection’s secrets', () => {
+  it('increase only the version of a client secret', () => {
     const { state } = given(providerConnection, added)
       .when(rotateClientSecret(2, at('12:30:00')))
       .then(
@@ -156,7 +156,7 @@ describe('rotations of secrets', () => {
       .then('taken');
     expect(state).to.deep.include({ clientSecretVersion: 2, callbackSecretVersion: 1, previousCallback: null });
   });
-  it('the callback secret before stays valid for 24 hours, or until the next rotation', () => {
+  it('keep the previous callback secret valid for 24 hours or until the next rotation', () => {
     const until = '2026-11-22T12:30:00.000Z';
     const first = given(providerConnection, added)
       .when(rotateCallbackSecret(3, at('12:30:00')))
@@ -185,7 +185,7 @@ describe('rotations of secrets', () => {
   });
 });
 
-describe('a connection that is missing or removed', () => {
+describe('a missing or removed connection', () => {
   const DECISIONS = {
     change: changeConnection({ name: 'Outro' }, null, at('14:00:00')),
     switch: switchConnection('enabled', at('14:00:00')),
@@ -193,18 +193,18 @@ describe('a connection that is missing or removed', () => {
     'rotate the callback secret': rotateCallbackSecret(2, at('14:00:00')),
   };
   for (const [what, decide] of Object.entries(DECISIONS))
-    it(`is not found: ${what}`, () => {
+    it(`rejects with not_found: ${what}`, () => {
       given(providerConnection).when(decide).rejected('not_found');
       given(providerConnection, added, removed).when(decide).rejected('not_found');
     });
-  it('is not found: remove a missing one, even before what is open', () => {
+  it('rejects the removal with not_found, even with open items', () => {
     given(providerConnection)
       .when(removeConnection(1, at('14:00:00')))
       .rejected('not_found');
   });
 });
 
-describe('the settings of a connection', () => {
+describe('settingProblem', () => {
   const WRONG: readonly (readonly [Partial<ConnectionSettings>, string])[] = [
     [{ name: ' ' }, 'name'],
     [{ name: 'x'.repeat(101) }, 'name'],
@@ -216,14 +216,14 @@ describe('the settings of a connection', () => {
     [{ order: -1 }, 'order'],
     [{ order: 0.5 }, 'order'],
     [{ order: 1_000_001 }, 'order'],
-    // The first problem counts.
+    // Only the first problem is reported.
     [{ order: -1, name: '' }, 'name'],
   ];
   for (const [wrong, param] of WRONG)
-    it(`${JSON.stringify(wrong).slice(0, 40)} is wrong`, () => {
+    it(`reports ${param} for ${JSON.stringify(wrong).slice(0, 40)}`, () => {
       expect(settingProblem({ ...settings, ...wrong })?.param).to.equal(param);
     });
-  it('a right one has no problem, and no event names a secret', () => {
+  it('returns null for valid settings', () => {
     expect(settingProblem(settings)).to.equal(null);
     const names = PROVIDER_CONNECTION.serde.types.flatMap((type) => Object.keys(type));
     expect(names.filter((name) => /secret$/i.test(name))).to.deep.equal([]);
@@ -232,7 +232,7 @@ describe('the settings of a connection', () => {
 
 describe('restoreConnection', () => {
   const decide = restoreConnection(at('13:00:02'));
-  it('drains a removed connection again, once; another removal may follow', () => {
+  it('drains a removed connection, is idempotent and does nothing to a draining one', () => {
     const { state } = given(providerConnection, added, removed)
       .when(decide)
       .then({ type: 'ProviderConnectionRestored', data: { at: at('13:00:02') } }, 'restored')

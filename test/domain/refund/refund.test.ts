@@ -40,10 +40,10 @@ const failed: RefundEvent = { type: 'RefundFailed', data: { reason: 'account clo
 
 describe('requestRefund', () => {
   const request = requestRefund(ORDER, REFUND_REQUESTED_AT);
-  it('opens the work, once', () => {
+  it('records the order and is idempotent', () => {
     given(refund).when(request).then(requested, 'requested').again('requested');
   });
-  it('again with other content keeps the first order', () => {
+  it('keeps the first order when repeated with other content', () => {
     const other = requestRefund({ ...ORDER, amount: toMinor(1), destination: null }, at('18:00:00'));
     for (const after of [[], [submitted], [unknown], [completed], [failed]])
       given(refund, requested, ...after)
@@ -63,32 +63,32 @@ const record = (outcome: RefundOutcome, when = REFUNDED_AT) => recordRefundOutco
 describe('recordRefundOutcome', () => {
   for (const [outcome, event] of OUTCOMES)
     describe(outcome.kind, () => {
-      it('of a requested one is recorded, once', () => {
+      it('is recorded once after the request', () => {
         given(refund, requested).when(record(outcome)).then(event, 'recorded').again('nothing');
       });
-      it('of one whose outcome was unknown is recorded, once', () => {
+      it('is recorded once after an unknown outcome, if it is new', () => {
         if (outcome.kind === 'unknown') given(refund, requested, unknown).when(record(outcome)).then('nothing');
         else given(refund, requested, unknown).when(record(outcome)).then(event, 'recorded').again('nothing');
       });
-      it('of one that the provider works on is recorded, once', () => {
+      it('is recorded once while the provider is processing, if it is new', () => {
         const isNothingNew = outcome.kind === 'processing' || outcome.kind === 'unknown';
         if (isNothingNew) given(refund, requested, submitted).when(record(outcome)).then('nothing');
         else given(refund, requested, submitted).when(record(outcome)).then(event, 'recorded').again('nothing');
       });
-      it('after the end is nothing: the first end stands', () => {
+      it('is ignored after the end', () => {
         for (const end of [completed, failed])
           if (outcome.kind !== 'confirmed' || end !== failed)
             given(refund, requested, end)
               .when(record(outcome, at('18:00:00')))
               .then('nothing');
       });
-      it('of one that was never requested is nothing', () => given(refund).when(record(outcome)).then('nothing'));
+      it('is ignored for a refund that was never requested', () => given(refund).when(record(outcome)).then('nothing'));
     });
-  it('of answers in turns, unknown and processing, records each once', () => {
+  it('ignores further unknown and processing outcomes once both are recorded', () => {
     const story = given(refund, requested, unknown, submitted);
     for (const kind of ['unknown', 'processing'] as const) story.when(record({ kind })).then('nothing');
   });
-  it('a confirmation after it had failed is recorded once, and the refund stays failed', () => {
+  it('records a confirmation after a failure once and keeps the refund failed', () => {
     const late: RefundEvent = { type: 'RefundConfirmedLate', data: { endToEndId: 'E-late', at: REFUNDED_AT } };
     given(refund, requested, failed)
       .when(record({ kind: 'confirmed', endToEndId: 'E-late' }))
@@ -97,7 +97,7 @@ describe('recordRefundOutcome', () => {
     const { state } = given(refund, requested, failed, late);
     expect(state).to.deep.include({ status: 'failed', late: late.data });
   });
-  it('again with other content keeps the first end', () => {
+  it('keeps the first end when repeated with other content', () => {
     given(refund, requested, completed)
       .when(record({ kind: 'confirmed', endToEndId: 'E-out-2' }))
       .then('nothing');
@@ -105,7 +105,7 @@ describe('recordRefundOutcome', () => {
       .when(record({ kind: 'refused', reason: 'other' }))
       .then('nothing');
   });
-  it('a method without an end-to-end id has none', () => {
+  it('records a completion without an end-to-end id', () => {
     given(refund, requested)
       .when(record({ kind: 'confirmed', endToEndId: null }))
       .then({ type: 'RefundCompleted', data: { endToEndId: null, at: REFUNDED_AT } }, 'recorded');

@@ -10,8 +10,8 @@ import {
 const KEY = { idempotencyKey: 'refund-key' };
 const textOf = (body: RefundBody): string => canonicalText(1, refundFingerprintFields(body));
 
-describe('a refund’s body', () => {
-  it('with nothing but its key asks for all that is left, by the method’s own way', () => {
+describe('a refund request', () => {
+  it('without optional fields requests the refundable rest by the default strategy', () => {
     expect(refundProblems(KEY)).to.deep.equal([]);
     expect(refundRequest(KEY)).to.deep.equal({
       amount: null,
@@ -22,7 +22,7 @@ describe('a refund’s body', () => {
     });
   });
 
-  it('with everything is taken as it is', () => {
+  it('with all fields keeps them as sent', () => {
     const body: RefundBody = {
       ...KEY,
       amount: 100,
@@ -40,12 +40,12 @@ describe('a refund’s body', () => {
     ['that is no Pix key', { destinationKey: 'nobody' }],
     ['with a devolution', { destinationKey: '99991111140', strategy: 'devolution' }],
   ] as const)
-    it(`is refused for a destinationKey ${what}`, () => {
+    it(`rejects a destinationKey ${what}`, () => {
       const problems = refundProblems({ ...KEY, ...body });
       expect(problems.map(({ code, param }) => [code, param])).to.deep.equal([['invalid_request', 'destinationKey']]);
     });
 
-  it('is the same request whatever its key, its order and what is unknown; another with every known field', () => {
+  it('has a fingerprint of its known fields except the key, in any order', () => {
     const bodies: readonly Omit<RefundBody, 'idempotencyKey'>[] = [
       {},
       { amount: 1 },

@@ -1,4 +1,4 @@
-// What a transaction's events make of it. Decisions on it are in payment/.
+// How a transaction’s state follows from its events. The decisions about a transaction are tested in payment/.
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -196,7 +196,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     NONE,
   ],
 ];
-describe('the state of a transaction without money', () => {
+describe('the state of an unsettled transaction', () => {
   for (const [name, history, state] of UNPAID) it(name, () => expect(after(...history)).to.deep.equal(state));
 });
 

@@ -1,4 +1,4 @@
-// Who may manage whom, as a table of all roles.
+// Which role may manage which, for all combinations of roles.
 import { expect } from 'chai';
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { managementRefusal } from '../../../domain/user/management.ts';
@@ -12,8 +12,8 @@ const user = (id: string, role: AccountRole | 'OPERATOR', status: 'active' | 'di
 const may = (manager: AccountRole, member: AccountRole | null, role: AccountRole | null): boolean =>
   managementRefusal(user('a', manager), member === null ? null : user('b', member), role) === null;
 
-describe('managing users', () => {
-  it('is for OWNERs and ADMINs, and what touches an OWNER only for OWNERs', () => {
+describe('managementRefusal', () => {
+  it('allows OWNERs everything and ADMINs everything that does not concern an OWNER', () => {
     for (const manager of ACCOUNT_ROLES)
       for (const member of [null, ...ACCOUNT_ROLES])
         for (const role of [null, ...ACCOUNT_ROLES]) {
@@ -22,13 +22,13 @@ describe('managing users', () => {
           expect(may(manager, member, role), `${manager} ${member} ${role}`).to.equal(expected);
         }
   });
-  it('is for nobody about themselves', () => {
+  it('rejects changes to oneself', () => {
     for (const role of ACCOUNT_ROLES) {
       const own = user('a', role);
       expect(managementRefusal(own, own, null)?.code).to.equal('role_required');
     }
   });
-  it('is not for disabled users, operators and unknown users', () => {
+  it('rejects disabled users, operators and unknown users', () => {
     const managers = [user('a', 'OWNER', 'disabled'), user('a', 'OPERATOR'), { status: 'absent' } as const];
     expect(managers.map((one) => managementRefusal(one, null, 'VIEWER')?.code)).to.deep.equal(
       Array(3).fill('role_required'),

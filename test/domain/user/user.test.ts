@@ -40,15 +40,15 @@ const disabled: UserEvent = { type: 'UserDisabled', data: { at: at('14:00:00') }
 const enabled: UserEvent = { type: 'UserEnabled', data: { at: at('15:00:00') } };
 
 describe('addUser', () => {
-  it('adds a user, once', () => {
+  it('adds a user and is idempotent', () => {
     given(user).when(addUser(ANA)).then(added(), 'added').again('already_there');
   });
-  it('again with other content changes nothing', () => {
+  it('keeps the original user when repeated with other content', () => {
     given(user, added())
       .when(addUser({ ...ANA, role: 'VIEWER', name: 'Bia', passwordId: SECOND, at: at('13:00:00') }))
       .then('already_there');
   });
-  it('an OPERATOR belongs to no account, and everybody else to one', () => {
+  it('requires an account for every role except OPERATOR, which must have none', () => {
     given(user)
       .when(addUser({ ...ANA, role: 'OPERATOR' }))
       .rejected('invalid_request', 'role');
@@ -58,7 +58,7 @@ describe('addUser', () => {
     const operator = { ...ANA, accountId: null, role: 'OPERATOR' } as const;
     given(user).when(addUser(operator)).then({ type: 'UserAdded', data: operator }, 'added');
   });
-  it('a name has at most 200 characters, unless it is the email address', () => {
+  it('limits a name to 200 characters, unless it is the email address', () => {
     const longest = { ...ANA, name: 'n'.repeat(200) };
     given(user).when(addUser(longest)).then({ type: 'UserAdded', data: longest }, 'added');
     given(user)
@@ -75,26 +75,26 @@ describe('changePassword', () => {
   const change = (passwordId: PasswordId, replaces: PasswordId | null) =>
     changePassword({ passwordId, replaces }, at('13:00:00'));
 
-  it('puts another password in force, once', () => {
+  it('changes the password and is idempotent', () => {
     given(user, added()).when(change(SECOND, FIRST)).then(changed(SECOND), 'changed').again('changed');
   });
-  it('gives an invited user its first one', () => {
+  it('sets the first password of an invited user', () => {
     given(user, added({ passwordId: null }))
       .when(change(SECOND, null))
       .then(changed(SECOND), 'changed');
   });
-  it('whoever knew a password that was replaced meanwhile is refused', () => {
+  it('rejects a change if the password was replaced in the meantime', () => {
     given(user, added(), changed(SECOND)).when(change(THIRD, FIRST)).rejected('unauthorized');
     given(user, added()).when(change(SECOND, null)).rejected('unauthorized');
   });
-  it('a user that is disabled, or none, is refused', () => {
+  it('rejects a disabled and an unknown user', () => {
     given(user, added(), disabled).when(change(SECOND, FIRST)).rejected('unauthorized');
     given(user).when(change(SECOND, FIRST)).rejected('not_found');
   });
 });
 
 describe('disableUser and enableUser', () => {
-  it('shut out and let in again, once', () => {
+  it('disable and enable a user and are idempotent', () => {
     given(user, added())
       .when(disableUser(at('14:00:00')))
       .then(disabled, 'disabled')
@@ -104,7 +104,7 @@ describe('disableUser and enableUser', () => {
       .then(enabled, 'enabled')
       .again('enabled');
   });
-  it('nobody is not found', () => {
+  it('reject an unknown user with not_found', () => {
     given(user)
       .when(disableUser(at('14:00:00')))
       .rejected('not_found');
@@ -112,7 +112,7 @@ describe('disableUser and enableUser', () => {
       .when(enableUser(at('14:00:00')))
       .rejected('not_found');
   });
-  it('leave the rest as it was', () => {
+  it('keep all other fields, and ignore events of a user that was never added', () => {
     const { at: addedAt, ...rest } = ANA;
     expect(given(user, added(), disabled, enabled).state).to.deep.equal({
       status: 'active',
@@ -135,7 +135,7 @@ describe('enrolSecondFactor and resetSecondFactor', () => {
     enrolSecondFactor({ secondFactorId, replaces }, at('17:00:00'));
   const toReset = resetSecondFactor(at('18:00:00'));
 
-  it('put a factor in force and remove it, each once', () => {
+  it('enroll and reset a second factor and are idempotent', () => {
     given(user, added())
       .when(enrol(ONE, null))
       .then(enrolled(ONE), 'enrolled')
@@ -145,21 +145,21 @@ describe('enrolSecondFactor and resetSecondFactor', () => {
       .then(reset, 'reset')
       .again('already_so');
   });
-  it('a factor replaces the one that the user proved to have', () => {
+  it('replace a second factor only if it is the current one', () => {
     given(user, added(), enrolled(ONE)).when(enrol(TWO, ONE)).then(enrolled(TWO), 'enrolled');
     for (const stale of [null, factor(3)])
       given(user, added(), enrolled(ONE)).when(enrol(TWO, stale)).rejected('unauthorized');
     given(user, added(), enrolled(ONE), reset).when(enrol(TWO, ONE)).rejected('unauthorized');
   });
-  it('a disabled user enrols none, and its factor can be reset', () => {
+  it('reject an enrollment of a disabled user, but allow a reset', () => {
     given(user, added(), disabled).when(enrol(ONE, null)).rejected('unauthorized');
     given(user, added(), enrolled(ONE), disabled).when(toReset).then(reset, 'reset');
   });
-  it('nobody is not found', () => {
+  it('reject an unknown user with not_found', () => {
     given(user).when(enrol(ONE, null)).rejected('not_found');
     given(user).when(toReset).rejected('not_found');
   });
-  it('a password and a role leave it in force', () => {
+  it('keep the second factor when the password changes', () => {
     expect(given(user, added(), enrolled(ONE), changed(SECOND)).state).to.include({ secondFactorId: ONE });
   });
 });
@@ -173,15 +173,15 @@ describe('passwordProblem', () => {
     [' '.repeat(12), null],
     ['x'.repeat(128), null],
     ['x'.repeat(129), WRONG],
-    // Characters, not bytes or UTF-16 units.
+    // The limit counts characters, not bytes or UTF-16 units.
     ['💳'.repeat(11), WRONG],
     ['💳'.repeat(128), null],
-    // A letter and its accent are one character.
+    // A letter with a combining accent counts as one character.
     ['e\u0301'.repeat(11), WRONG],
     ['e\u0301'.repeat(128), null],
   ];
   for (const [password, problem] of cases)
-    it(`${JSON.stringify(password.slice(0, 8))} × ${password.length}: ${problem ?? 'a password'}`, () =>
+    it(`returns ${problem ?? 'null'} for ${JSON.stringify(password.slice(0, 8))} × ${password.length}`, () =>
       expect(passwordProblem(password)).to.equal(problem));
 });
 
@@ -192,23 +192,23 @@ describe('changeRole', () => {
   });
   const change = (role: Role, isLastOwner = false) => changeRole(role, isLastOwner, at('16:00:00'));
 
-  it('changes the role, once', () => {
+  it('changes the role and is idempotent', () => {
     given(user, added()).when(change('VIEWER')).then(roleChanged('VIEWER'), 'changed').again('already_so');
     given(user, added(), disabled).when(change('ADMIN')).then(roleChanged('ADMIN'), 'changed');
     given(user, added(), roleChanged('VIEWER')).when(change('OWNER')).then(roleChanged('OWNER'), 'changed');
   });
-  it('takes nothing from the last OWNER of an account', () => {
+  it('rejects another role for the last OWNER of an account', () => {
     given(user, added()).when(change('ADMIN', true)).rejected('invalid_request', 'role');
     given(user, added()).when(change('OWNER', true)).then('already_so');
     given(user, added({ role: 'ADMIN' }))
       .when(change('VIEWER', true))
       .then(roleChanged('VIEWER'), 'changed');
   });
-  it('OPERATOR is a role of the platform alone', () => {
+  it('rejects changes to and from OPERATOR', () => {
     given(user, added()).when(change('OPERATOR')).rejected('invalid_request', 'role');
     const operator = added({ role: 'OPERATOR', accountId: null });
     given(user, operator).when(change('OWNER')).rejected('invalid_request', 'role');
     given(user, operator).when(change('OPERATOR')).then('already_so');
   });
-  it('nobody: not_found', () => given(user).when(change('ADMIN')).rejected('not_found'));
+  it('rejects an unknown user with not_found', () => given(user).when(change('ADMIN')).rejected('not_found'));
 });

@@ -1,4 +1,4 @@
-// A retry comes before its time only because its target is well again, and by at most one step of the schedule (W3).
+// A retry is early only because its target recovered, and by at most one step of the schedule (W3).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { addMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
@@ -12,10 +12,10 @@ import {
 import { at } from '../../support/samples.ts';
 import { deliveryOf, REFUSED, TARGET } from '../../world/deliveries.ts';
 
-/** W3, written out: seconds after attempt 1, 2, … 14. */
+/** The delays of W3, spelled out: seconds after attempts 1 to 14. */
 const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
 const START = at('13:00:00');
-const HALF = 0.5; // no jitter
+const HALF = 0.5; // without jitter
 const delivery = deliveryOf({ scheduledAt: START });
 const fresh = (): PendingDelivery => scheduled(delivery, TARGET);
 const refused = (
@@ -35,24 +35,24 @@ const onSchedule = (attempts: number, random = HALF): PendingDelivery => {
   return state;
 };
 
-describe('a retry before its time', () => {
-  it('may come at once after attempts that were all in time, whatever the jitter', () => {
+describe('an early retry', () => {
+  it('is allowed at once if all earlier attempts were on schedule, for any jitter', () => {
     for (let attempts = 1; attempts < 15; attempts++)
       for (const random of [0, HALF, 0.999]) {
         const state = onSchedule(attempts, random);
         expect(mayComeEarly(state, addMillis(state.updatedAt, 1)), `${attempts}`).to.equal(true);
       }
   });
-  it('may not come after one that came early, until that one would have been due', () => {
+  it('is not allowed after an early attempt until that attempt’s scheduled time', () => {
     const early = refused(onSchedule(10), addMillis(onSchedule(10).updatedAt, 60_000));
     expect(mayComeEarly(early, addMillis(early.updatedAt, 60_000))).to.equal(false);
     expect(mayComeEarly(early, onSchedule(10).nextAttemptAt)).to.equal(true);
   });
-  it('may not come while a Retry-After asks for the wait; one that asks for less than the schedule changes nothing', () => {
+  it('is not allowed during a Retry-After that exceeds the schedule', () => {
     const [long, short] = [refused(fresh(), START, HALF, 60_000), refused(fresh(), START, HALF, 1_000)];
     expect([long, short].map((state) => mayComeEarly(state, addMillis(START, 1_000)))).to.deep.equal([false, true]);
   });
-  it('law: however often its target recovers, attempt n + 1 is no sooner than attempt n could have been by the schedule alone', () => {
+  it('never makes attempt n + 1 earlier than the schedule alone allows attempt n, however often the target recovers (law)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 3_600 }), { maxLength: 400 }), (pauses) => {
         let state = fresh();

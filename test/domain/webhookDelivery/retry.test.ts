@@ -1,4 +1,4 @@
-// A delivery that is asked for again: one by one, and as one of many (rules W3, W8).
+// Retries of a delivery on request: of a single delivery, and as part of a re-drive (rules W3, W8).
 import { expect } from 'chai';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import {
@@ -20,12 +20,12 @@ import { given } from '../../support/given.ts';
 import { at } from '../../support/samples.ts';
 import { deliveryOf, REFUSED, TAKEN, TARGET } from '../../world/deliveries.ts';
 
-const HALF = 0.5; // no jitter
+const HALF = 0.5; // without jitter
 const START = at('13:00:00');
 const LATER = at('14:00:00');
 const delivery = deliveryOf({ scheduledAt: START });
 const OF = { delivery, target: TARGET };
-/** What the decisions record, one after the other. */
+/** Returns the events that these attempts record in order. */
 const story = (...results: readonly (readonly [AttemptResult, Timestamp])[]): WebhookDeliveryEvent[] => {
   const events: WebhookDeliveryEvent[] = [];
   for (const [n, [result, when]] of results.entries()) {
@@ -47,7 +47,7 @@ const asked = (when: Timestamp, isProbe = true, of: Delivery | null = null): Web
 });
 const pendingAfter = (...events: WebhookDeliveryEvent[]) => given(webhookDelivery, ...events).state as PendingDelivery;
 
-describe('a retry by hand', () => {
+describe('a manual retry', () => {
   const ask = (when: Timestamp) => requestRetry(OF, when);
   const soon = at('13:00:02');
 
@@ -56,7 +56,7 @@ describe('a retry by hand', () => {
     ['given up', DEAD, 15, 15],
     ['cancelled', CANCELLED, 0, 0],
   ] as const)
-    it(`of one that was ${name} begins a new round, once`, () => {
+    it(`of a delivery that was ${name} starts a new round, once`, () => {
       const after = given(webhookDelivery, ...history)
         .when(ask(LATER))
         .then(asked(LATER), 'requested')
@@ -72,10 +72,10 @@ describe('a retry by hand', () => {
         nextAttemptAt: LATER,
         isProbe: true,
       });
-      after.when(ask(at('14:00:01'))).then('nothing'); // again, later: it goes already
+      after.when(ask(at('14:00:01'))).then('nothing'); // The delivery is already due.
     });
 
-  it('of one that waits for its next attempt brings that forward, once, in the same round', () => {
+  it('of a delivery that waits for its next attempt makes it due now, once, in the same round', () => {
     const after = given(webhookDelivery, ...FAILED_ONCE)
       .when(ask(soon))
       .then(asked(soon), 'requested')
@@ -89,7 +89,7 @@ describe('a retry by hand', () => {
       lastError: 'status: 500',
     });
   });
-  it('of one whose attempt is due or being made is nothing', () => {
+  it('of a delivery whose attempt is due or running does nothing', () => {
     given(webhookDelivery, ...FAILED_ONCE)
       .when(ask(at('13:00:05')))
       .then('nothing');
@@ -97,7 +97,7 @@ describe('a retry by hand', () => {
       .when(ask(LATER))
       .then('nothing');
   });
-  it('of one that was never tried begins its stream, and it is not held back any more; a resend is not anyway', () => {
+  it('of an untried delivery starts its stream and lifts any hold; an untried resend is left as it is', () => {
     const after = given(webhookDelivery)
       .when(ask(soon))
       .then(asked(soon, true, delivery), 'requested')
@@ -112,7 +112,7 @@ describe('a retry by hand', () => {
     const resend = { ...OF, delivery: { ...delivery, resend: 1 } };
     given(webhookDelivery).when(requestRetry(resend, soon)).then('nothing');
   });
-  it('of one that is held back after a re-drive sends it', () => {
+  it('of a delivery held after a re-drive sends it', () => {
     const held = [...DEAD, asked(LATER, false)];
     expect(isHoldable(pendingAfter(...held))).to.equal(true);
     const now = at('14:05:00');
@@ -121,7 +121,7 @@ describe('a retry by hand', () => {
       .then(asked(now), 'requested')
       .again('nothing');
   });
-  it('is known no more once its attempt failed: the next retry is asked for anew', () => {
+  it('can be requested again after its attempt failed', () => {
     const history = [...FAILED_ONCE, asked(soon)];
     const failed = given(webhookDelivery, ...history)
       .when(recordAttempt(OF, 2, REFUSED, soon, HALF))
@@ -146,13 +146,13 @@ describe('a retry by hand', () => {
     expect(failed.state).to.include({ isProbe: false });
     failed.when(ask(at('13:00:10'))).then(asked(at('13:00:10')), 'requested');
   });
-  it('is passed over where the beginning of the stream is gone', () => {
+  it('is ignored if the start of the stream was removed', () => {
     expect(given(webhookDelivery, asked(LATER)).state).to.deep.equal({ status: 'absent' });
   });
 });
 
 describe('a new round', () => {
-  it('has 15 attempts by the schedule from its beginning, counted on, and ends like the first', () => {
+  it('has 15 more attempts on the schedule and is then dead-lettered', () => {
     const history = [...DEAD, asked(LATER)];
     let after = given(webhookDelivery, ...history);
     let when = LATER;
@@ -182,7 +182,7 @@ describe('a new round', () => {
     ]);
     expect(after.state).to.include({ status: 'deadLettered', attempts: 30 });
   });
-  it('may be cancelled, and taken', () => {
+  it('can succeed or be cancelled', () => {
     const history = [...DEAD, asked(LATER)];
     const end = given(webhookDelivery, ...history).when(recordAttempt(OF, 16, TAKEN, LATER, HALF));
     end.then(
@@ -197,7 +197,7 @@ describe('a new round', () => {
       .then({ type: 'WebhookDeliveryCancelled', data: { reason: 'gone', at: LATER, delivery: null } }, 'recorded')
       .again('nothing');
   });
-  it('lets a retry come early by one step of its own schedule, not of the first one’s', () => {
+  it('allows an early retry by one step of its own schedule, not of the first round’s', () => {
     const number = (n: number, when: Timestamp): WebhookDeliveryEvent[] => {
       const decided = recordAttempt(OF, n, REFUSED, when, HALF)(pendingAfter(...history));
       return 'events' in decided ? [...decided.events] : [];
@@ -214,7 +214,7 @@ describe('a new round', () => {
 describe('a re-drive', () => {
   const redrive = (isProbe = false, askedAt = LATER, when = LATER) => redriveDelivery(TARGET, isProbe, askedAt, when);
 
-  it('sends one that was given up, once; of its target the first as a probe', () => {
+  it('requests a dead-lettered delivery once, and the first one of a target as a probe', () => {
     given(webhookDelivery, ...DEAD)
       .when(redrive(true))
       .then(asked(LATER), 'requested')
@@ -227,9 +227,9 @@ describe('a re-drive', () => {
     held
       .and()
       .when(redrive(true, at('15:00:00'), at('15:00:00')))
-      .then('nothing'); // another re-drive
+      .then('nothing'); // This request belongs to another re-drive.
   });
-  it('sends one again that was given up again, when it is asked for anew, but not the one that it was part of', () => {
+  it('requests a delivery that was dead-lettered again only for a newer re-drive', () => {
     const again: WebhookDeliveryEvent = { type: 'WebhookDeliveryDeadLettered', data: { at: at('18:00:00') } };
     const history = [...DEAD, asked(LATER, false), again];
     given(webhookDelivery, ...history)
@@ -246,7 +246,7 @@ describe('a re-drive', () => {
     ['pending', FAILED_ONCE],
     ['never tried', []],
   ] as const)
-    it(`leaves one alone that is ${name}`, () => {
+    it(`ignores a delivery that is ${name}`, () => {
       given(webhookDelivery, ...history)
         .when(redrive())
         .then('nothing');

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { JITTER, MAX_ATTEMPTS, retryDelayMs } from '../../../domain/webhookDelivery/schedule.ts';
 
-/** W3, written out in seconds: the delay after attempt 1, 2, … 14. */
+/** The delays of W3, spelled out: seconds after attempts 1 to 14. */
 const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
-const HALF = 0.5; // in the middle of the jitter
+const HALF = 0.5; // the middle of the jitter
 
 describe('the schedule of W3', () => {
   it('has 15 attempts', () => expect(MAX_ATTEMPTS).to.equal(15));
-  it('waits these times between them', () => {
+  it('waits this long between attempts', () => {
     const delays = W3_SECONDS.map((_, i) => retryDelayMs(i + 1, HALF, null));
     expect(delays).to.deep.equal(W3_SECONDS.map((seconds) => seconds * 1000));
   });
-  it('strays by 20 % at most, in both directions', () => {
+  it('varies by at most 20% in either direction', () => {
     expect(JITTER).to.equal(0.2);
     expect(retryDelayMs(1, 0, null)).to.equal(4_000);
     expect(retryDelayMs(14, 0, null)).to.equal(34_560_000);
@@ -27,12 +27,12 @@ describe('the schedule of W3', () => {
       ),
     );
   });
-  it('is prolonged by a Retry-After: up to 20 % is added to that, nothing taken off', () => {
+  it('waits for a longer Retry-After plus up to 20%, at most 24 hours', () => {
     expect(retryDelayMs(1, 0, 60_000)).to.equal(60_000);
     expect(retryDelayMs(1, HALF, 60_000)).to.equal(66_000);
     expect(retryDelayMs(1, HALF, 86_400_000)).to.equal(86_400_000);
   });
-  it('is never shortened by one: the later of both, at most 24 h', () => {
+  it('never waits less than the schedule because of a Retry-After, and never more than 24 hours', () => {
     expect(retryDelayMs(3, HALF, 1_000)).to.equal(120_000);
     expect(retryDelayMs(14, HALF, 1_000)).to.equal(43_200_000);
     expect(retryDelayMs(1, HALF, 0)).to.equal(5_000);
@@ -50,7 +50,7 @@ describe('the schedule of W3', () => {
       ),
     );
   });
-  it('has nothing after the last attempt', () => {
+  it('throws after the last attempt and for attempt 0', () => {
     expect(() => retryDelayMs(15, HALF, null)).to.throw(RangeError);
     expect(() => retryDelayMs(0, HALF, null)).to.throw(RangeError);
   });

@@ -14,13 +14,13 @@ import { type Given, given } from '../../support/given.ts';
 import { at } from '../../support/samples.ts';
 import { deliveryOf, TARGET } from '../../world/deliveries.ts';
 
-const HALF = 0.5; // no jitter
+const HALF = 0.5; // without jitter
 const START = at('13:00:00');
 const delivery = deliveryOf({ scheduledAt: START });
-/** The round that every delivery begins with. */
+/** The round in which every delivery starts. */
 const FIRST = { earlierAttempts: 0, begunAt: START };
 const OF = { delivery, target: TARGET };
-/** Told of another message: the stream knows better. */
+/** Describes another message. The decisions use the delivery recorded in the stream instead. */
 const OTHER = { delivery: { ...delivery, eventType: 'charge.expired', form: 2 }, target: TARGET };
 const ok: AttemptResult = {
   ok: true,
@@ -38,7 +38,7 @@ const bad: AttemptResult = {
   durationMs: 30,
   retryAfterMs: null,
 };
-/** `of`: null where it is not the first event of the stream. */
+/** `of` is null unless this is the first event of the stream. */
 const attemptFailed = (
   number: number,
   when: Timestamp,
@@ -82,8 +82,8 @@ const ENDS: readonly (readonly [string, readonly WebhookDeliveryEvent[]])[] = [
   ['cancelled', [cancelled(delivery)]],
 ];
 
-describe('a delivery that was scheduled', () => {
-  it('is pending and due at once, without an event', () => {
+describe('a scheduled delivery', () => {
+  it('is pending and due at once without any event', () => {
     expect(scheduled(delivery, TARGET)).to.deep.equal({
       status: 'pending',
       delivery,
@@ -98,7 +98,7 @@ describe('a delivery that was scheduled', () => {
       isProbe: false,
     });
   });
-  it('is named by the first event of its stream, and by no other', () => {
+  it('is recorded in the first event of its stream only', () => {
     const after = given(webhookDelivery)
       .when(recordAttempt(OF, 1, bad, START, HALF))
       .then(firstFailure, 'recorded')
@@ -109,7 +109,7 @@ describe('a delivery that was scheduled', () => {
       .then(succeeded(2, at('13:00:05')), 'recorded');
     expect(ended.and().state).to.include({ status: 'delivered', delivery });
   });
-  it('is not known where the beginning of its stream is gone', () => {
+  it('is absent if the start of its stream was removed', () => {
     for (const remainder of [
       [succeeded(2, START)],
       [attemptFailed(2, START, at('13:00:35')), succeeded(3, at('13:00:35'))],
@@ -122,39 +122,39 @@ describe('a delivery that was scheduled', () => {
 });
 
 describe('recordAttempt', () => {
-  it('a 2xx ends it, once', () => {
+  it('ends the delivery on a 2xx, once', () => {
     given(webhookDelivery)
       .when(recordAttempt(OF, 1, ok, START, HALF))
       .then(succeeded(1, START), 'recorded')
       .again('nothing');
   });
-  it('a failure is tried again by the schedule, and told once', () => {
+  it('schedules a retry after a failure, once', () => {
     given(webhookDelivery)
       .when(recordAttempt(OF, 1, bad, START, HALF))
       .then(firstFailure, 'recorded')
       .again('nothing');
   });
-  it('again with other content: the first outcome stands', () => {
+  it('keeps the first outcome when repeated with other content', () => {
     given(webhookDelivery, firstFailure)
       .when(recordAttempt(OF, 1, ok, START, HALF))
       .then('nothing');
   });
-  it('out of turn is nothing', () =>
+  it('ignores an attempt out of order', () =>
     given(webhookDelivery)
       .when(recordAttempt(OF, 2, ok, START, HALF))
       .then('nothing'));
-  it('takes the Retry-After', () => {
+  it('waits for the Retry-After', () => {
     given(webhookDelivery)
       .when(recordAttempt(OF, 1, { ...bad, statusCode: 429, retryAfterMs: 90_000 }, START, 0))
       .then(attemptFailed(1, START, at('13:01:30'), { statusCode: 429 }), 'recorded');
   });
-  it('without a status line has none', () => {
+  it('records a failure without a status code', () => {
     const dropped = { statusCode: null, error: 'connection: reset', responseBody: null };
     given(webhookDelivery)
       .when(recordAttempt(OF, 1, { ...bad, ...dropped }, START, HALF))
       .then(attemptFailed(1, START, at('13:00:05'), dropped), 'recorded');
   });
-  it('a success after failures forgets the last error', () => {
+  it('clears the last error after a success', () => {
     const when = at('13:00:05');
     const after = given(webhookDelivery, firstFailure)
       .when(recordAttempt(OF, 2, ok, when, HALF))
@@ -172,7 +172,7 @@ describe('recordAttempt', () => {
     });
   });
 
-  it('fails fifteen times by the schedule of W3, then it is dead-lettered', () => {
+  it('schedules retries as in W3 and dead-letters the delivery after the fifteenth failure', () => {
     const seconds = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
     let story: Given<WebhookDeliveryState, WebhookDeliveryEvent> = given(webhookDelivery);
     let when = START;
@@ -206,7 +206,7 @@ describe('recordAttempt', () => {
   });
 
   for (const [end, history] of ENDS)
-    it(`after it was ${end} is nothing`, () => {
+    it(`ignores attempts after it was ${end}`, () => {
       given(webhookDelivery, ...history)
         .when(recordAttempt(OF, 1, ok, START, HALF))
         .then('nothing');
@@ -218,7 +218,7 @@ describe('recordAttempt', () => {
 
 describe('cancelDelivery', () => {
   const cancel = cancelDelivery(OF, 'the endpoint was deleted', at('13:01:00'));
-  it('ends a pending one, once', () => {
+  it('ends a pending delivery, once', () => {
     const after = given(webhookDelivery, firstFailure).when(cancel).then(cancelled(null), 'recorded').again('nothing');
     expect(after.and().state).to.deep.equal({
       status: 'cancelled',
@@ -231,17 +231,17 @@ describe('cancelDelivery', () => {
       lastResponseBody: 'oops',
     });
   });
-  it('again with other content keeps the first reason', () => {
+  it('keeps the first reason when repeated with other content', () => {
     given(webhookDelivery, cancelled(delivery))
       .when(cancelDelivery(OF, 'other', at('14:00:00')))
       .then('nothing');
   });
   for (const [end, history] of ENDS)
-    it(`after it was ${end} is nothing`, () =>
+    it(`ignores a delivery that was ${end}`, () =>
       given(webhookDelivery, ...history)
         .when(cancel)
         .then('nothing'));
-  it('ends one that was never attempted, once', () => {
+  it('ends an untried delivery, once', () => {
     const after = given(webhookDelivery).when(cancel).then(cancelled(delivery), 'recorded').again('nothing');
     expect(after.and().state).to.deep.equal({
       status: 'cancelled',

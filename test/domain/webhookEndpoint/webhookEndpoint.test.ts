@@ -32,20 +32,20 @@ const owner = { accountId: ACCOUNT_ID, mode: 'test' as const };
 const known = { ...endpoint, createdAt: at('12:00:00') };
 
 describe('registerEndpoint', () => {
-  it('registers, once', () => {
+  it('registers an endpoint and is idempotent', () => {
     const after = given(webhookEndpoint)
       .when(registerEndpoint(endpoint, at('12:00:00')))
       .then(registered, 'registered')
       .again('registered');
     expect(after.and().state).to.deep.equal({ status: 'active', ...known, updatedAt: at('12:00:00') });
   });
-  it('again with other content keeps what was registered', () => {
+  it('keeps the original endpoint when repeated with other content', () => {
     const other = { ...endpoint, url: 'https://other.example.com', events: ['*'] };
     given(webhookEndpoint, registered)
       .when(registerEndpoint(other, at('12:30:00')))
       .then('registered');
   });
-  it('does not bring a deleted one back', () => {
+  it('does not restore a deleted endpoint', () => {
     given(webhookEndpoint, registered, deleted)
       .when(registerEndpoint(endpoint, at('14:00:00')))
       .then('registered');
@@ -76,27 +76,27 @@ describe('changeEndpoint', () => {
     ],
   ];
   for (const [wish, state] of CHANGES)
-    it(`${Object.keys(wish).join(', ')}, once`, () => {
+    it(`changes ${Object.keys(wish).join(', ')} and is idempotent`, () => {
       const after = given(webhookEndpoint, registered)
         .when(change(wish))
         .then(changed(wish), 'changed')
         .again('changed');
       expect(after.and().state).to.deep.equal({ ...known, updatedAt: at('12:30:00'), ...state });
     });
-  it('records only what differs', () => {
+  it('records only the fields that differ', () => {
     given(webhookEndpoint, registered)
       .when(change({ url: endpoint.url, events: ['charge.paid', 'charge.expired'], status: 'active' }))
       .then(changed({ events: ['charge.paid', 'charge.expired'] }), 'changed');
   });
   for (const wish of [{}, { url: endpoint.url }, { events: ['charge.paid'] }, { status: 'active' as const }])
-    it(`${JSON.stringify(wish)} is as it was: nothing`, () =>
+    it(`records nothing for ${JSON.stringify(wish)} if nothing differs`, () =>
       given(webhookEndpoint, registered).when(change(wish)).then('changed'));
-  it('takes another order of the events as a change', () => {
+  it('records another order of the events as a change', () => {
     const two = changed({ events: ['charge.paid', 'charge.expired'] });
     const turned = { events: ['charge.expired', 'charge.paid'] };
     given(webhookEndpoint, registered, two).when(change(turned)).then(changed(turned), 'changed');
   });
-  it('makes an inactive endpoint active again, and inactive from a later time', () => {
+  it('reactivates an inactive endpoint, and deactivates it again from a later time', () => {
     const [off, on] = [changed({ status: 'inactive' }), changed({ status: 'active' }, at('13:00:00'))];
     const active = given(webhookEndpoint, registered, off)
       .when(change({ status: 'active' }, at('13:00:00')))
@@ -106,7 +106,7 @@ describe('changeEndpoint', () => {
     const again = given(webhookEndpoint, registered, off, on, changed({ status: 'inactive' }, at('14:00:00')));
     expect(again.state).to.deep.include({ status: 'inactive', inactiveSince: at('14:00:00') });
   });
-  it('of the url of an inactive endpoint leaves the time since when it is inactive', () => {
+  it('keeps the time of deactivation when only the URL changes', () => {
     const { state } = given(
       webhookEndpoint,
       registered,
@@ -115,7 +115,7 @@ describe('changeEndpoint', () => {
     );
     expect(state).to.deep.include({ status: 'inactive', inactiveSince: at('12:30:00'), url });
   });
-  it('of one that is not there, deleted, or a stranger’s: not there', () => {
+  it('rejects an endpoint that is missing, deleted, or of another account or mode with not_found', () => {
     given(webhookEndpoint).when(change({ url })).rejected('not_found');
     given(webhookEndpoint, registered, deleted).when(change({ url })).rejected('not_found');
     for (const stranger of Object.values(STRANGERS))
@@ -131,22 +131,22 @@ describe('rotateEndpointSecret', () => {
     data: { secretVersion, at: at('12:30:00') },
   });
   const rotate = (version: number) => rotateEndpointSecret(owner, version, at('12:30:00'));
-  it('is the next version, once; again is the version after', () => {
+  it('records the next version once, and then the one after it', () => {
     const after = given(webhookEndpoint, registered).when(rotate(2)).then(rotated(2), 'rotated').again('taken').and();
     expect(after.state).to.deep.equal({ status: 'active', ...known, secretVersion: 2, updatedAt: at('12:30:00') });
     after.when(rotate(3)).then(rotated(3), 'rotated');
   });
-  it('of any version but the next is taken', () => {
+  it('returns “taken” for any version but the next', () => {
     for (const version of [0, 1, 3]) given(webhookEndpoint, registered).when(rotate(version)).then('taken');
   });
-  it('of an inactive endpoint too, which stays inactive', () => {
+  it('rotates the secret of an inactive endpoint, which stays inactive', () => {
     const after = given(webhookEndpoint, registered, changed({ status: 'inactive' }))
       .when(rotate(2))
       .then(rotated(2), 'rotated')
       .and();
     expect(after.state).to.deep.include({ status: 'inactive', secretVersion: 2, inactiveSince: at('12:30:00') });
   });
-  it('of one that is not there, deleted, or a stranger’s: not there', () => {
+  it('rejects an endpoint that is missing, deleted, or of another account or mode with not_found', () => {
     given(webhookEndpoint).when(rotate(1)).rejected('not_found');
     given(webhookEndpoint, registered, deleted).when(rotate(2)).rejected('not_found');
     for (const stranger of Object.values(STRANGERS))
@@ -157,7 +157,7 @@ describe('rotateEndpointSecret', () => {
 });
 
 describe('waitsUntil', () => {
-  it('is seven days after the endpoint became inactive', () => {
+  it('returns seven days after the endpoint became inactive', () => {
     const { state } = given(webhookEndpoint, registered, changed({ status: 'inactive' }));
     expect(state.status === 'inactive' && waitsUntil(state)).to.equal('2026-11-28T12:30:00.000Z');
   });
@@ -165,26 +165,26 @@ describe('waitsUntil', () => {
 
 describe('deleteEndpoint', () => {
   const remove = deleteEndpoint(owner, at('13:00:00'));
-  it('deletes', () => {
+  it('deletes an active endpoint', () => {
     const after = given(webhookEndpoint, registered).when(remove).then(deleted, 'deleted').and();
     expect(after.state).to.deep.equal({ status: 'deleted', ...known, updatedAt: at('13:00:00') });
   });
-  it('deletes an inactive one', () => {
+  it('deletes an inactive endpoint', () => {
     const after = given(webhookEndpoint, registered, changed({ status: 'inactive' }))
       .when(remove)
       .then(deleted, 'deleted');
     expect(after.and().state).to.deep.equal({ status: 'deleted', ...known, updatedAt: at('13:00:00') });
   });
-  it('twice: it is not there any more', () =>
+  it('rejects a second deletion with not_found', () =>
     given(webhookEndpoint, registered, deleted).when(remove).rejected('not_found'));
-  it('of one that was never registered: not there', () => given(webhookEndpoint).when(remove).rejected('not_found'));
-  it('of another tenant: not there', () => {
+  it('rejects an unknown endpoint with not_found', () => given(webhookEndpoint).when(remove).rejected('not_found'));
+  it('rejects an endpoint of another account with not_found', () => {
     const stranger = { accountId: '00000000000000000000000009' as AccountId, mode: 'test' as const };
     given(webhookEndpoint, registered)
       .when(deleteEndpoint(stranger, at('13:00:00')))
       .rejected('not_found');
   });
-  it('of the other mode: not there', () => {
+  it('rejects an endpoint of the other mode with not_found', () => {
     given(webhookEndpoint, registered)
       .when(deleteEndpoint({ ...owner, mode: 'live' }, at('13:00:00')))
       .rejected('not_found');
@@ -192,11 +192,11 @@ describe('deleteEndpoint', () => {
 });
 
 describe('wants', () => {
-  it('takes subscribed names and no others', () => {
+  it('accepts only subscribed names', () => {
     expect(wants(['charge.paid', 'payment.created'], 'payment.created')).to.equal(true);
     expect(wants(['charge.paid'], 'charge.expired')).to.equal(false);
     expect(wants(['charge.paid'], 'charge')).to.equal(false);
     expect(wants([], 'charge.paid')).to.equal(false);
   });
-  it('takes everything with *', () => expect(wants(['*'], 'med_case.updated')).to.equal(true));
+  it('accepts every name with *', () => expect(wants(['*'], 'med_case.updated')).to.equal(true));
 });
