@@ -1,4 +1,4 @@
-// Users: added, logging in, changing passwords, shut out; also when the process dies between two writes (rules D1, D2).
+// Adding users, logins, password changes and disabling users, including crashes between two writes (rules D1, D2).
 import { expect } from 'chai';
 import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import {
@@ -41,8 +41,8 @@ describe('users', () => {
     return userId;
   };
 
-  describe('added', () => {
-    it('twice are one: the address is taken, in any case of letters, and the first password stays', async () => {
+  describe('when added', () => {
+    it('reject a second user with the same address in any letter case, and keep the first password', async () => {
       await added();
       for (const email of ['ana@example.com', 'ANA@Example.com']) {
         const again = await scene.add({ email, password: OTHER });
@@ -51,7 +51,7 @@ describe('users', () => {
       expect(await scene.logIn(OTHER)).to.equal('unauthorized');
       expect(await scene.logIn()).to.match(/^\w{26}$/);
     });
-    it('and killed before the event: a repeat completes it, with its own password', async () => {
+    it('are completed with the repeat’s password after a crash before the event', async () => {
       dieAtAppend();
       expect(await scene.add().catch((error: Error) => error.message)).to.equal('killed');
       expect(await scene.logIn()).to.equal('unauthorized');
@@ -61,7 +61,7 @@ describe('users', () => {
       expect(await scene.logIn()).to.equal('unauthorized');
       expect(await scene.logIn(OTHER)).to.match(/^\w{26}$/);
     });
-    it('at once with another of the same address: one is, with its own password, and the other is refused', async () => {
+    it('reject one of two concurrent additions with the same address, and keep the other’s password', async () => {
       const wishes = [PASSWORD, OTHER];
       const results = await Promise.all(wishes.map((password) => scene.add({ password })));
       expect(results.filter(isRejection)).to.have.length(1);
@@ -69,7 +69,7 @@ describe('users', () => {
       for (const password of wishes)
         expect((await scene.logIn(password)) === 'unauthorized', password).to.equal(password !== won);
     });
-    it('refused for the role: nothing is written', async () => {
+    it('leave nothing behind if the role is rejected', async () => {
       const refused = await scene.add({ role: 'OPERATOR' });
       expect(isRejection(refused) && [refused.code, refused.param]).to.deep.equal(['invalid_request', 'role']);
       expect(scene.asked).to.deep.equal([]);
@@ -78,8 +78,8 @@ describe('users', () => {
     });
   });
 
-  describe('log in', () => {
-    it('and an address that nobody has costs the same work as a wrong password: one hash, the same reads', async () => {
+  describe('when they log in', () => {
+    it('cost the same work for an unknown address as for a wrong password: one hash and the same reads', async () => {
       await added();
       const workOf = async (email: string): Promise<readonly string[]> => {
         let reads = 0;
@@ -97,7 +97,7 @@ describe('users', () => {
         ...['failures.count', 'emails.find', 'passwords.find', 'hasher.isRight', 'failures.record', '1 streams read'],
       ]);
     });
-    it('after 20 failures with answers that come later, and are never refused: a second for each 20, at most 10', async () => {
+    it('wait one second per 20 earlier failures, at most 10 seconds, and are never rejected for them', async () => {
       await added();
       for (const [failures, expected] of [
         [0, []],
@@ -112,21 +112,21 @@ describe('users', () => {
         scene.paused.length = 0;
         expect(await scene.logIn()).to.match(/^\w{26}$/);
         expect(scene.paused, `${failures} failures`).to.deep.equal(expected);
-        // A success does not count, and takes nothing away.
+        // A success does not change the number of failures.
         expect(scene.failed.get('ana@example.com')).to.equal(failures);
       }
     });
-    it('late for addresses that nobody has, too: slowness tells nothing', async () => {
+    it('wait for unknown addresses too, so that delays reveal nothing', async () => {
       for (let i = 0; i < 21; i++) await scene.logIn(PASSWORD, 'Nobody@example.com');
       expect(scene.paused).to.deep.equal([1_000]);
       await scene.logIn(PASSWORD, 'other@example.com');
       expect(scene.paused).to.deep.equal([1_000]);
     });
-    it('and a right password of somebody who is shut out counts as a failure: slowness does not tell that it is right', async () => {
+    it('count the correct password of a disabled user as a failure, so that delays don’t reveal it', async () => {
       await scene.disable(await added());
       expect([await scene.logIn(), scene.failed.get('ana@example.com')]).to.deep.equal(['unauthorized', 1]);
     });
-    it('by the account as its stream is, whatever this process remembers: suspended by another one, nobody is in', async () => {
+    it('are rejected if another process has suspended their account, despite this process’s cache', async () => {
       await added();
       const before = await scene.logIn();
       const { accountId } = core.account;
@@ -144,8 +144,8 @@ describe('users', () => {
     });
   });
 
-  describe('change their password', () => {
-    it('and killed before the event: the old one is in force, all sessions go on, and a repeat changes it', async () => {
+  describe('when they change their password', () => {
+    it('keep the old password and all sessions after a crash before the event, and can repeat the change', async () => {
       const userId = await added();
       const [own, other] = [await scene.logIn(), await scene.logIn()];
       dieAtAppend();
@@ -156,10 +156,10 @@ describe('users', () => {
       expect(await scene.change(own, PASSWORD, OTHER)).to.equal(null);
       expect([await scene.isOpen(own), await scene.isOpen(other)]).to.deep.equal([true, false]);
       expect(await scene.eventsOf(userId)).to.deep.equal(['UserAdded', 'UserPasswordChanged']);
-      // What was stored for the killed attempt is gone, too.
+      // The hash stored by the crashed attempt is removed as well.
       expect(scene.hashes.size).to.equal(1);
     });
-    it('at once: one of the new ones is in force, and the old one is not', async () => {
+    it('keep only one of two concurrent new passwords, and the old one no longer works', async () => {
       await added();
       const [one, two] = [await scene.logIn(), await scene.logIn()];
       const NEW = ['primeira senha nova', 'segunda senha nova'] as const;
@@ -170,13 +170,13 @@ describe('users', () => {
       expect(await scene.logIn(NEW[(1 - won) as 0 | 1])).to.equal('unauthorized');
       expect(await scene.logIn()).to.equal('unauthorized');
     });
-    it('and guesses at the present one count as failures', async () => {
+    it('record a wrong current password as a failure', async () => {
       await added();
       const own = await scene.logIn();
       expect(await scene.change(own, OTHER, OTHER)).to.equal('invalid_request');
       expect(scene.failed.get('ana@example.com')).to.equal(1);
     });
-    it('and wait after 20 failures, as whoever logs in does', async () => {
+    it('wait after 20 failures, as for a login', async () => {
       await added();
       const own = await scene.logIn();
       scene.failed.set('ana@example.com', 20);
@@ -184,7 +184,7 @@ describe('users', () => {
     });
   });
 
-  it('change by somebody, at somebody’s request: each event says whose, in which account', async () => {
+  it('record the account, mode and actor in the metadata of each event', async () => {
     const userId = await added();
     await scene.change(await scene.logIn(), PASSWORD, OTHER);
     await scene.disable(userId);
@@ -197,8 +197,8 @@ describe('users', () => {
     expect(await scene.reasonsOf(operator)).to.deep.equal(Array(2).fill(of(PLATFORM_ACCOUNT)));
   });
 
-  describe('that are disabled', () => {
-    it('are logged out and can’t log in; enabled again they can, and no session of before goes on', async () => {
+  describe('when disabled', () => {
+    it('lose their sessions and can’t log in; when enabled again, they need a new login', async () => {
       const userId = await added();
       const before = await scene.logIn();
       await scene.disable(userId);
@@ -209,7 +209,7 @@ describe('users', () => {
       expect(await scene.isOpen(await scene.logIn())).to.equal(true);
       expect(await scene.eventsOf(userId)).to.deep.equal(['UserAdded', 'UserDisabled', 'UserEnabled']);
     });
-    it('and the process killed between the event and the sessions: out all the same, also once enabled', async () => {
+    it('lose their sessions after a crash between the event and their removal, even once enabled again', async () => {
       const userId = await added();
       const before = await scene.logIn();
       const { endOfUser } = scene.needs.sessions;

@@ -1,4 +1,4 @@
-// Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
+// Users on a real event log. Credentials and sessions are in memory and record their calls; the hasher does no work.
 
 import { changePassword } from '../../../application/accounts/changePassword.ts';
 import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
@@ -23,9 +23,9 @@ import type { Core } from '../../support/core.ts';
 export const BY = { actor: 'operator:test', requestId: null };
 export const PASSWORD = 'uma senha de teste';
 
-/** Scenes on one core have nothing of each other. */
+/** Scenes on the same core share no credentials or sessions. */
 export const openAccess = (core: Core) => {
-  /** Names of what was asked, in order. */
+  /** The names of the methods called, in order. */
   const asked: string[] = [];
   const counted = <Port extends object>(name: string, port: Port): Port =>
     new Proxy(port, {
@@ -99,7 +99,7 @@ export const openAccess = (core: Core) => {
     sessions: counted('sessions', sessions),
     tokens,
     failures: counted('failures', failures),
-    // No user of these scenes has one: nothing of it may be called.
+    // No user in these scenes has a second factor, so none of its methods may be called.
     secondFactors: {} as SecondFactors,
   };
   const paused: number[] = [];
@@ -128,12 +128,12 @@ export const openAccess = (core: Core) => {
         },
         BY,
       ),
-    /** The token, or the refusal's code. */
+    /** Returns the token, or the code of the rejection. */
     logIn: async (password = PASSWORD, email = 'ana@example.com'): Promise<string> => {
       const done = await logIn(needs)({ email, password }, true, waits);
       return isRejection(done) ? done.code : done.token;
     },
-    /** Whether the token opens anything. */
+    /** Returns whether the token belongs to an open session. */
     isOpen: async (token: string): Promise<boolean> => (await findSession(needs)(token)) !== null,
     change: async (token: string, current: string, wanted: string): Promise<string | null> => {
       const session = await findSession(needs)(token);
@@ -144,7 +144,7 @@ export const openAccess = (core: Core) => {
     },
     disable: (userId: UserId) => disableUser(needs)(userId, BY),
     enable: (userId: UserId) => enableUser(needs)(userId, BY),
-    /** Why each event of the user was written: whose it is and who did it. */
+    /** Returns the account, mode and actor of each of the user’s events. */
     reasonsOf: async (userId: UserId) => {
       const reasons: object[] = [];
       for await (const { metadata } of core.store.readStream(USER.stream(userId))) {

@@ -1,4 +1,4 @@
-// What a process remembers of keys, and when it relies on it (ADR 0009).
+// Which keys a process caches, and when it trusts the cache (ADR 0009).
 import { expect } from 'chai';
 import { ApiKeys, keyFingerprint } from '../../../application/accounts/apiKeys.ts';
 import {
@@ -33,7 +33,7 @@ describe('API keys', () => {
   let ended: AccountId[];
   let announced: AccountId[];
   let lookedUp: string[];
-  /** Rows of the read model, by fingerprint. */
+  /** Rows of the read model by fingerprint. */
   let rows: Map<string, KnownKey>;
   let used: KeyId[];
   let isHeld: boolean;
@@ -95,14 +95,14 @@ describe('API keys', () => {
   const issue = async (label: string | null = null, mode: 'test' | 'live' = 'test') =>
     done(await issueApiKey(needs)(accountId, { mode, label }, BY));
 
-  it('are looked up once, and remembered while a lease is held', async () => {
+  it('are looked up once and cached while a lease is held', async () => {
     const { cleartext, key } = await issue();
     const { keyId, mode, fingerprint } = key;
     for (let i = 0; i < 3; i++) expect(await keys.find(cleartext)).to.include({ keyId, accountId, mode, fingerprint });
     expect([lookedUp, used]).to.deep.equal([[fingerprint], [keyId, keyId, keyId]]);
   });
 
-  it('are looked up for each request without a lease, and what was remembered counts again with one', async () => {
+  it('are looked up for every request without a lease, and served from the cache again with one', async () => {
     const { cleartext, key } = await issue();
     isHeld = false;
     await keys.find(cleartext);
@@ -112,25 +112,25 @@ describe('API keys', () => {
     expect(lookedUp).to.deep.equal([key.fingerprint, key.fingerprint]);
   });
 
-  it('are nobody’s when they were never issued; that is not remembered', async () => {
+  it('return null if never issued, and this result is not cached', async () => {
     const unknown = `ak_test_${'x'.repeat(32)}`;
     expect([await keys.find(unknown), await keys.find(unknown)]).to.deep.equal([null, null]);
     expect([lookedUp.length, used]).to.deep.equal([4, []]);
   });
 
-  it('that are not found may exist while the read model is behind', async () => {
+  it('throw ReadModelsBehind if they are not found while the read model lags', async () => {
     isCaughtUp = false;
     const thrown = await keys.find(`ak_test_${'y'.repeat(32)}`).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(ReadModelsBehind);
   });
 
-  it('are found by the log, whatever the read model still shows', async () => {
+  it('are checked against the log even if the read model still lists them', async () => {
     const { cleartext, key } = await issue();
     done(await revokeApiKey(needs)(accountId, key.keyId, BY));
     expect([rows.has(key.fingerprint), await keys.find(cleartext)]).to.deep.equal([true, null]);
   });
 
-  it('are forgotten with their account, or all at once, and no others', async () => {
+  it('are dropped from the cache with their account or all at once', async () => {
     const { cleartext, key } = await issue();
     const other = await issue();
     const lookUps = async (account: AccountId | null) => {
@@ -145,7 +145,7 @@ describe('API keys', () => {
     expect(lookedUp).to.deep.equal([key.fingerprint, other.key.fingerprint]);
   });
 
-  it('that are forgotten while they are looked up are not remembered', async () => {
+  it('are not cached if they are invalidated during the lookup', async () => {
     const { cleartext, key } = await issue();
     onLookUp = async () => forget(accountId);
     await keys.find(cleartext);
@@ -156,7 +156,7 @@ describe('API keys', () => {
   });
 
   describe('when one is issued', () => {
-    it('shows a cleartext of its mode once, and keeps its fingerprint and prefix', async () => {
+    it('returns a cleartext of its mode and stores only its fingerprint and prefix', async () => {
       const { cleartext, key } = await issue('till', 'live');
       expect(cleartext).to.match(/^ak_live_[\w-]{32}$/);
       const { keyId: _, issuedAt: __, ...kept } = key;
@@ -171,17 +171,17 @@ describe('API keys', () => {
       expect(JSON.stringify(await core.eventsOf(KEYRING.stream(accountId)))).to.not.contain(cleartext);
       expect(announced).to.deep.equal([]);
     });
-    it('twice makes two keys', async () => {
+    it('creates two keys when repeated', async () => {
       const [one, two] = [await issue('till'), await issue('till')];
       expect(await listApiKeys(needs)(accountId)).to.deep.equal([one.key, two.key]);
     });
-    it('of no account is not_found', async () => {
+    it('rejects an unknown account with not_found', async () => {
       expect(await issueApiKey(needs)(newId(), { mode: 'test', label: null }, BY)).to.include({ code: 'not_found' });
     });
   });
 
   describe('when one is rotated', () => {
-    it('ends the old one and keeps mode and label, and answers when it is announced and the new one is found', async () => {
+    it('ends the old key, keeps its mode and label, and returns once the change is announced and the new key is found', async () => {
       const old = await issue('till', 'live');
       await keys.find(old.cleartext);
       const fresh = done(await rotateApiKey(needs)(accountId, old.key.keyId, undefined, BY));
@@ -193,20 +193,20 @@ describe('API keys', () => {
       ]);
       expect(await listApiKeys(needs)(accountId)).to.deep.equal([fresh.key]);
     });
-    it('twice is not_found, announced again because the first answer may have been lost', async () => {
+    it('rejects a repeat with not_found but announces it again, because the first response may have been lost', async () => {
       const { key } = await issue();
       done(await rotateApiKey(needs)(accountId, key.keyId, 'counter', BY));
       expect(await rotateApiKey(needs)(accountId, key.keyId, 'counter', BY)).to.include({ code: 'not_found' });
       expect(announced).to.deep.equal([accountId, accountId]);
       expect((await listApiKeys(needs)(accountId)).map(({ label }) => label)).to.deep.equal(['counter']);
     });
-    it('by two at once is one rotation', async () => {
+    it('accepts only one of two concurrent rotations', async () => {
       const { key } = await issue();
       const both = await Promise.all([1, 2].map(() => rotateApiKey(needs)(accountId, key.keyId, undefined, BY)));
       expect(both.filter(isRejection).map(({ code }) => code)).to.deep.equal(['not_found']);
       expect(await listApiKeys(needs)(accountId)).to.have.length(1);
     });
-    it('of another account is not_found, and nothing is revoked', async () => {
+    it('rejects the key of another account with not_found and keeps it', async () => {
       const { key } = await issue();
       expect(await rotateApiKey(needs)(newId(), key.keyId, undefined, BY)).to.include({ code: 'not_found' });
       expect(await listApiKeys(needs)(accountId)).to.deep.equal([key]);
@@ -214,7 +214,7 @@ describe('API keys', () => {
   });
 
   describe('when one is revoked', () => {
-    it('works no more, and twice is not_found', async () => {
+    it('ends the key, and rejects a repeat with not_found', async () => {
       const { key, cleartext } = await issue();
       await keys.find(cleartext);
       expect(await revokeApiKey(needs)(accountId, key.keyId, BY)).to.deep.equal(key);
@@ -222,12 +222,12 @@ describe('API keys', () => {
       expect(await revokeApiKey(needs)(accountId, key.keyId, BY)).to.include({ code: 'not_found' });
       expect(announced).to.deep.equal([accountId, accountId]);
     });
-    it('of another account is not_found, and nothing is revoked', async () => {
+    it('rejects the key of another account with not_found and keeps it', async () => {
       const { key } = await issue();
       expect(await revokeApiKey(needs)(newId(), key.keyId, BY)).to.include({ code: 'not_found' });
       expect(await listApiKeys(needs)(accountId)).to.deep.equal([key]);
     });
-    it('stays so when the account is completed with the same cleartext', async () => {
+    it('keeps the key revoked when the account is completed with the same cleartext', async () => {
       const { key, cleartext } = await issue();
       done(await revokeApiKey(needs)(accountId, key.keyId, BY));
       const { name, email, idSeed } = core.account;
@@ -237,7 +237,7 @@ describe('API keys', () => {
     });
   });
 
-  it('of a suspended account are nobody’s until it is reopened', async () => {
+  it('stop working while their account is suspended', async () => {
     const { cleartext, key } = await issue();
     await keys.find(cleartext);
     const { since } = done(await suspend(needs)(accountId, BY));
@@ -247,11 +247,11 @@ describe('API keys', () => {
       'reopened',
       'already_open',
     ]);
-    // By each suspension, and once more before the account is open again.
+    // Sessions end at each suspension, and once more before the account reopens.
     expect(ended).to.deep.equal([accountId, accountId, accountId]);
     expect((await keys.find(cleartext))?.keyId).to.equal(key.keyId);
   });
-  it('of an account that another process has suspended are nobody’s, whatever this one remembers of it', async () => {
+  it('stop working if another process has suspended their account, despite this process’s cache', async () => {
     const { cleartext } = await issue();
     expect((await core.accounts.get(accountId)).suspendedAt).to.equal(null);
     const metadata = metadataForChange(BY, accountId, accountId);
@@ -259,7 +259,7 @@ describe('API keys', () => {
     await core.anotherProcess().execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata);
     expect(await keys.find(cleartext)).to.equal(null);
   });
-  it('are announced when the log has the change, and not before: whoever looks them up then finds it', async () => {
+  it('are announced only after the log has the change, so that lookups then see it', async () => {
     const { key } = await issue('old');
     const found: unknown[] = [];
     onAnnounce = async () => {
@@ -274,14 +274,14 @@ describe('API keys', () => {
     done(await revokeApiKey(needs)(accountId, fresh.key.keyId, BY));
     expect(found).to.deep.equal([['new', false], ['new', true], ['new', false], [false]]);
   });
-  it('no account is suspended or reopened that there is not', async () => {
+  it('are not announced for an unknown account, which is rejected with not_found', async () => {
     expect(
       [await suspend(needs)(newId(), BY), await reopen(needs)(newId(), BY)].map((one) => (one as Rejection).code),
     ).to.deep.equal(['not_found', 'not_found']);
     expect([announced, ended]).to.deep.equal([[], []]);
   });
 
-  it('record who changed them, and by which request', async () => {
+  it('record who changed them and in which request', async () => {
     const { key } = await issue();
     await rotateApiKey(needs)(accountId, key.keyId, undefined, { actor: 'operator:ana', requestId: null });
     const written: object[] = [];

@@ -1,4 +1,4 @@
-// An account's logo changes under a lock: two at once would forget each other's bytes.
+// An account’s logo changes under a lock, because two concurrent changes would each remove the other’s bytes.
 import { expect } from 'chai';
 import { replaceLogo } from '../../../application/accounts/changeLogo.ts';
 import type { CommandHandler } from '../../../application/core/commandHandler.ts';
@@ -15,14 +15,14 @@ const logo = (digit: string): CheckedLogo => ({
   sha256: digit.repeat(64),
 });
 
-describe('the logo of an account', () => {
+describe('changeLogo', () => {
   let core: Core;
   before(async () => {
     core = await openCore();
   });
   after(() => core.close());
 
-  it('is kept with the one before it, from before the account has it until after; without one none is kept', async () => {
+  it('keeps the bytes of the old and new logo during a change, under a lock, and removes those of a rejected one', async () => {
     const { accountId } = core.account;
     const done: unknown[] = [];
     let isLocked = false;
@@ -56,7 +56,7 @@ describe('the logo of an account', () => {
       [true, 'keep', 'b,b', 'b'],
       [true, 'keep', '', null],
     ]);
-    // If the account takes no more changes, the bytes of the refused logo go, and those of the present one stay.
+    // If the account’s change limit is reached, the bytes of the rejected logo are removed and those of the current one are kept.
     await change(logo('d'));
     done.length = 0;
     const full = {

@@ -1,4 +1,5 @@
-// How processes hear of what others change of accounts and keys: an announcement under the lease, and the log (ADR 0009).
+// How processes learn of changes to accounts and keys by other processes: by an announcement under the lease, and from the log (ADR
+// 0009).
 
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
@@ -29,7 +30,7 @@ describe('changes of accounts and keys', () => {
   });
   after(() => core.close());
 
-  it('that another process wrote are followed in the log: the account is forgotten up to its event, and its keys', async () => {
+  it('by another process are followed in the log, and the cached account and keys are invalidated', async () => {
     const forgotten: unknown[] = [];
     let heard = Promise.withResolvers<void>();
     const commands = {
@@ -71,13 +72,13 @@ describe('changes of accounts and keys', () => {
     await other.execute(USER, USER.stream(userId), addUser(user), why(accountId));
     await other.execute(ACCOUNT, ACCOUNT.stream(accountId), suspendAccount(at), why(accountId));
     await heard.promise;
-    // Nothing is remembered of users. The account was opened at revision 0.
+    // Users are not cached, so their event has no effect. The account was opened at revision 0.
     expect(forgotten.splice(0)).to.deep.equal([[ACCOUNT.stream(accountId), 1], accountId]);
     stopping.abort();
     expect(errors).to.deep.equal([]);
   });
 
-  it('are followed anew in a log that was restored, with nothing remembered, though its head can’t be read at once', async () => {
+  it('are followed from the new head after a restore, with all caches cleared, even if the head is unavailable at first', async () => {
     const done: unknown[] = [];
     const heard = Promise.withResolvers<void>();
     const commands = {
@@ -88,7 +89,7 @@ describe('changes of accounts and keys', () => {
       forgetAll: () => void done.push('all states'),
     };
     const keys = { forget: (account: AccountId | null) => void (account === null && done.push('all keys')) };
-    // Read before anything is written below: a head that a slow connection reads later is past what is to be heard.
+    // Read before the test writes anything. A head read later over a slow connection could be past the events that the test waits for.
     const head = await core.store.head();
     const heads = [async () => head, () => Promise.reject(new EventStoreUnavailable('away')), async () => head];
     const from: (Position | null)[] = [];
@@ -123,7 +124,7 @@ describe('changes of accounts and keys', () => {
     expect(from).to.have.length(3);
   });
 
-  it('that are announced are forgotten: the account alone, or everything where it is not known which', async () => {
+  it('invalidate the announced account, or all accounts if the announcement names none', async () => {
     const listeners: ((account: AccountId | null) => void)[] = [];
     const { commands, accounts } = core;
     forgetAnnounced({ onChange: (listener) => void listeners.push(listener) }, commands);
@@ -146,7 +147,7 @@ describe('changes of accounts and keys', () => {
     tell(null);
     expect(await remembered()).to.equal(1_000);
   });
-  it('of settings are announced before they are answered, also when they were so already; none, or refused, are not', async () => {
+  it('to settings are announced before the response, even if nothing differs; empty and rejected changes are not announced', async () => {
     const announced: [AccountId, number][] = [];
     const stored = async () => {
       const { state } = await core.anotherProcess().load(ACCOUNT, ACCOUNT.stream(accountId));

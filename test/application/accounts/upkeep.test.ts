@@ -1,9 +1,9 @@
-// What is kept of sessions, failed logins and links goes when its time is over.
+// Expired sessions, failed logins and password links are removed.
 import { expect } from 'chai';
 import { type AccountsNeeds, accounts } from '../../../application/accounts/capability.ts';
 
 describe('the upkeep of accounts', () => {
-  it('forgets old sessions, failed logins, and links, four times an hour', async () => {
+  it('removes expired sessions, failed logins and password links four times an hour', async () => {
     const asked: string[] = [];
     const old = (what: string) => ({ forgetOld: async () => void asked.push(what) });
     const needs = { sessions: old('sessions'), failures: old('failures'), links: old('links') };

@@ -21,7 +21,7 @@ const recorded = (event: Partial<RecordedEvent>): RecordedEvent => ({
 const entryOf = (event: RecordedEvent) => JSON.parse(entryBytes(event).toString()) as Record<string, unknown>;
 
 describe('an entry of the audit log', () => {
-  it('holds the data as stored, and the complete metadata', () => {
+  it('contains the data as stored and the complete metadata', () => {
     expect(entryBytes(recorded({})).toString()).to.equal(
       '{"data":{"b":1,"a":{"d":[{"z":1,"y":2}],"c":"ção"}},"id":"11111111-1111-8111-a111-111111111111",' +
         '"metadata":{"account":"acc1","actor":"key:0123456789abcdef","causationId":"req_1","correlationId":"p1",' +
@@ -49,7 +49,7 @@ describe('an entry of the audit log', () => {
       expect([causationId, correlationId, requestId, v]).to.deep.equal(full);
     });
 
-  it('is one line of JSON with the stored text in it, whatever the text (law)', () => {
+  it('is one line of JSON that preserves the stored text (law)', () => {
     const { data: _, ...REST } = entryOf(recorded({}));
     const text = fc.oneof(
       fc.json(),
@@ -69,17 +69,17 @@ describe('an entry of the audit log', () => {
     );
   });
 
-  it('can hold a lone surrogate, under any key', () => {
+  it('can contain a lone surrogate under any key', () => {
     for (const key of ['a', '1'])
       expect(entryBytes(recorded({ data: `{"${key}":"\\ud800"}` })).toString()).to.contain(`{"${key}":"\\ud800"}`);
   });
 
-  it('shows a text that is not JSON as it is', () => {
+  it('keeps a text that is not JSON as a string', () => {
     const { data, metadata } = entryOf(recorded({ data: '{"a":', metadata: 'null' }));
     expect([data, metadata]).to.deep.equal(['{"a":', 'null']);
   });
 
-  it('is every event but those of deliveries', () => {
+  it('exists for every event except those of webhook deliveries', () => {
     expect(isEntry(recorded({}))).to.equal(true);
     expect(isEntry(recorded({ stream: 'webhookDelivery-d1' as StreamName }))).to.equal(false);
   });

@@ -1,4 +1,4 @@
-// Exports of a real log: the stand-alone verifier accepts them; an interrupted one ends with the same bytes.
+// Exports of a real log. The standalone verifier accepts them, and a resumed export has the same bytes.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ describe('an audit export', () => {
     rmSync(root, { recursive: true });
   });
 
-  it('has every entry but webhook deliveries, every tile and the signed checkpoints, and verifies', async () => {
+  it('contains all entries except webhook deliveries, all tiles and the signed checkpoints, and verifies', async () => {
     expect(JSON.parse(readFileSync(join(all(), 'manifest.json'), 'utf8'))).to.deep.equal({
       format: 'quita-audit-export/1',
       origin: ORIGIN,
@@ -96,7 +96,7 @@ describe('an audit export', () => {
     expect(await byFunction(all(), TRUST)).to.deep.equal([]);
   });
 
-  it('is not verified by another key, nor by the old one alone after a rotation', async () => {
+  it('fails verification with another key, or with only the old key after a rotation', async () => {
     const by = (keys: readonly string[]) => byFunction(all(), { keys, checkpoints: [] });
     expect(await by([logKeyOf('another').vkey])).to.include('entries 0 to 599: covered by no trusted checkpoint');
     expect(await by([KEY.vkey])).to.deep.equal([
@@ -105,7 +105,7 @@ describe('an audit export', () => {
     ]);
   });
 
-  it('goes on where it was interrupted, and ends with the same bytes', async () => {
+  it('resumes after an interruption and ends with the same bytes', async () => {
     const expected = contentsOf(all());
     const { size } = statSync(join(all(), 'entries.ndjson'));
     for (const [n, cut] of [0, 1, Math.floor(size / 3), size - 1, size].entries()) {
@@ -125,7 +125,7 @@ describe('an audit export', () => {
     expect(contentsOf(unbegun)).to.deep.equal(expected);
   });
 
-  it('stays as it was begun, although the log grew', async () => {
+  it('keeps its original end if the log grows before it is resumed', async () => {
     const folder = inRoot('grown');
     cpSync(all(), folder, { recursive: true });
     truncateSync(join(folder, 'entries.ndjson'), 5_000);
@@ -138,7 +138,7 @@ describe('an audit export', () => {
     expect(await byFunction(now, { ...TRUST, checkpoints: [join(all(), 'checkpoints', '600')] })).to.deep.equal([]);
   });
 
-  it('has the entries that were recorded in its period', async () => {
+  it('contains only the entries recorded in its period', async () => {
     const of = async (from: string | null, to: string | null) => {
       const folder = inRoot(`period-${from}-${to}`);
       const { first, end } = await log.export(folder, { ...EVER, from: from as Timestamp, to: to as Timestamp });
@@ -152,7 +152,7 @@ describe('an audit export', () => {
     expect(await of(HOUR[2], HOUR[1])).to.deep.equal([300, 300, 0]);
   });
 
-  it('has only the entries of an account, and shows a gap in one of its streams', async () => {
+  it('contains only the entries of the given account, and verification finds a missing entry', async () => {
     const folder = inRoot('account');
     await log.export(folder, { ...EVER, to: time('2026-10-02T00:00:00.000Z'), account: ACCOUNT as AccountId });
     const entries = entriesIn(folder);
@@ -166,7 +166,7 @@ describe('an audit export', () => {
     expect(await byFunction(folder, TRUST)).to.deep.equal(['entry 10: revision 2 of its stream follows revision 0']);
   });
 
-  it('is not written into a folder with something else', async () => {
+  it('is rejected for a folder with other content or a log without a checkpoint', async () => {
     expect(await rejected(log.export(all(), { ...EVER, from: time(HOUR[1]) }))).to.equal(
       'The folder holds an export of another period or account.',
     );
@@ -180,7 +180,7 @@ describe('an audit export', () => {
 });
 
 describe('an audit export of a log in EventStoreDB', () => {
-  it('has the same entries as one from PostgreSQL, but for their times', async () => {
+  it('has the same entries as an export from PostgreSQL, except for their times', async () => {
     const root = mkdtempSync(join(tmpdir(), 'quita-export-'));
     const server = await EventStoreDbServer.start();
     const database = await createPostgresEventLog();

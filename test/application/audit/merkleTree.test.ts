@@ -22,7 +22,7 @@ import {
   tilesOf,
 } from '../../../application/audit/tiles.ts';
 
-/** RFC 6962, 2.1, to the letter. */
+/** The definition of RFC 6962, section 2.1. */
 const naiveRoot = (leaves: readonly Buffer[]): Buffer => {
   if (leaves.length === 0) return hash('sha256', '', 'buffer');
   if (leaves.length === 1) return leaves[0] as Buffer;
@@ -33,7 +33,7 @@ const naiveRoot = (leaves: readonly Buffer[]): Buffer => {
 const leavesOf = (count: number): readonly Buffer[] =>
   Array.from({ length: count }, (_, i) => leafHash(Buffer.from(String(i))));
 
-// The test data of Certificate Transparency's own implementation.
+// The test data of the reference implementation of Certificate Transparency.
 const ENTRIES = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
 const ROOTS = [
   '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -46,7 +46,7 @@ const ROOTS = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-/** All tiles of a tree that grew by these steps. Kept as a log keeps them: full ones when they are complete, the rest at the edge. */
+/** Returns all tiles of a tree that grew by these steps, stored as in a log: complete tiles as full tiles, the rest at the edge. */
 const grown = (steps: readonly number[]) => {
   const leaves = leavesOf(steps.reduce((sum, step) => sum + step, 0));
   const kept = new Map<string, Buffer>();
@@ -65,13 +65,13 @@ const steps = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ mi
 });
 
 describe('the Merkle tree of the audit log', () => {
-  it('has the roots of the standard’s test data', () => {
+  it('has the roots of the standard test data', () => {
     const leaves = ENTRIES.map((hex) => leafHash(Buffer.from(hex, 'hex')));
     expect(ROOTS.map((_, i) => rootOf(Buffer.concat(leaves.slice(0, i + 1))).toString('hex'))).to.deep.equal(ROOTS);
     expect(EMPTY_ROOT.toString('hex')).to.equal('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
   });
 
-  it('has the root of the recursive definition at every size up to 300, grown leaf by leaf', () => {
+  it('has the root of the recursive definition at every size up to 300 when grown leaf by leaf', () => {
     const leaves = leavesOf(300);
     let edge = EMPTY_EDGE;
     for (const [i, leaf] of leaves.entries()) {
@@ -81,7 +81,7 @@ describe('the Merkle tree of the audit log', () => {
     }
   });
 
-  it('grows the same in any steps, and its tiles give the root of every earlier size (law)', async () => {
+  it('does not depend on the growth steps, and its tiles give the root of every earlier size (law)', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(), async (by, pick) => {
         const { leaves, edge, readTile } = grown(by);
@@ -94,7 +94,7 @@ describe('the Merkle tree of the audit log', () => {
     );
   });
 
-  it('completes tiles of three levels', () => {
+  it('fills tiles of three levels', () => {
     const count = TILE_WIDTH ** 2 + 3 * TILE_WIDTH + 7;
     const { edge, full } = extended(EMPTY_EDGE, Buffer.alloc(count * 32, 7));
     expect(full.filter(({ level }) => level === 1).map(({ index }) => index)).to.deep.equal([0]);
@@ -104,7 +104,7 @@ describe('the Merkle tree of the audit log', () => {
     expect(full.every(({ hashes }) => hashes.length === TILE_BYTES)).to.equal(true);
   });
 
-  it('proves every leaf, and no other one (law)', async () => {
+  it('proves every leaf at its own index only (law)', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(), fc.nat(), async (by, pickSize, pickIndex) => {
         const { leaves, edge, readTile } = grown(by);
@@ -127,7 +127,7 @@ describe('the Merkle tree of the audit log', () => {
 });
 
 describe('tiles of the audit log', () => {
-  it('are those of the standard’s example: a tree of 70,000', () => {
+  it('match the standard’s example for a tree of size 70,000', () => {
     const tiles = [...tilesOf(70_000)];
     const count = (at: number, isFull: boolean) =>
       tiles.filter(({ level, width }) => level === at && (width === TILE_WIDTH) === isFull).length;
@@ -147,7 +147,7 @@ describe('tiles of the audit log', () => {
     [{ level: 2, index: 1000, width: 1 }, 'tile/2/x001/000.p/1'],
     [{ level: 'entries', index: 999, width: 255 }, 'tile/entries/999.p/255'],
   ] as const)
-    it(`have the path ${path}`, () => {
+    it(`have the path ${path}, which parses back`, () => {
       expect(tilePath(tile)).to.equal(path);
       expect(readTilePath(path)).to.deep.equal(tile);
     });
@@ -166,5 +166,5 @@ describe('tiles of the audit log', () => {
     'tile/entry/001',
     'tile/0/x123/x456/x789/x123/x456/x789/123',
   ])
-    it(`don’t have the path ${path}`, () => expect(readTilePath(path)).to.equal(null));
+    it(`reject the path ${path}`, () => expect(readTilePath(path)).to.equal(null));
 });

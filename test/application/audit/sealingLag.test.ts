@@ -1,4 +1,4 @@
-// The lag of sealing reads each delivery after the last leaf once, and a bounded number of them at a time; the lag of a consumer one event.
+// The sealing lag reads each webhook delivery after the last leaf once, in bounded batches. The lag of a consumer reads a single event.
 import { expect } from 'chai';
 import { auditStatus, type OperateAuditNeeds } from '../../../application/audit/operateAudit.ts';
 import { sealingLagOf } from '../../../application/audit/sealingLag.ts';
@@ -12,7 +12,7 @@ const DELIVERY = 'webhookDelivery-1';
 const PAYMENT = 'payment-1';
 
 class World {
-  /** Streams by position; undefined: deleted. */
+  /** The stream of the event at each position, or undefined if the event was deleted. */
   readonly log: (string | undefined)[] = [];
   sealed: number | null = null;
   reads = 0;
@@ -51,15 +51,15 @@ class World {
     }
     yield { kind: 'caughtUp', position: this.log.length === 0 ? null : String(this.log.length - 1) };
   }
-  /** Returns the lag, and how many events were read for it. */
+  /** Returns the lag and the number of events read for it. */
   async look(): Promise<readonly [number | null, number]> {
     this.reads = 0;
     return [await sealingLagOf(this.needs).secondsSoon(), this.reads];
   }
 }
 
-describe('the lag of sealing', () => {
-  it('is 0 for an empty log, and the age of the first event that is not sealed', async () => {
+describe('the sealing lag', () => {
+  it('is 0 for an empty or fully sealed log, and otherwise the age of the first unsealed event', async () => {
     const world = new World();
     expect(await world.look()).to.deep.equal([0, 0]);
     world.add(PAYMENT);
@@ -68,7 +68,7 @@ describe('the lag of sealing', () => {
     expect(await world.look()).to.deep.equal([0, 0]);
   });
 
-  it('reads each delivery once', async () => {
+  it('reads each webhook delivery once', async () => {
     const world = new World();
     world.add(PAYMENT);
     world.sealed = 0;
@@ -81,7 +81,7 @@ describe('the lag of sealing', () => {
     expect(await world.look()).to.deep.equal([60, 4]);
   });
 
-  it('reads a bounded number of them at a time', async () => {
+  it('reads a bounded number of events per call', async () => {
     const world = new World();
     world.add(DELIVERY, 2 * EVENTS_MAX);
     world.add(PAYMENT);
@@ -90,7 +90,7 @@ describe('the lag of sealing', () => {
     expect(await world.look()).to.deep.equal([60, 1]);
   });
 
-  it('is known to operators at once, however many deliveries come first', async () => {
+  it('is complete in the audit status, however many webhook deliveries come first', async () => {
     const world = new World();
     world.add(DELIVERY, 2 * EVENTS_MAX + 1);
     expect((await auditStatus(world.needs)()).lagSeconds).to.equal(0);
@@ -100,7 +100,7 @@ describe('the lag of sealing', () => {
     expect((await auditStatus(world.needs)()).lagSeconds).to.equal(60);
   });
 
-  it('begins again if the last delivery it read has expired, and is null if the leaf is missing', async () => {
+  it('starts over if the last delivery it read was deleted, and is null if the sealed leaf is missing', async () => {
     const world = new World();
     world.add(PAYMENT);
     world.sealed = 0;
@@ -114,7 +114,7 @@ describe('the lag of sealing', () => {
     expect((await world.look())[0]).to.equal(null);
   });
 
-  it('is read once for the gauge and operators together', async () => {
+  it('is shared by the gauge and the audit status without reading again', async () => {
     const world = new World();
     world.add(DELIVERY, 2_500);
     expect(await world.look()).to.deep.equal([0, 2_500]);
@@ -131,7 +131,7 @@ describe('the lag of a read model or process', () => {
     return (await list()).consumers[0]?.lagSeconds;
   };
 
-  it('is the age of the next event, a delivery too, for which no other event is read', async () => {
+  it('is the age of the next event, including webhook deliveries, and reads no other event', async () => {
     const world = new World();
     world.add(PAYMENT);
     world.add(DELIVERY, 2_500);
@@ -141,7 +141,7 @@ describe('the lag of a read model or process', () => {
     expect(world.reads).to.equal(1);
   });
 
-  it('is null if the log can’t be read from its position', async () => {
+  it('is null if its position no longer exists in the log', async () => {
     const world = new World();
     world.add(PAYMENT, 2);
     world.log[0] = undefined;

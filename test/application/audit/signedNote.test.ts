@@ -27,19 +27,19 @@ const text = checkpointText({ origin: 'pay.example.com/audit/log', size: 7, root
 const { privateKey } = generateKeyPairSync('ed25519');
 
 describe('a signed note', () => {
-  it('is the one of the reference implementation', () => {
+  it('verifies and reproduces the note of the reference implementation', () => {
     expect(vkeyOf(neumann)).to.equal(NEUMANN);
     const note = readNote(NOTE)!;
     expect(signersOf(note, [neumann])).to.deep.equal([neumann]);
     expect(writeNote(note)).to.equal(NOTE);
   });
 
-  it('is rejected if it was changed', () => {
+  it('is rejected if the text or a signature changed', () => {
     expect(signersOf(readNote(NOTE.replace('answer', 'anSwer'))!, [neumann])).to.equal(null);
     expect(signersOf(readNote(NOTE.replace('x08go/Z', 'x08go/Y'))!, [neumann])).to.equal(null);
   });
 
-  it('is rejected if no known key signed it; other signatures are ignored', () => {
+  it('is rejected if no known key signed it or a known key’s signature fails; signatures of unknown keys are ignored', () => {
     const key = noteKeyOf('pay.example.com/audit/log', publicBytes(privateKey));
     const note = { text, signatures: [...readNote(NOTE)!.signatures, signed(text, key.name, privateKey)] };
     expect(signersOf(note, [])).to.equal(null);
@@ -56,7 +56,7 @@ describe('a signed note', () => {
     ['a hyphen for the dash', NOTE.replace('—', '-')],
     ['a signature without bytes', 'text\n\n— a AAAAAA==\n'],
   ] as const)
-    it(`can’t have ${why}`, () => expect(readNote(note)).to.equal(null));
+    it(`is rejected with ${why}`, () => expect(readNote(note)).to.equal(null));
 
   for (const vkey of [
     '',
@@ -65,9 +65,9 @@ describe('a signed note', () => {
     NEUMANN.replace('+AR', '+AB'),
     `${NEUMANN}=`,
   ])
-    it(`has no key ${vkey}`, () => expect(readVkey(vkey)).to.equal(null));
+    it(`rejects the key ${vkey}`, () => expect(readVkey(vkey)).to.equal(null));
 
-  it('comes back as it was written (law)', () => {
+  it('is read back as written (law)', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[a-zé/.]{1,20}$/),
@@ -97,14 +97,14 @@ describe('a cosignature', () => {
     expect(signersOf({ text: text.replace('\n7\n', '\n8\n'), signatures: [signature] }, [witness])).to.equal(null);
   });
 
-  it('is not a signature of the log', () => {
+  it('is not valid as a signature of the log', () => {
     const { signature } = signed(text, witness.name, privateKey);
     expect(signersOf({ text, signatures: [{ ...witness, signature }] }, [witness])).to.equal(null);
   });
 });
 
 describe('a checkpoint', () => {
-  it('is the standard’s three lines', () => {
+  it('has the three lines of the standard', () => {
     expect(text).to.equal('pay.example.com/audit/log\n7\nBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU=\n');
     expect(readCheckpoint(text)).to.deep.equal({ origin: 'pay.example.com/audit/log', size: 7, root: ROOT });
     expect(readCheckpoint(`${text}an extension\n`)?.size).to.equal(7);
@@ -116,5 +116,5 @@ describe('a checkpoint', () => {
     `${text}\n`,
     text.slice(25),
   ])
-    it(`is not ${JSON.stringify(bad)}`, () => expect(readCheckpoint(bad)).to.equal(null));
+    it(`rejects ${JSON.stringify(bad)}`, () => expect(readCheckpoint(bad)).to.equal(null));
 });

@@ -1,9 +1,9 @@
-// Whatever somebody changes in the database itself, an export and `audit verify` find it and name the place.
+// Exports and `audit verify` detect every tampering with the database and report its place.
 import { expectDatabaseTamperingsFound } from '../../support/audit/databaseTrial.ts';
 import { byFunction } from '../../support/audit/verifiers.ts';
 
 describe('a tampered database', () => {
-  it('is found by the verifier of exports and by `audit verify`', async () => {
+  it('is detected by the verifier of exports and by `audit verify`', async () => {
     await expectDatabaseTamperingsFound([byFunction], 14);
   });
 });
