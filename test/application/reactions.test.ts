@@ -1,4 +1,4 @@
-// What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
+// The reactions of each process manager to each event. They must be pure, exact and repeatable (architecture §7).
 
 import { expect } from 'chai';
 import { CAPABILITIES, PROCESSES } from '../../application/capabilities.ts';
@@ -41,10 +41,10 @@ import { SERDE } from '../support/serde.ts';
 
 interface OfCapability {
   readonly ANSWERS: Answers;
-  /** Of what endpoints are told. */
+  /** The events for which endpoints receive messages. */
   readonly TOLD?: readonly string[];
 }
-/** Each capability with processes says beside its other tests what they answer. */
+/** Each capability with processes defines their expected reactions next to its other tests. */
 const ALL: readonly OfCapability[] = await Promise.all(
   CAPABILITIES.filter(({ processes }) => processes.length > 0).map(
     ({ name }): Promise<OfCapability> => import(`./${name}/answers.ts`),
@@ -54,10 +54,10 @@ const ANSWERS: Answers = Object.assign({}, ...ALL.map((one) => one.ANSWERS));
 const TOLD = ALL.flatMap((one) => one.TOLD ?? []);
 
 describe('reactions', () => {
-  it('are tested of every process manager there is', () =>
+  it('are tested for every process manager', () =>
     void expect(Object.keys(ANSWERS).sort()).to.deep.equal(PROCESSES.map(({ name }) => name).sort()));
 
-  it('are asked for with every type of event but those of keys, users, consumers and provider connections', () => {
+  it('are tested with every event type except those of keys, users, consumers and provider connections', () => {
     const types = CATEGORIES.filter(
       (category) => !['keyring', 'user', 'logConsumer', 'providerConnection'].includes(category),
     ).flatMap((category) => SERDE[category].types);
@@ -68,11 +68,11 @@ describe('reactions', () => {
     const answers = ANSWERS[process.name] ?? {};
     describe(`of ${process.name}`, () => {
       for (const [name, event] of Object.entries(LOG))
-        it(`${name}: ${(answers[name] ?? []).length}`, () =>
+        it(`are ${(answers[name] ?? []).length} for: ${name}`, () =>
           void expect(reactions(process, event)).to.deep.equal(answers[name] ?? []));
-      it('name nothing that is not logged', () =>
+      it('are expected only for events in the log', () =>
         void expect(LOG).to.include.all.keys('charge created', ...Object.keys(answers)));
-      it('are to categories that it follows', () => {
+      it('are expected only for categories that the process follows', () => {
         const answered = Object.keys(answers).map((name) => LOG[name]!.category);
         expect(process.categories).to.include.members(answered);
       });
@@ -95,14 +95,14 @@ describe('reactions', () => {
     ]);
   });
 
-  it('name the Pix that goes back, not another of the same payment', () => {
+  it('return the Pix named in the event, not another one of the same payment', () => {
     for (const providerPaymentId of ['E-one', 'E-two'])
       expect(
         reactions(rejectedPaymentReturn, logged('payment', sentBack('second_payment', { providerPaymentId }))),
       ).to.deep.equal([job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId })]);
   });
 
-  describe('of webhookFanOut, with listeners', () => {
+  describe('of webhookFanOut with subscribers', () => {
     const fanOutTo = (...endpointIds: string[]) =>
       job('fanOut', { stream: PAYMENT.stream(PAYMENT_ID), revision: REVISION, endpointIds });
     const asked: string[] = [];
@@ -118,10 +118,10 @@ describe('reactions', () => {
       const stream = `${event.category}-${event.subject}`;
       const payload = { stream, revision: REVISION, endpointIds: ['a', 'b'] };
       const expected = TOLD.includes(name) ? [job('fanOut', payload)] : [];
-      it(`${name}: ${expected.length}`, () =>
+      it(`are ${expected.length} for: ${name}`, () =>
         void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
     }
-    it('without endpoints, of accounts and modes whose payments have a webhookUrl', () => {
+    it('are jobs even without endpoints if payments of the account and mode have a webhookUrl', () => {
       const withUrls = (mode: string): Subscriptions => ({
         endpoints: () => [],
         hasWebhookUrls: (account, asked) => account === ACCOUNT_ID && asked === mode,
@@ -130,7 +130,7 @@ describe('reactions', () => {
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('live'))).to.deep.equal([]);
       expect(reactions(webhookFanOut, logged('payment', created()), withUrls('test'))).to.deep.equal([]);
     });
-    it('that want none of a frequent event’s messages cost no job, unless a payment may have its own URL', () => {
+    it('omit endpoints that are not subscribed to a frequent event’s messages, unless a payment can have its own URL', () => {
       const subscribed = (hasUrls: boolean, ...lists: string[][]): Subscriptions => ({
         endpoints: () => lists.map((events, n) => ({ endpointId: `${n}`, events })),
         hasWebhookUrls: () => hasUrls,
@@ -144,7 +144,7 @@ describe('reactions', () => {
       expect(of(issued(), subscribed(true, ['charge.paid']))).to.deep.equal([fanOutTo()]);
       expect(of(processing(), subscribed(false, ['charge.paid']))).to.deep.equal([fanOutTo('0')]);
     });
-    it('asks for the endpoints of the event’s account and mode', () => {
+    it('use the endpoints of the event’s account and mode', () => {
       for (const mode of ['test', 'live']) {
         const event = logged('payment', settled(), mode);
         expect(webhookFanOut.react(event, listening('a'))).to.deep.equal([fanOutTo('a')]);

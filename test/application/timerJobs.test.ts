@@ -1,4 +1,4 @@
-// What a timer's job is told (W3): of a delivery, at which instant it was due, and whether that was its turn as a probe.
+// The job of a timer (W3). For a delivery it includes the due time and whether it was held as a probe.
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../application/capabilities.ts';
 import { jobsOf } from '../../application/core/capabilityList.ts';
@@ -16,7 +16,7 @@ const tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const deliveryId = '2delivery' as DeliveryId;
 
 describe('the job of a timer', () => {
-  it('of a delivery says when it was due, and whether it was held back', () => {
+  it('of a delivery includes the due time and whether it was held', () => {
     for (const held of [undefined, true] as const) {
       const timer: Timer = { ...timerOf(deliver, { deliveryId }, when), ...(held && { held }) };
       expect(jobOf(timer)).to.deep.equal({
@@ -27,7 +27,7 @@ describe('the job of a timer', () => {
       });
     }
   });
-  it('of anything else has its payload, and no target', () => {
+  it('of any other kind has only its payload, and no target', () => {
     const timer = timerOf(expire, { paymentId: PAYMENT_ID, method: 'BOLETO' }, when);
     expect(timer.key).to.equal(`${PAYMENT_ID} BOLETO`);
     expect(jobOf(timer)).to.deep.equal({
@@ -36,12 +36,12 @@ describe('the job of a timer', () => {
       payload: { paymentId: PAYMENT_ID, method: 'BOLETO' },
     });
   });
-  it('of a delivery is about the same as a job without a timer', () => {
+  it('of a delivery has the same subject as a job without a timer', () => {
     const [alone, timed] = [{ deliveryId }, jobOf(timerOf(deliver, { deliveryId }, when)).payload];
     const queue = knownQueues([{ kind: deliver, isOwedByRow: false }]).get('deliver');
     expect([queue?.subjectOf(alone), queue?.subjectOf(timed)]).to.deep.equal([deliveryId, deliveryId]);
   });
-  it('whose instant is none is refused', () => {
+  it('with an invalid due time is rejected', () => {
     const queue = knownQueues([{ kind: deliver, isOwedByRow: false }]).get('deliver');
     expect(queue?.subjectOf({ deliveryId, dueAt: 'soon' })).to.equal(null);
   });

@@ -1,4 +1,4 @@
-// The list of capabilities, from which queues, timers, processes, workers and the watchdog are derived.
+// The list of capabilities, from which the queues, timers, processes, workers and the watchdog are derived.
 import { expect } from 'chai';
 import Type from 'typebox';
 import { CAPABILITIES, PROCESSES, QUEUES } from '../../../application/capabilities.ts';
@@ -17,7 +17,7 @@ import { memoryTimers } from '../../world/memoryTimers.ts';
 
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
 
-/** One of each kind; a new kind does not compile until it is here. */
+/** One sample of each kind. A new kind does not compile until it is added here. */
 const PENDING: { readonly [K in PendingWork['kind']]: PendingWork & { readonly kind: K } } = {
   issueInstruments: { kind: 'issueInstruments', at: at('13:00:00') },
   resumeIssuing: { kind: 'resumeIssuing', at: at('13:00:00') },
@@ -29,20 +29,20 @@ const PENDING: { readonly [K in PendingWork['kind']]: PendingWork & { readonly k
 };
 
 describe('the capabilities', () => {
-  it('name every queue and every process once', () => {
+  it('give every queue and every process a unique name', () => {
     expect(new Set(QUEUES).size).to.equal(QUEUES.length);
     expect(new Set(PROCESSES.map(({ name }) => name)).size).to.equal(PROCESSES.length);
   });
 
-  it('have no process that remembers and begins in the middle of the log', () => {
+  it('start every process that keeps state at the beginning of the log', () => {
     const remembering = PROCESSES.filter(({ remembers }) => remembers !== null);
     expect(remembering.map(({ name, from }) => [name, from])).to.deep.equal([['webhookFanOut', 'beginning']]);
   });
 
-  it('owe each kind of work that a payment waits for by one job, whose payload fits its schema', async () => {
+  it('enqueue each kind of pending work by exactly one job, with a payload that fits the schema', async () => {
     const jobs = new RecordingJobs();
     const owing = jobsOf(CAPABILITIES).filter(({ owed, routine }) => owed.by === 'query' && routine === undefined);
-    // Whatever else is asked, by whichever capability: a list and a stream of nothing.
+    // Any other query of any capability returns an empty list and stream.
     const none = () => Object.assign([], { async *[Symbol.asyncIterator]() {} });
     const others = new Proxy({}, { get: () => none });
     const own: { readonly [name: string | symbol]: object } = {
@@ -63,7 +63,7 @@ describe('the capabilities', () => {
     for (const { queue, payload } of found) expect(queues.get(queue)?.subjectOf(payload), queue).to.be.a('string');
   });
 
-  it('leave alone what a timer is set for', async () => {
+  it('skip owed work that has a timer', async () => {
     const timers = memoryTimers();
     const jobs = new RecordingJobs();
     const expire = jobsOf(CAPABILITIES).filter(({ kind }) => kind.name === 'expire');
@@ -83,7 +83,7 @@ describe('the capabilities', () => {
     expect(await enqueueOwedWork(expire, needs as never)).to.have.length(1);
   });
 
-  it('are skipped without a second word only where no money moves', () => {
+  it('allow skipping an event without confirmation only in processes that move no money', () => {
     const skippable = PROCESSES.filter(({ name }) => maySkip(PROCESSES, `process/${name}`)).map(({ name }) => name);
     expect(skippable.toSorted()).to.deep.equal([
       'caseDeadlines',
@@ -96,7 +96,7 @@ describe('the capabilities', () => {
     for (const other of ['payments', 'testClock', 'process/none']) expect(maySkip(PROCESSES, other)).to.equal(false);
   });
 
-  it('share out their places: one endpoint has a few of many, and what jumps over days is done one at a time', () => {
+  it('limit the slots per target: few per endpoint, and one for a test clock or re-drive', () => {
     const special = jobsOf(CAPABILITIES)
       .filter(({ places: { places, perTarget } }) => places !== 24 || perTarget !== 24)
       .map(({ kind, places: { places, perTarget } }) => [kind.name, places, perTarget]);
@@ -111,7 +111,7 @@ describe('the capabilities', () => {
     ]);
   });
 
-  it('have no job without the query of what it owes: it does not compile', () => {
+  it('require each job to declare its owed work, at compile time', () => {
     const kind = jobKind({ name: 'gift', payload: Type.Object({ id: Type.String() }), subjectOf: ({ id }) => id });
     const declared = {
       handler: () => each(async () => undefined),
@@ -136,7 +136,7 @@ describe('the capabilities', () => {
     expect(whole.kind.name).to.equal('gift');
   });
 
-  it('make what they are made of once, for jobs and use cases alike', () => {
+  it('create their parts once per set of needs, shared by jobs, use cases and gauges', () => {
     let made = 0;
     const parts = (needs: { readonly name: string }) => ({ ...needs, number: ++made });
     const one = capability({
@@ -152,7 +152,7 @@ describe('the capabilities', () => {
     );
   });
 
-  it('tell the security log what their use cases changed, and nothing of what was refused', async () => {
+  it('record successful changes of their use cases in the security log, and no rejected ones', async () => {
     const by = { actor: 'key:1', requestId: null };
     const gifts = capability({
       name: 'gifts',
@@ -169,7 +169,7 @@ describe('the capabilities', () => {
     expect(told).to.deep.equal([{ setting: 'a', account: ACCOUNT_ID, mode: 'test', by: 'key:1', requestId: null }]);
   });
 
-  it('do not have two things of one name', () => {
+  it('reject two use cases with the same name', () => {
     const named = (name: string) =>
       capability({ name, parts: (needs: object) => needs, useCases: (_: object) => ({ give: async () => name }) });
     expect(() => useCasesOf([named('a'), named('b')], {}, () => undefined)).to.throw(

@@ -1,5 +1,5 @@
-// The seam of the codec: one that chains the events of a stream by hashes stands around the codec of the product. Commands, subscriptions
-// and read models run on it unchanged.
+// The codec is replaceable: a codec that chains the events of each stream by hashes wraps the product’s codec, and commands,
+// subscriptions and read models run on it unchanged.
 
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
@@ -39,7 +39,7 @@ import { ACCOUNT_ID, CREATED_AT, instrument, PAYMENT_ID, terms } from '../../sup
 
 type Data = { [key: string]: Json };
 
-/** Each event carries the hash of itself and of the one before it in its stream, under the reserved key of the metadata. */
+/** Stores in each event’s metadata, under the reserved key, a hash over the event and the hash of the previous event in the stream. */
 class ChainingCodec implements EventCodec {
   readonly #inner: EventCodec;
   readonly #store: EventStore;
@@ -84,7 +84,7 @@ class ChainingCodec implements EventCodec {
 const linkOf = (before: string, { id, type, data, metadata }: NewEvent): string =>
   hash('sha256', [before, id, type, data, metadata].join('\n'), 'base64url');
 
-describe('a codec around the codec', () => {
+describe('a wrapping codec', () => {
   let database: PostgresEventLog;
   let store: EventStore;
   beforeEach(async () => {
@@ -122,7 +122,7 @@ describe('a codec around the codec', () => {
     const { state } = await handlerOf(codec).load(PAYMENT, stream);
     return exists(state) ? state.charge.terms.customer : null;
   };
-  /** What a read model says of the one payment, after it was rebuilt. */
+  /** Returns the read model’s row of the only payment after a rebuild. */
   const rebuiltWith = async (codec: EventCodec): Promise<string> => {
     const openSession = leaderSessions(connectionConfig(database.connectionString, 'test'));
     const session = await openSession('test');
@@ -135,7 +135,7 @@ describe('a codec around the codec', () => {
     );
   };
 
-  it('chains the events of a stream: what was changed, taken out or put in since is not read', async () => {
+  it('makes a changed event unreadable by chaining the events of a stream', async () => {
     const codec = new ChainingCodec(testCodec(), store);
     await createWith(codec);
     expect(await customerAt(codec)).to.deep.equal(customer);
@@ -152,7 +152,7 @@ describe('a codec around the codec', () => {
     expect((refused as Error).message).to.equal(`${stream}@0: its hash does not follow from the event before it`);
   });
 
-  it('no event of the product has the key that is reserved for the chain', async () => {
+  it('finds its reserved metadata key unused by the product', async () => {
     await createWith(testCodec());
     const { rows } = await database.sql.query<{ metadata: string }>('SELECT metadata FROM event_store.events');
     expect(rows.map(({ metadata }) => Object.hasOwn(JSON.parse(metadata) as object, 'chain'))).to.deep.equal([

@@ -30,7 +30,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the command handler, on Postgres', () => {
+describe('the command handler on Postgres', () => {
   let core: Core;
   before(async () => {
     core = await openCore();
@@ -63,7 +63,7 @@ describe('the command handler, on Postgres', () => {
       { creates: true },
     );
 
-  it('appends what was decided and answers the state after it', async () => {
+  it('appends the decided events and returns the resulting state', async () => {
     const accountId = newId<AccountId>();
     const key = keyOf(accountId, 'a');
     const done = await core.commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), why(accountId));
@@ -75,14 +75,14 @@ describe('the command handler, on Postgres', () => {
     expect(await core.eventsOf(KEYRING.stream(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
   });
 
-  describe('of a stream that has as many events as it may', () => {
+  describe('with a stream at its event limit', () => {
     const full = { ...KEYRING, changesMax: 3 };
     const limited = { isLimited: true };
     const keyIn = (accountId: AccountId, fingerprint: string, terms?: { isLimited: boolean }, of = core.commands) =>
       of.execute(full, KEYRING.stream(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId), terms);
     const codeOf = (done: Awaited<ReturnType<typeof keyIn>>) => (isRejection(done) ? done.code : 'done');
 
-    it('refuses limited commands that would add to it, in every process; others and repeats go on', async () => {
+    it('rejects limited commands that would add events, in every process, but accepts repeats and unlimited commands', async () => {
       const accountId = newId<AccountId>();
       for (const fingerprint of ['a', 'b', 'c'])
         expect(codeOf(await keyIn(accountId, fingerprint, limited))).to.equal('done');
@@ -96,7 +96,7 @@ describe('the command handler, on Postgres', () => {
       expect(codeOf(await keyIn(accountId, 'f', limited))).to.equal('change_limit_reached');
       expect(await fingerprintsOf(accountId)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
     });
-    it('is any stream of the aggregates that merchants and users can change for ever', () => {
+    it('limits the streams that merchants and users can change indefinitely', () => {
       const limits = AGGREGATES.flatMap(({ category, ...one }) =>
         'changesMax' in one ? [[category, one.changesMax] as const] : [],
       );
@@ -111,7 +111,7 @@ describe('the command handler, on Postgres', () => {
     });
   });
 
-  it('decides anew on what another process wrote in between', async () => {
+  it('decides again on events that another process appended in the meantime', async () => {
     const accountId = newId<AccountId>();
     await issue(accountId, 'first');
     let isFirst = true;
@@ -126,7 +126,7 @@ describe('the command handler, on Postgres', () => {
     expect(await fingerprintsOf(accountId)).to.deep.equal(['first', 'theirs', 'mine']);
   });
 
-  it('does not write what another process has already done', async () => {
+  it('appends nothing if another process has already done the same', async () => {
     const accountId = newId<AccountId>();
     core.spies.beforeAppend = async () => {
       core.spies.beforeAppend = null;
@@ -138,7 +138,7 @@ describe('the command handler, on Postgres', () => {
     expect(await fingerprintsOf(accountId)).to.deep.equal(['same']);
   });
 
-  it('gives up when others always win, and has written nothing', async () => {
+  it('throws CommandContention after 10 conflicts, without appending', async () => {
     const accountId = newId<AccountId>();
     let attempts = 0;
     core.spies.beforeAppend = async () => {
@@ -150,7 +150,7 @@ describe('the command handler, on Postgres', () => {
     expect(await fingerprintsOf(accountId)).to.deep.equal(Array.from({ length: 10 }, (_, i) => `theirs ${i + 1}`));
   });
 
-  it('queues commands on one stream, so that none conflicts', async () => {
+  it('queues commands on the same stream so that they don’t conflict', async () => {
     const accountId = newId<AccountId>();
     let appends = 0;
     core.spies.beforeAppend = async () => {
@@ -162,7 +162,7 @@ describe('the command handler, on Postgres', () => {
     expect(await fingerprintsOf(accountId)).to.deep.equal(names);
   });
 
-  it('creates without reading', async () => {
+  it('creates a stream without reading it', async () => {
     const reads: string[] = [];
     core.spies.onRead = (stream) => reads.push(stream);
     const done = await create(newId<PaymentId>(), 'hash');
@@ -170,7 +170,7 @@ describe('the command handler, on Postgres', () => {
     expect(reads).to.deep.equal([]);
   });
 
-  it('a creation that was made elsewhere is read, and is the original or refused', async () => {
+  it('reads a stream that another process created, and replays or rejects the creation', async () => {
     const paymentId = await core.openCharge();
     const elsewhere = newId<PaymentId>();
     const decide = createCharge({
@@ -195,7 +195,7 @@ describe('the command handler, on Postgres', () => {
     }
   });
 
-  it('a guessed state never answers: what others wrote since is seen', async () => {
+  it('never replies from a stale cached state', async () => {
     const paymentId = await core.openCharge();
     const stream = PAYMENT.stream(paymentId);
     const account = why(core.account.accountId);
@@ -208,7 +208,7 @@ describe('the command handler, on Postgres', () => {
     expect(reads).to.deep.equal([stream]);
   });
 
-  it('a guessed state never refuses without reading', async () => {
+  it('never rejects from a cached state without reading', async () => {
     const reads: string[] = [];
     core.spies.onRead = (name) => reads.push(name);
     const { accountId } = core.account;
@@ -218,7 +218,7 @@ describe('the command handler, on Postgres', () => {
     expect(reads).to.deep.equal([ACCOUNT.stream(accountId)]);
   });
 
-  it('passes an unknown outcome on; the repeat finds what was written', async () => {
+  it('passes on an unknown outcome, and a repeat finds the appended events', async () => {
     const accountId = newId<AccountId>();
     core.spies.afterAppend = async () => {
       throw new AppendOutcomeUnknown('connection lost');
@@ -230,7 +230,7 @@ describe('the command handler, on Postgres', () => {
     expect(await fingerprintsOf(accountId)).to.deep.equal(['a']);
   });
 
-  it('every run of a command has event ids of its own', async () => {
+  it('uses new event ids for every execution of a command', async () => {
     const ids: string[] = [];
     core.spies.beforeAppend = async (_stream, events) => void ids.push(...events.map(({ id }) => id));
     const key = keyOf(newId<AccountId>(), 'same');
@@ -240,7 +240,7 @@ describe('the command handler, on Postgres', () => {
     expect(new Set(ids).size).to.equal(2);
   });
 
-  it('tells of the states around an event as it was', async () => {
+  it('returns the states before and after an event, or null if the event does not exist', async () => {
     const paymentId = await core.openCharge();
     const step = await core.commands.loadStep(PAYMENT, PAYMENT.stream(paymentId), 1);
     expect([step?.before.charge.status, step?.event.type, step?.after.charge.status]).to.deep.equal([
@@ -251,7 +251,7 @@ describe('the command handler, on Postgres', () => {
     expect(await core.commands.loadStep(PAYMENT, PAYMENT.stream(paymentId), 2)).to.equal(null);
   });
 
-  it('decides again when everything was forgotten between the decision and the append', async () => {
+  it('decides again if the cache was cleared between the decision and the append', async () => {
     const paymentId = await core.openCharge();
     const stream = PAYMENT.stream(paymentId);
     const seen: string[] = [];
@@ -270,7 +270,7 @@ describe('the command handler, on Postgres', () => {
     expect(seen).to.deep.equal(['open', 'open']);
   });
 
-  it('forgets what another process has overtaken, and keeps what it has not', async () => {
+  it('drops a cached state only if it is older than the given revision', async () => {
     const paymentId = await core.openCharge();
     const stream = PAYMENT.stream(paymentId);
     await core.anotherProcess().execute(PAYMENT, stream, expire(EXPIRES_AT), why(core.account.accountId));

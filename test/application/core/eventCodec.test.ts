@@ -42,11 +42,11 @@ const recordedAs = (event: NewEvent, stream: StreamName = STREAM, revision = 0):
   recordedAt: '2026-11-21T13:00:00.000Z',
 });
 
-describe('what the event codec writes', () => {
+describe('the encoding of events', () => {
   const idsOf = async (commandId: string, ...events: PaymentEvent[]) =>
     (await testCodec().encode(appendOf(commandId, ...events))).map(({ id }) => id);
 
-  it('is the stored form with its circumstances', async () => {
+  it('contains the stored form and the metadata', async () => {
     expect(await testCodec().encode(appendOf('command-1', expired()))).to.deep.equal([
       {
         id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8',
@@ -56,16 +56,16 @@ describe('what the event codec writes', () => {
       },
     ]);
   });
-  it('has the same ids for the same command', async () =>
+  it('uses the same event ids for the same command', async () =>
     expect(await idsOf('command-1', expired())).to.deep.equal(await idsOf('command-1', expired())));
-  it('has ids that depend on command, index and bytes', async () => {
+  it('derives event ids from the command, the index and the bytes', async () => {
     expect(await idsOf('command-2', expired())).to.deep.equal(['d9a67c6d-d5c0-80d1-ab80-ef0abc28d77f']);
     expect((await idsOf('command-1', failed(), expired()))[1]).to.equal('31295cc4-ee23-8837-a42b-909a57be3291');
     expect(await idsOf('command-1', expired(at('14:00:01')))).to.not.deep.equal(await idsOf('command-1', expired()));
   });
 });
 
-describe('what the event codec leaves out', () => {
+describe('the fields that the event codec omits', () => {
   const stored = async <Event extends Fact<string, unknown>>(
     { serde }: { readonly serde: Serde<Event> },
     stream: StreamName,
@@ -92,7 +92,7 @@ describe('what the event codec leaves out', () => {
   const creation = (over: Partial<ChargeTerms> = {}) =>
     ({ type: 'ChargeCreated', data: { ...terms(over), fingerprint: { version: 1, hash: 'hash' } } }) as const;
 
-  it('of a charge: its ids, the mode and what is null; of its metadata: the stream’s subject and the request twice', async () => {
+  it('are a charge’s ids, mode and null fields, and the metadata that repeats the stream’s subject and the request', async () => {
     const event = creation();
     const { paymentId: _, accountId: __, mode: ___, connectionId, ...terms } = event.data;
     const { customerId, expectedPayerTaxId, webhookUrl, customer: whole, metadata, ...said } = terms;
@@ -104,7 +104,7 @@ describe('what the event codec leaves out', () => {
     });
   });
 
-  it('nothing of a charge in the stream and account of another that says all there is to say', async () => {
+  it('are none for a charge with all fields set, in the stream and account of another', async () => {
     const connectionId = '0c0nn000000000000000000001' as ConnectionId;
     const filled = { connectionId, customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
     const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
@@ -123,7 +123,7 @@ describe('what the event codec leaves out', () => {
     });
   });
 
-  it('of a delivery that is taken at once: its payment, whose id correlates, and what is so of nearly all', async () => {
+  it('are a delivery’s payment and default values, and the causation id that equals the correlation id', async () => {
     const delivery = {
       stream: PAYMENT.stream(PAYMENT_ID),
       revision: 2,
@@ -154,9 +154,9 @@ describe('what the event codec leaves out', () => {
   });
 });
 
-describe('what the event codec reads', () => {
+describe('the decoding of events', () => {
   for (const category of CATEGORIES)
-    it(`is the same where it was encoded and elsewhere, to the order of the fields: ${category}`, () =>
+    it(`gives the same result in the encoding codec and in another one, including the field order: ${category}`, () =>
       fc.assert(
         fc.asyncProperty(anyEventOf(SERDE[category].types), async (event: AnyEvent) => {
           const stream = `${category}-${'0'.repeat(26)}` as StreamName;
@@ -177,7 +177,7 @@ describe('what the event codec reads', () => {
         }),
       ));
 
-  it('is decoded once where it was encoded, however many read it', async () => {
+  it('happens once per recorded event in the codec that encoded it', async () => {
     const codec = testCodec();
     const [encoded] = await codec.encode(appendOf('command-1', issued()));
     const recorded = recordedAs(encoded as NewEvent);
@@ -187,7 +187,7 @@ describe('what the event codec reads', () => {
     expect(copy).to.deep.equal(first);
   });
 
-  it('is not parsed again where it was encoded', async () => {
+  it('does not parse the text in the codec that encoded it', async () => {
     const codec = testCodec();
     const [encoded] = await codec.encode(appendOf('command-1', issued()));
     const withoutText = { ...recordedAs(encoded as NewEvent), data: '' };
@@ -197,7 +197,7 @@ describe('what the event codec reads', () => {
     expect(elsewhere).to.be.instanceOf(UnreadableEvent);
   });
 
-  it('says which events of a batch can’t be read and why, without quoting them, and gives the others', async () => {
+  it('reports which events are unreadable and why, without quoting them, and returns the others', async () => {
     const codec = testCodec();
     const [good] = await codec.encode(appendOf('command-1', issued()));
     const bad = (change: Partial<RecordedEvent>) => ({ ...recordedAs(good as NewEvent), id: randomUUID(), ...change });

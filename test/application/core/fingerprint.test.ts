@@ -1,4 +1,4 @@
-// Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
+// Equal requests have equal texts (rule K2). Stored fingerprints depend on the text, so it must never change within a version.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const { tree: JSON_VALUE } = fc.letrec((tie) => ({
 }));
 const REQUEST = fc.dictionary(KEYS, JSON_VALUE);
 
-/** RFC 8785 in its own words: members by the UTF-16 code units of their names, values as ECMAScript writes them. */
+/** The rules of RFC 8785: members sorted by the UTF-16 code units of their names, values as written by ECMAScript. */
 const written = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
@@ -41,7 +41,7 @@ const shuffled = (value: unknown): unknown => {
 };
 
 describe('canonicalText', () => {
-  it('is the version and the request with sorted keys, without fields that were not sent', () => {
+  it('returns the version and the request with sorted keys, without omitted fields', () => {
     const request = {
       b: [{ z: 1, y: undefined }, null],
       amount: 1990,
@@ -53,7 +53,7 @@ describe('canonicalText', () => {
     );
   });
 
-  it('law: it is what RFC 8785 writes', () => {
+  it('agrees with RFC 8785 (law)', () => {
     fc.assert(
       fc.property(REQUEST, (request) => {
         expect(canonicalText(1, request)).to.equal(`1\n${written(request)}`);
@@ -62,7 +62,7 @@ describe('canonicalText', () => {
     );
   });
 
-  it('law: key order does not matter, and everything else does', () => {
+  it('depends on everything except the key order (law)', () => {
     fc.assert(
       fc.property(REQUEST, REQUEST, (one, other) => {
         expect(canonicalText(1, shuffled(one) as object)).to.equal(canonicalText(1, one));
@@ -72,7 +72,7 @@ describe('canonicalText', () => {
     );
   });
 
-  it('throws on what no JSON holds, which the edge refuses (I11, I14)', () => {
+  it('throws for values that JSON can’t represent, which the HTTP layer rejects (I11, I14)', () => {
     for (const value of [Number.POSITIVE_INFINITY, Number.NaN, 'half a pair \ud800', { 'a\udfff': 1 }])
       expect(() => canonicalText(1, { metadata: { value } })).to.throw(Error);
   });
@@ -81,15 +81,15 @@ describe('canonicalText', () => {
 describe('fingerprintOf', () => {
   const account = { idSeed: Buffer.alloc(32, 7).toString('base64') };
   const other = { idSeed: Buffer.alloc(32, 8).toString('base64') };
-  it('is an HMAC of the text under the account’s seed, in base64url', () => {
+  it('returns an HMAC of the text keyed with the account’s seed, in base64url', () => {
     expect(fingerprintOf(account, 1, { b: 2, a: '€' })).to.equal(
       createHmac('sha256', Buffer.alloc(32, 7)).update('fingerprint\n1\n{"a":"€","b":2}').digest('base64url'),
     );
   });
-  it('is another under another seed, so that a dump doesn’t reveal a tax id to a guess (L2)', () => {
+  it('differs between seeds, so that a database dump does not reveal a guessed tax id (L2)', () => {
     expect(fingerprintOf(other, 1, { a: 1 })).not.to.equal(fingerprintOf(account, 1, { a: 1 }));
   });
-  it('is another under another version of the rule', () => {
+  it('differs between rule versions', () => {
     expect(fingerprintOf(account, 2, { a: 1 })).not.to.equal(fingerprintOf(account, 1, { a: 1 }));
   });
 });

@@ -10,7 +10,7 @@ const deferred = () => {
 };
 
 describe('KeyedLock', () => {
-  it('runs one at a time per key, in order of arrival', async () => {
+  it('runs one task at a time per key, in order of arrival', async () => {
     const lock = new KeyedLock();
     const gate = deferred();
     const told: string[] = [];
@@ -31,7 +31,7 @@ describe('KeyedLock', () => {
     expect(await Promise.all(all)).to.deep.equal(['a', 'b', 'c']);
     expect(told.slice(3)).to.deep.equal(['a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
-  it('goes on after a failure, which only its own caller sees', async () => {
+  it('continues after a failure, which only its own caller receives', async () => {
     const lock = new KeyedLock();
     const failing = lock.run('k', () => Promise.reject(new Error('mine')));
     const next = lock.run('k', () => Promise.resolve('fine'));
@@ -41,7 +41,7 @@ describe('KeyedLock', () => {
     );
     expect([error, await next]).to.deep.equal(['mine', 'fine']);
   });
-  it('is busy exactly while somebody holds or awaits the key', async () => {
+  it('is busy exactly while a task holds or awaits the key', async () => {
     const lock = new KeyedLock();
     const gate = deferred();
     const held = lock.run('k', () => gate.promise);

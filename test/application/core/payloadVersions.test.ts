@@ -1,5 +1,5 @@
-// The payload of a job is tied to its version: an older worker leaves newer payloads alone, and a newer one must read all older payloads.
-// The schema of each version of each kind stands in `payloads.json`.
+// The payload of a job has a version: an older worker skips newer payloads, and a newer worker must read all older ones. `payloads.json`
+// records the schema of each version of each kind.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
@@ -10,7 +10,7 @@ interface Schema {
   readonly required?: readonly string[];
   readonly properties: { readonly [name: string]: unknown };
 }
-/** By kind: the schemas of its versions, the first one first. */
+/** For each kind, the schemas of its versions, starting with the first. */
 type Recorded = { [kind: string]: readonly Schema[] };
 
 const FILE = new URL('./payloads.json', import.meta.url);
@@ -30,19 +30,19 @@ if (process.env['PAYLOADS'] === 'write') {
   writeFileSync(FILE, `${JSON.stringify(recorded, null, 2)}\n`);
 }
 
-describe('payloads of jobs', () => {
+describe('job payloads', () => {
   const recorded = read();
-  it('are recorded for every kind, and no other', () => {
+  it('are recorded for exactly the existing kinds', () => {
     expect(Object.keys(recorded).toSorted()).to.deep.equal(KINDS.map(({ name }) => name).toSorted());
   });
   for (const kind of KINDS)
-    it(`of ${kind.name} are those of its recorded version`, () => {
+    it(`of ${kind.name} match its recorded version`, () => {
       const versions = recorded[kind.name] ?? [];
       expect(versions.length, HOW_TO_CHANGE).to.equal(kind.version);
       expect(schemaOf(kind), HOW_TO_CHANGE).to.deep.equal(versions.at(-1));
       expect(Object.keys(schemaOf(kind).properties), 'the name of the version').to.not.include('v');
     });
-  it('of an older version stay valid: what they have is still known, and what they lack is optional', () => {
+  it('of older versions stay valid: newer schemas keep their properties and require no new ones', () => {
     const broken = Object.entries(recorded).flatMap(([name, versions]) =>
       versions.slice(1).flatMap((newer, i) => {
         const older = versions[i] as Schema;
@@ -53,7 +53,7 @@ describe('payloads of jobs', () => {
     );
     expect(broken).to.deep.equal([]);
   });
-  it('have no stored version in version 1, and keep the one that they have', () => {
+  it('carry a version only above 1, and keep a version that they already have', () => {
     const payload = { id: 'a' };
     expect(versioned(payload, { version: 1 })).to.equal(payload);
     expect(versioned(payload, {})).to.equal(payload);

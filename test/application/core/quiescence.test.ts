@@ -1,4 +1,4 @@
-// Whether what was begun for a tenant has come to rest, as drains and the sandbox's flush ask for it (X5, X7).
+// Whether all work started for a tenant has finished, as drains and the sandbox’s flush ask (X5, X7).
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
@@ -9,7 +9,7 @@ import { ACCOUNT_ID } from '../../support/samples.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 
-/** Answers one question after the other; the last answer stands. `asked` tells what was asked for, in order. */
+/** Answers each `underWay` query with the next value; the last value repeats. `asked` records the queries in order. */
 const scene = ({
   underWay = [0],
   open = 0,
@@ -59,14 +59,14 @@ const scene = ({
 const BEGUN_AT_ONCE = jobsOf(CAPABILITIES).filter(({ idle }) => idle === 'awaited');
 const AWAITED = `under way for test: ${BEGUN_AT_ONCE.map(({ kind }) => kind.name).join(' ')}`;
 
-describe('a tenant is idle', () => {
-  it('when none of the jobs that are begun at once is under way, and what the last of them wrote was reacted to', async () => {
+describe('whenIdle', () => {
+  it('waits until no awaited job is running and the processes have handled what the last job appended', async () => {
     const { asked, quiescence } = scene({});
     expect(await quiescence.whenIdle(TENANT, 1_000)).to.equal(true);
     expect(asked).to.deep.equal([AWAITED, 'processes caught up', AWAITED]);
   });
 
-  it('not while what the last job wrote has started the next one', async () => {
+  it('waits again if the last job’s events have started another job', async () => {
     const { asked, quiescence } = scene({ underWay: [0, 1, 1, 0] });
     expect(await quiescence.whenIdle(TENANT, 1_000)).to.equal(true);
     expect(asked).to.deep.equal([
@@ -80,23 +80,23 @@ describe('a tenant is idle', () => {
     ]);
   });
 
-  it('never, when a job stays under way: it is given up at the time-out', async () => {
+  it('returns false at the timeout if a job keeps running', async () => {
     expect(await scene({ underWay: [1] }).quiescence.whenIdle(TENANT, 1_000)).to.equal(false);
   });
 
-  it('never, when the processes do not catch up', async () => {
+  it('returns false if the processes don’t catch up', async () => {
     expect(await scene({ reacted: false }).quiescence.whenIdle(TENANT, 1_000)).to.equal(false);
   });
 });
 
-describe('messages that are still to be written down', () => {
-  it('are the open jobs that write them, and the read models are not waited for meanwhile', async () => {
+describe('unwritten', () => {
+  it('counts the open jobs that write messages, without waiting for the read models', async () => {
     const { asked, quiescence } = scene({ open: 3 });
     expect(await quiescence.unwritten(TENANT, 1_000)).to.equal(2 * 3);
     expect(asked).to.deep.equal(['processes caught up', 'open for test: fanOut', 'open for test: redrive']);
   });
 
-  it('are none when no such job is open and processes and read models have caught up', async () => {
+  it('returns zero if no such job is open and the processes and read models have caught up', async () => {
     const { asked, quiescence } = scene({});
     expect(await quiescence.unwritten(TENANT, 1_000)).to.equal(0);
     expect(asked).to.deep.equal([
@@ -107,9 +107,9 @@ describe('messages that are still to be written down', () => {
     ]);
   });
 
-  it('are one at least while the processes, whose jobs would write them, are behind', async () =>
+  it('returns at least one while the processes that enqueue these jobs lag', async () =>
     expect(await scene({ reacted: false }).quiescence.unwritten(TENANT, 1_000)).to.equal(1));
 
-  it('are one at least while the read models do not show what was written', async () =>
+  it('returns at least one while the read models lag', async () =>
     expect(await scene({ projected: false }).quiescence.unwritten(TENANT, 1_000)).to.equal(1));
 });

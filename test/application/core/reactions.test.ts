@@ -1,4 +1,4 @@
-// The reactions of a process are total over the events of the groups that it reads.
+// The reactions of a process must cover every event type of the groups that it reads.
 import { expect } from 'chai';
 import { following, nothing, processManager, reacting } from '../../../application/core/reactions.ts';
 import { partition, reading } from '../../../domain/kernel/eventGroups.ts';
@@ -13,7 +13,7 @@ const cleared = [{ kind: 'clearTimer', timer: { kind: 'a', key: 'b' } }] as cons
 const clear = () => cleared;
 
 describe('the reactions of a process', () => {
-  it('are to each type of the groups that it reads', () => {
+  it('cover exactly the types of the groups that it reads, checked at compile time', () => {
     reacting(GROUPS, { reads: { UserRoleChanged: clear }, ignores: ['access', 'credentials'] });
     reacting(GROUPS, { reads: { UserRoleChanged: clear, UserEnabled: nothing }, ignores: ['life', 'credentials'] });
     // @ts-expect-error: a type of a part that is read has no reaction
@@ -31,7 +31,7 @@ describe('the reactions of a process', () => {
     processManager({ name: 'a', movesMoney: false, from: 'now', reactions: { account: ofUsers } });
   });
 
-  it('may follow a rule of the domain that reads the same groups', () => {
+  it('can follow a rule of the domain that reads the same groups', () => {
     const rule = reading(GROUPS, { reads: ['access', 'role'], nothing: ['UserDisabled'], ignores: ['credentials'] });
     // @ts-expect-error: the rule does not read the credentials
     reacting(GROUPS, { reads: following(rule, clear), ignores: [] });

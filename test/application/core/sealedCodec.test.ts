@@ -1,4 +1,4 @@
-// How the codec seals payers' data: with which key, what it does without one, and what it refuses to open (ADR 0017).
+// How the codec seals payer data: with which key, what it does without one, and what it rejects (ADR 0017).
 import { expect } from 'chai';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
@@ -53,7 +53,7 @@ const dataOf = (one: Decoded | undefined): unknown => {
 const SALT = '\u0000\u007f\u0080\u00ff'.repeat(8);
 const keyOf = (owner: string): DerivedKey => new DerivedKey(new HmacKey(Buffer.alloc(32, 1)), SALT, owner);
 
-/** Keys as in PostgreSQL: appends store new ones. */
+/** Simulates PostgreSQL, where an append stores its new data key. */
 class TravellingKeys extends MemoryDataKeys {
   readonly stored: NewDataKey[] = [];
   override createWithAppend(owner: string): NewDataKey {
@@ -73,7 +73,7 @@ class NoKeys extends MemoryDataKeys {
 }
 
 describe('sealed events', () => {
-  it('of today can be read for ever', async () => {
+  it('stay readable in today’s stored form', async () => {
     const keys = new MemoryDataKeys();
     keys.set('0'.repeat(26), keyOf('0'.repeat(26)));
     const stored = {
@@ -92,7 +92,7 @@ describe('sealed events', () => {
     expect(dataOf(read)).to.deep.equal({ ...open, reason: 'Conta de Maria encerrada' });
   });
 
-  it('read as erased by readers that need no personal data, which fetch no key, and are opened for others later', async () => {
+  it('are decoded as erased, without fetching a key, for readers that need no personal data, and can be opened later', async () => {
     const [event] = await new JsonEventCodec(new MemoryDataKeys()).encode(appendOf(created()));
     const recorded = [recordedAs(event as NewEvent)];
     const away = new JsonEventCodec(new NoKeys());
@@ -107,11 +107,11 @@ describe('sealed events', () => {
     await closedCodec(reader).decode(same);
     const [open] = await reader.decode(same);
     expect(dataOf(open)).to.deep.equal(created().data);
-    // What is at hand is not closed again.
+    // The reader has this event decoded already, so it is not erased again.
     expect(await closedCodec(reader).decode(same)).to.deep.equal([open]);
   });
 
-  it('are not opened in another stream, as another type, or changed', async () => {
+  it('can’t be opened in another stream, as another type, or after a change', async () => {
     const keys = new MemoryDataKeys();
     const [event] = await new JsonEventCodec(keys).encode(appendOf(created()));
     const recorded = recordedAs(event as NewEvent);
@@ -137,7 +137,7 @@ describe('sealed events', () => {
     ]);
   });
 
-  it('need no key if they hold nothing personal', async () => {
+  it('need no key if they contain no personal data', async () => {
     const none = { name: null, document: null, email: null, phone: null };
     const codec = new JsonEventCodec(new NoKeys());
     const events = [created({ customer: none, metadata: {} }), expired()];
@@ -151,7 +151,7 @@ describe('sealed events', () => {
     }
   });
 
-  it('are neither written nor read while keys are unavailable', async () => {
+  it('can be neither encoded nor decoded while keys are unavailable', async () => {
     const [event] = await new JsonEventCodec(new MemoryDataKeys()).encode(appendOf(created()));
     const away = new JsonEventCodec(new NoKeys());
     const failures = await Promise.allSettled([
@@ -163,7 +163,7 @@ describe('sealed events', () => {
     );
   });
 
-  it('are erased if their key is lost, and back with the key', async () => {
+  it('are decoded as erased if their key is missing, and become readable again with the key', async () => {
     const keys = new MemoryDataKeys();
     const [event] = await new JsonEventCodec(keys).encode(appendOf(created()));
     const codec = new JsonEventCodec(new MemoryDataKeys());
@@ -174,7 +174,7 @@ describe('sealed events', () => {
     expect(dataOf(back)).to.deep.equal(created().data);
   });
 
-  it('are erased if their key is lost and the owner has a new one; later ones are not', async () => {
+  it('are decoded as erased if their key was replaced, while later events stay readable', async () => {
     const [lost, keys] = [new MemoryDataKeys(), new MemoryDataKeys()];
     const before = await new JsonEventCodec(lost).encode(appendOf(created()));
     const after = await new JsonEventCodec(keys).encode(appendOf(created(), { isCreation: false }));
@@ -183,7 +183,7 @@ describe('sealed events', () => {
     expect(decoded.map(dataOf)).to.deep.equal([{ ...created().data, customer: none, metadata: {} }, created().data]);
   });
 
-  it('are unreadable, not erased, whichever byte is changed', async () => {
+  it('are unreadable, not erased, if any byte changes', async () => {
     const keys = new MemoryDataKeys();
     const [event] = await new JsonEventCodec(keys).encode(appendOf(created()));
     const recorded = recordedAs(event as NewEvent);
@@ -200,7 +200,7 @@ describe('sealed events', () => {
     expect(new Set(decoded.map(reasonOf))).to.deep.equal(new Set(['ChargeCreated: Error while decoding']));
   });
 
-  it('bring a new key only if they begin the stream of the key’s owner', async () => {
+  it('carry a new key only in the append that creates the stream of the key’s owner', async () => {
     const keys = new TravellingKeys();
     const codec = new JsonEventCodec(keys);
     const keyOf = async (over: Partial<EventsToEncode<PaymentEvent>>) =>
@@ -212,7 +212,7 @@ describe('sealed events', () => {
     expect(await keyOf({}), 'as there is a key now').to.equal(undefined);
   });
 
-  it('that were read back prove that their key is stored', async () => {
+  it('confirm, when read back, that their key is stored', async () => {
     const keys = new TravellingKeys();
     const codec = new JsonEventCodec(keys);
     const [event] = await codec.encode(appendOf(created()));
@@ -221,7 +221,7 @@ describe('sealed events', () => {
     expect(keys.stored.map(({ owner }) => owner)).to.deep.equal([PAYMENT_ID]);
   });
 
-  it('are created even if the owner has a key already, of an append that never was', async () => {
+  it('are created even if the owner already has a key from an append that failed', async () => {
     const log = await createPostgresEventLog();
     const pool = new PgPool(connectionConfig(log.connectionString, 'test'), 2, () => undefined);
     const keyring = new SecretsKeyring([TEST_SECRETS_KEY]);

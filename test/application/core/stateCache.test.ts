@@ -1,4 +1,4 @@
-// Which states stay in memory when there are many tenants.
+// Which states stay cached when there are many tenants.
 import { expect } from 'chai';
 import { StateCache } from '../../../application/core/stateCache.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -7,14 +7,14 @@ import { KEYRING } from '../../../domain/keyring/keyring.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 
 const ACCOUNTS = 10_000;
-/** As many bytes as an account's settings have. */
+/** The size of an account’s settings in bytes. */
 const SETTINGS = 'x'.repeat(1_400);
 const account = (n: number) => ACCOUNT.stream(`a${n}` as AccountId);
 const keyring = (n: number) => KEYRING.stream(`a${n}` as AccountId);
 const payment = (n: number) => PAYMENT.stream(`p${n}` as PaymentId);
 
 describe('the cache of states', () => {
-  it('keeps 10,000 accounts and their keyrings in turn, whatever payments come between', () => {
+  it('keeps 10,000 accounts and their keyrings, however many payments are cached in between', () => {
     const cache = new StateCache();
     const missing: StreamName[] = [];
     for (let round = 0; round < 3; round++)
@@ -29,11 +29,11 @@ describe('the cache of states', () => {
           }
         for (let i = 0; i < 5; i++) cache.set(payment(5 * (round * ACCOUNTS + n) + i), { state: n, revision: 3 });
       }
-    expect(missing).to.have.length(2 * ACCOUNTS); // each once, the first time
+    expect(missing).to.have.length(2 * ACCOUNTS); // Each was missing only the first time.
     expect(cache.get(account(7))?.revision).to.equal(100);
   });
 
-  it('keeps fewer states the longer their streams are, and the newest longest', () => {
+  it('keeps fewer states of longer streams, and evicts the oldest first', () => {
     const held = (revision: number): number => {
       const cache = new StateCache();
       for (let n = 0; n < 20_000; n++) cache.set(payment(n), { state: n, revision });
@@ -46,14 +46,14 @@ describe('the cache of states', () => {
     expect(long).to.be.within(100, 500);
   });
 
-  it('keeps fewer accounts if their settings are long', () => {
+  it('keeps fewer accounts if their settings are large', () => {
     const cache = new StateCache();
     for (let n = 0; n < 2_000; n++) cache.set(account(n), { state: 'x'.repeat(30_000), revision: 1 });
     const kept = Array.from({ length: 2_000 }, (_, n) => cache.peek(account(n))).filter((one) => one !== undefined);
     expect(kept.length).to.be.within(500, 1_000);
   });
 
-  it('forgets one stream, and all', () => {
+  it('removes a single stream, or all', () => {
     const cache = new StateCache();
     for (const stream of [account(1), keyring(1), payment(1)]) cache.set(stream, { state: null, revision: 0 });
     cache.delete(account(1));

@@ -1,9 +1,9 @@
-// The bound of a cache, and which entries it keeps.
+// The size limit of a cache, and which entries it evicts.
 import { expect } from 'chai';
 import { boundedCache } from '../../../application/ports/boundedCache.ts';
 
 describe('a bounded cache', () => {
-  it('keeps so many entries, those used last', () => {
+  it('keeps the most recently used entries up to its limit', () => {
     const gone: string[] = [];
     const cache = boundedCache<string, number>(2, { dispose: (_, key) => void gone.push(key) });
     cache.set('a', 1).set('b', 2);
@@ -15,7 +15,7 @@ describe('a bounded cache', () => {
     expect([cache.size, gone]).to.deep.equal([0, ['b', 'a', 'c']]);
   });
 
-  it('replaces an entry in its place', () => {
+  it('replaces an existing entry without evicting another', () => {
     const cache = boundedCache<string, number>(2);
     cache.set('a', 1).set('b', 2).set('a', 3);
     expect([cache.size, cache.get('a'), cache.get('b')]).to.deep.equal([2, 3, 2]);

@@ -6,7 +6,7 @@ import { HmacKey } from '../../../application/ports/hmac.ts';
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength }).map((one) => one.toWellFormed());
 
 describe('an HMAC from one-shot hashes', () => {
-  it('is that of Node, for every key and text (law)', () => {
+  it('equals Node’s HMAC for every key and text (law)', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), text(300), (bytes, message) => {
         const [key, node] = [new HmacKey(Buffer.from(bytes)), createHmac('sha256', bytes).update(message)];
@@ -18,7 +18,7 @@ describe('an HMAC from one-shot hashes', () => {
     );
   });
 
-  it('is that of bytes given as latin1, for long texts too', () => {
+  it('equals Node’s HMAC for latin1 bytes and long texts', () => {
     const key = new HmacKey(Buffer.alloc(64, 3));
     for (const length of [1, 64, 5_000, 40_000, 10]) {
       const bytes = Buffer.alloc(length, 'ÿé\u0000', 'latin1');

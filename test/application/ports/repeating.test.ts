@@ -1,4 +1,4 @@
-// The timer loop: rounds never overlap or pile up, errors don't end it, and stopping waits for the round that runs.
+// The timer loop: rounds never overlap or queue up, errors don’t end it, and stopping waits for the current round.
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ const EVERY_MS = 1_000;
 describe('repeating', () => {
   let loop: Repeating;
   let begun: number;
-  /** Ends the round that runs. */
+  /** Ends the current round. */
   let end: PromiseWithResolvers<void>;
   const errors: string[] = [];
   const start = (): void => {
@@ -30,7 +30,7 @@ describe('repeating', () => {
     else end.resolve();
     await turn();
   };
-  /** Whether the promise is settled by now. */
+  /** Returns whether the promise is already settled. */
   const isOver = async (promise: Promise<void>): Promise<boolean> => {
     let over = false;
     void promise.then(() => {
@@ -47,19 +47,19 @@ describe('repeating', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('begins a round each time the interval has passed', async () => {
+  it('starts a round after each interval', async () => {
     expect(await pass(EVERY_MS - 1)).to.equal(0);
     expect(await pass(1)).to.equal(1);
     await finish();
     expect(await pass(EVERY_MS)).to.equal(2);
   });
-  it('drops the beats that come while a round runs', async () => {
+  it('skips intervals that end during a round', async () => {
     expect(await pass(5 * EVERY_MS)).to.equal(1);
     await finish();
     expect(begun).to.equal(1);
     expect(await pass(EVERY_MS)).to.equal(2);
   });
-  it('reports what a round throws, at once or later, and goes on', async () => {
+  it('reports synchronous and asynchronous errors of a round and continues', async () => {
     await pass(EVERY_MS);
     await finish(new Error('later'));
     await loop.stop();
@@ -75,7 +75,7 @@ describe('repeating', () => {
     expect(await pass(EVERY_MS)).to.equal(3);
     expect(errors).to.deep.equal(['later', 'at once', 'at once']);
   });
-  it('begins a round when asked to, and one more after the one that runs, however often it is asked', async () => {
+  it('starts a round on request, and one more after the current round for any number of requests', async () => {
     const first = loop.now();
     const others = [loop.now(), loop.now()];
     expect(begun).to.equal(1);
@@ -85,7 +85,7 @@ describe('repeating', () => {
     await finish();
     expect([await isOver(Promise.all(others).then(() => undefined)), begun]).to.deep.equal([true, 2]);
   });
-  it('begins a round sooner, at the earliest time that was asked for, and none for a time after the next beat', async () => {
+  it('starts a round early at the earliest requested time, and ignores requests after the next interval', async () => {
     loop.within(EVERY_MS);
     loop.within(300);
     loop.within(200);
@@ -96,14 +96,14 @@ describe('repeating', () => {
     expect(await pass(EVERY_MS - 201)).to.equal(1);
     expect(await pass(1)).to.equal(2);
   });
-  it('begins a round after the one that runs when its earlier time comes meanwhile', async () => {
+  it('starts a round after the current one if an earlier time was requested during it', async () => {
     await pass(EVERY_MS);
     loop.within(-1);
     expect(await pass(1)).to.equal(1);
     await finish();
     expect(begun).to.equal(2);
   });
-  it('stops when the round that runs has ended, and the one that was asked for', async () => {
+  it('stops after the current round and the requested one have ended', async () => {
     await pass(EVERY_MS);
     void loop.now();
     const stopped = loop.stop();
