@@ -1,4 +1,4 @@
-// What the processes of dispute cases answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the processes for dispute cases to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, DAY_BEFORE, job, REVISION, timer } from '../../support/reactionLog.ts';
 import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
 
@@ -8,7 +8,7 @@ const told = [job('tellPayment', CASE)];
 const taken = [job('takeOwedReports', { paymentId: PAYMENT_ID })];
 const answered = [clear('remindOfDeadline', CASE_ID)];
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   caseTelling: {
     'case opened': told,
@@ -27,7 +27,7 @@ export const ANSWERS: Answers = {
     'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],
     'dispute resolved': taken,
     'held let pass': taken,
-    // What the bank reported during the review had to wait, and the operator may be at a terminal, which reaches no bank.
+    // Reports that arrive during the review have to wait, and the operator may use a terminal, which can’t reach the bank.
     'case ReviewApproved': taken,
     'case ReviewRefused': taken,
   },
@@ -52,5 +52,5 @@ export const ANSWERS: Answers = {
   },
 };
 
-/** Of the names in the log: what endpoints are told of. */
+/** The events in the log for which endpoints receive messages. */
 export const TOLD: readonly string[] = ['dispute opened', 'dispute updated', 'dispute settled', 'dispute resolved'];

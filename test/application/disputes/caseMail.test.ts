@@ -1,4 +1,4 @@
-// What the mails about a dispute case say, and of what (Q7).
+// The text of the emails about a dispute case, and the events that send one (Q7).
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -15,17 +15,17 @@ const PUBLIC_URL = 'https://pay.example.com';
 const CHARGE: DisputedCharge = { metadata: {}, method: null, hasEnded: false };
 const mailOf = (type: MedCaseEvent['type'], medCase: MedCase, charge: Partial<DisputedCharge> = {}) =>
   caseMail(type, medCase, { ...CHARGE, ...charge }, PUBLIC_URL);
-/** Its first sentences: what follows the greeting. */
+/** Returns the first sentences after the greeting. */
 const sentenceOf = (type: MedCaseEvent['type'], medCase: MedCase): string | undefined =>
   mailOf(type, medCase)?.text.split('\n\n')[1];
-/** The lines of an opened case's mail that list its facts. */
+/** Returns the lines of the email for an opened case that list the case’s facts. */
 const factsOf = (terms: Partial<CaseTerms>, charge: Partial<DisputedCharge>): readonly string[] =>
   mailOf('MedCaseOpened', opened(terms), charge)!.text.split('\n\n')[2]!.split('\n');
 const FACTS = `Disputa: med_${CASE_ID}\nCobrança: ch_${PAYMENT_ID}\nValor: R$ 123,45\nMotivo: fraud`;
 const GUIDE = `${PUBLIC_URL}/docs/disputes?lang=pt`;
 
-describe('a mail about a dispute case', () => {
-  it('has subject, sentence and facts, as text and as HTML', () => {
+describe('an email about a dispute case', () => {
+  it('has a subject, a sentence and facts, as text and as HTML', () => {
     const { subject, text, html } = mailOf('MedCaseOpened', opened())!;
     const sentence =
       'O pagador contesta R$ 123,45 da cobrança. O valor retido até o resultado da disputa é de R$ 123,45. O prazo de resposta não foi informado. Você pode contestar, aceitar e anexar provas.';
@@ -35,7 +35,7 @@ describe('a mail about a dispute case', () => {
     expect(html).to.include(`Disputa: <strong>med_${CASE_ID}</strong><br>`);
     expect(html).to.include(`<p><a href="${GUIDE}">Como responder a uma disputa</a></p>`);
   });
-  it('names the order by the number that the merchant gave it, and by the description', () => {
+  it('shows the merchant’s order number and description', () => {
     const description = 'Two coffees';
     for (const [metadata, lines] of [
       [{ order_id: 'A-1001', description }, ['Pedido: A-1001', 'Descrição: Two coffees']],
@@ -47,7 +47,7 @@ describe('a mail about a dispute case', () => {
     ] as const)
       expect(factsOf({}, { metadata }).slice(2, -2), JSON.stringify(metadata)).to.deep.equal(lines);
   });
-  it('names the reason: what the payer says happened, and the bank’s words', () => {
+  it('shows the payer’s reason and the bank’s text', () => {
     for (const [reason, method, line] of [
       ['Never arrived', 'scam', 'Motivo: golpe: Never arrived'],
       ['Never arrived', 'other', 'Motivo: Never arrived'],
@@ -59,7 +59,7 @@ describe('a mail about a dispute case', () => {
     ] as const)
       expect(factsOf({ reason }, { method }).at(-1)).to.equal(line);
   });
-  it('shows texts of others as one short line, which is no markup', () => {
+  it('shows foreign text as one short line without markup', () => {
     const reason = 'a\r\nBcc: x@example.com\u202eb\u0000<img src="x">&\'';
     const metadata = { description: `${'é'.repeat(201)}` };
     const { text, html } = mailOf('MedCaseOpened', opened({ reason }), { metadata })!;
@@ -68,7 +68,7 @@ describe('a mail about a dispute case', () => {
     expect(text.split('\n')).to.include(`Descrição: ${'é'.repeat(200)}…`);
     expect(factsOf({}, { metadata: { description: 'é'.repeat(200) } })[2]).to.equal(`Descrição: ${'é'.repeat(200)}`);
   });
-  it('of any texts has as many lines as facts (law)', () => {
+  it('has as many lines as facts for any text (law)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
         const facts = factsOf({ reason: text }, { metadata: { order_id: text, description: text } });
@@ -78,20 +78,20 @@ describe('a mail about a dispute case', () => {
       }),
     );
   });
-  it('is marked as a test in the test mode alone', () => {
+  it('is marked as a test only in test mode', () => {
     expect(mailOf('MedCaseOpened', opened({ mode: 'live' }))?.subject).to.equal('Nova disputa aberta: R$ 123,45');
   });
-  it('shows large amounts grouped, and other currencies by their symbol', () => {
+  it('groups the digits of large amounts and uses the symbol of other currencies', () => {
     const amount = toMinor(123_456_789);
     expect(mailOf('MedCaseOpened', opened({ amount }))?.subject).to.match(/: R\$ 1\.234\.567,89$/);
     expect(mailOf('MedCaseOpened', opened({ amount, currency: 'EUR' }))?.subject).to.match(/: € 1\.234\.567,89$/);
   });
-  it('of a reported amount that is not the charge’s says that nothing was held', () => {
+  it('says that nothing was held if the reported amount differs from the charge’s', () => {
     expect(sentenceOf('MedCaseOpened', opened(OF_OTHER_AMOUNT))).to.match(
       /^O pagador contesta R\$ 123,45 da cobrança\. O valor informado difere do valor da cobrança; por isso nada foi retido\. /,
     );
   });
-  it('names the disputed and the held amount, where they are a part of the charge or differ', () => {
+  it('shows the disputed amount and the held amount', () => {
     for (const [amount, held, amounts] of [
       [5_000, 5_000, ['R$ 50,00', 'R$ 50,00']],
       [12_345, 5_000, ['R$ 123,45', 'R$ 50,00']],
@@ -102,13 +102,13 @@ describe('a mail about a dispute case', () => {
       expect(sentenceOf('MedCaseDeadlineNeared', medCase)).to.include(` à disputa de ${amounts[0]}. `);
     }
   });
-  it('of a case that has ended since it opened asks for no answer', () => {
+  it('does not ask for a response if the case has already ended', () => {
     const part = opened({ amount: toMinor(5_000), held: toMinor(5_000) });
     expect(mailOf('MedCaseOpened', part, { hasEnded: true })?.text.split('\n\n')[1]).to.equal(
       'O pagador contesta R$ 50,00 da cobrança. O valor retido até o resultado da disputa é de R$ 50,00.',
     );
   });
-  it('tells the deadline in the time of Brasília', () => {
+  it('shows the deadline in Brasília time', () => {
     const medCase = opened({ responseDeadline: parseTimestamp('2026-11-25T02:30:00.000Z') });
     const deadline = 'Prazo de resposta: 24/11/2026, 23:30 (horário de Brasília).';
     expect(sentenceOf('MedCaseDeadlineNeared', medCase)).to.equal(
@@ -137,7 +137,7 @@ describe('a mail about a dispute case', () => {
     ],
   ];
   for (const [moneyOutcome, held, notHeld] of outcomes)
-    it(`of the outcome ${moneyOutcome} says where the money went, if any was held`, () => {
+    it(`says where the money went for the outcome ${moneyOutcome}, if any was held`, () => {
       for (const type of ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'] as const) {
         const ended = { ...opened(), moneyOutcome };
         expect(mailOf(type, ended)?.subject).to.equal('[teste] Resultado da disputa: R$ 123,45');
@@ -145,13 +145,13 @@ describe('a mail about a dispute case', () => {
         expect(sentenceOf(type, { ...opened(OF_OTHER_AMOUNT), moneyOutcome })).to.equal(`Resultado: ${notHeld}.`);
       }
     });
-  it('of a hold that an operator decided names the amount', () => {
+  it('shows the amount of a hold that an operator decided', () => {
     const settled = { ...opened({ amountMismatch: true }), held: toMinor(123_456) };
     expect(sentenceOf('MedCaseSettled', settled)).to.equal(
       'Após uma análise, R$ 1.234,56 foram retidos até o resultado da disputa.',
     );
   });
-  it('is sent of nothing else', () => {
+  it('is not sent for other events', () => {
     for (const type of [
       'MedCaseAppealed',
       'MedCaseEvidenceConfirmed',

@@ -1,4 +1,4 @@
-// Operators open and rule cases of connections that report no disputes (issue 20, item 9).
+// Operators open and rule cases for connections that don’t report disputes (issue 20, item 9).
 import { expect } from 'chai';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { openCaseByHand, ruleCaseByHand } from '../../../application/disputes/casesByHand.ts';
@@ -15,7 +15,7 @@ import { incoming, plain, SETTLED_AT } from '../../support/samples.ts';
 
 const BY = { actor: 'operator:ana', requestId: null } as const;
 
-describe('dispute cases by hand, on Postgres', () => {
+describe('dispute cases entered by operators, on Postgres', () => {
   let core: Core;
   before(async () => {
     core = await openCore();
@@ -51,7 +51,7 @@ describe('dispute cases by hand, on Postgres', () => {
     ruleCaseByHand(needs())(id, { result, returnedToPayer: returned === null ? null : toMinor(returned) }, BY);
   const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).slice(3).map(({ type }) => type);
 
-  it('opens one with a deadline, once; the merchant answers it; agreed: lost, with the payer’s part', async () => {
+  it('open once with a deadline, accept an appeal and, when ruled as agreed, are lost with the payer’s share', async () => {
     const id = await paid();
     const medCase = await opened(id);
     expect(medCase).to.deep.include({ status: 'open', held: 12_345, settling: null });
@@ -68,7 +68,7 @@ describe('dispute cases by hand, on Postgres', () => {
     expect(await rule(caseId, 'agreed', 345)).to.include({ code: 'case_not_open' });
     expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionDisputeResolved', 'TransactionDisputeReturned']);
   });
-  it('disagreed: the merchant has its money, and another case can be opened', async () => {
+  it('return the money to the merchant when ruled as disagreed, and another case can open', async () => {
     const id = await paid();
     const { terms } = await opened(id);
     expect(await rule(terms.caseId, 'disagreed')).to.include({
@@ -77,11 +77,11 @@ describe('dispute cases by hand, on Postgres', () => {
     });
     expect((await opened(id)).terms.caseId).not.to.equal(terms.caseId);
   });
-  it('another amount is a mismatch (Q1)', async () => {
+  it('become a mismatch if the amount differs (Q1)', async () => {
     const done = await open(await paid(), 5);
     expect(done).to.deep.include({ status: 'open', held: 0, settling: 'awaited' });
   });
-  it('completes an opening that was interrupted, as it was asked first', async () => {
+  it('are completed with the original terms after an interrupted opening', async () => {
     const id = await paid();
     core.spies.beforeAppend = async (stream: string) => {
       if (stream.startsWith(MED_CASE.category)) throw new Error('killed');
@@ -92,7 +92,7 @@ describe('dispute cases by hand, on Postgres', () => {
     expect(done).to.deep.include({ status: 'open', held: 12_345 });
     expect((done as MedCase).terms.reason).to.equal('letter of the bank');
   });
-  it('rejects test payments, providers that report disputes, and impossible amounts', async () => {
+  it('are rejected for unknown ids, test payments, invalid amounts and providers that report disputes', async () => {
     expect(await open(newId<PaymentId>())).to.include({ code: 'not_found' });
     expect(await rule(newId<MedCaseId>(), 'agreed')).to.include({ code: 'not_found' });
     expect(await open(await paid('test'))).to.include({ code: 'mode_not_allowed' });

@@ -1,5 +1,5 @@
-// Disputes as a provider reports them, with reviews between its reports, deadlines that it tells or not, and files that were confirmed or
-// not (Q1, Q2, Q5, Q6).
+// Disputes reported by a provider: reviews between its reports, its deadlines, and confirmed and unconfirmed evidence files (Q1, Q2, Q5,
+// Q6).
 
 import { expect } from 'chai';
 import { medCaseIdOf } from '../../../application/core/derivedIds.ts';
@@ -50,7 +50,7 @@ const AGREED: BankRuling = {
 };
 const WITHDRAWN: BankRuling = { report: 3, ruling: 'withdrawn', review: false, at: at('16:40:00') };
 
-describe('disputes that a provider reports, on Postgres', () => {
+describe('disputes reported by a provider, on Postgres', () => {
   let core: Core;
   const alerted: string[] = [];
   before(async () => {
@@ -63,7 +63,7 @@ describe('disputes that a provider reports, on Postgres', () => {
     alerted.length = 0;
   });
 
-  /** A charge with its pay code; what is reported of it, and its case then. */
+  /** Returns an open charge with the functions to report disputes for it and to read its case. */
   const issued = async () => {
     const txid = newId<string>();
     const paymentId = await core.openCharge({ txid });
@@ -94,14 +94,14 @@ describe('disputes that a provider reports, on Postgres', () => {
     return charge;
   };
 
-  it('what is reported while an outcome is reviewed is taken up once the review is refused', async () => {
+  it('apply a report that arrived during a review once the review is refused', async () => {
     const { report, review, medCase } = await paid();
     expect((await report({ rulings: [AGREED] })).review).to.include({ result: 'agreed' });
     expect(await report({ rulings: [AGREED, WITHDRAWN] })).to.include({ status: 'open', reports: 2 });
     await review(false);
     expect(await medCase()).to.include({ status: 'closed', ending: 'withdrawn', reports: 3, review: null });
   });
-  it('and contradicts the end once the review is approved: it is recorded, and alerts once', async () => {
+  it('record a report that contradicts an approved review, and alert once', async () => {
     const { report, review, medCase } = await paid();
     await report({ rulings: [AGREED, WITHDRAWN] });
     await review(true);
@@ -110,7 +110,7 @@ describe('disputes that a provider reports, on Postgres', () => {
     expect(await report({ rulings: [AGREED, WITHDRAWN] })).to.include({ status: 'rejected', reports: 3 });
     expect(alerted).to.deep.equal(['contradicting']);
   });
-  it('what the payment is told of a case is the case as it was at each step, however late it is told', async () => {
+  it('record in the payment the case as it was at each step, however late the steps are recorded', async () => {
     const { report, stream, caseId, paymentId } = await paid();
     await report();
     const { accountId } = core.account;
@@ -137,7 +137,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       ['rejected', 'rejected', SETTLED_AT, at('16:30:00')],
     ]);
   });
-  describe('that the payment can’t take (Q10)', () => {
+  describe('if the payment can’t accept the report (Q10)', () => {
     const second = { ...REPORTED, providerCaseId: 'bank-2' };
     const secondOf = (paymentId: PaymentId) => MED_CASE.stream(medCaseIdOf(core.account, 'test', paymentId, 'bank-2'));
     const stateOf = async (paymentId: PaymentId) =>
@@ -152,18 +152,18 @@ describe('disputes that a provider reports, on Postgres', () => {
       await take(...rulings);
       return { ...charge, take };
     };
-    it('waits while another case is open, is recorded once, and opens after an end that leaves money', async () => {
+    it('record it once while another case is open, and open it after that case ends without a loss', async () => {
       const { take, paymentId } = await twoReports([]);
       const owed = await stateOf(paymentId);
       expect([owed.status, 'notTaken' in owed && owed.notTaken?.because]).to.deep.equal(['absent', 'case_open']);
       expect(await take()).to.deep.equal(owed);
       expect(alerted).to.deep.equal([]);
       const won = { ...AGREED, review: false, ruling: 'withdrawn' as const };
-      // The end of the first is told after the second was looked at: the process looks again.
+      // The second report was read before the first case’s end was recorded, so the process looks again.
       await take(won);
       expect(await take(won)).to.include({ status: 'open' });
     });
-    it('never opens after a lost one: it is recorded and alerts, once', async () => {
+    it('never open a case after a lost one: the report is recorded and alerts once', async () => {
       const { take } = await twoReports([]);
       const lost = { ...AGREED, review: false };
       await take(lost);
@@ -173,7 +173,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       }
       expect(alerted).to.deep.equal(['lost_before']);
     });
-    it('waits for a mismatch to be settled, and then opens; the mismatch alerts once', async () => {
+    it('wait until a mismatch is settled, and then open the case; the mismatch alerts once', async () => {
       const charge = await paid();
       const mismatch = { ...REPORTED, amount: toMinor(5) };
       core.provider.cases.set(charge.txid, [mismatch, second]);
@@ -187,7 +187,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       await takeOwedReportsOf(charge.needs)({ paymentId: charge.paymentId });
       expect(await stateOf(charge.paymentId)).to.include({ status: 'open' });
     });
-    it('once it was dismissed, it opens no case', async () => {
+    it('open no case for a dismissed report', async () => {
       const { take, paymentId, needs } = await twoReports([]);
       const lost = { ...AGREED, review: false };
       await take(lost);
@@ -198,14 +198,14 @@ describe('disputes that a provider reports, on Postgres', () => {
       expect(await take(lost)).to.deep.include({ status: 'absent', isDismissed: true });
       expect(await dismissCaseReport(needs)(caseId, 'x', by)).to.include({ code: 'case_not_open' });
     });
-    it('one that the bank gave up holds nothing, though the payment could take it', async () => {
+    it('hold nothing for a report that the bank abandoned, even if the payment could accept it', async () => {
       const charge = await paid();
       await core.commands.execute(MED_CASE, charge.stream, giveUpReport(SETTLED_AT), why(core.account.accountId));
       expect(await charge.report()).to.deep.equal({ status: 'absent', isDismissed: true });
       const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(charge.paymentId));
       expect(state.transaction.status === 'settled' && state.transaction.dispute).to.equal(null);
     });
-    it('a settling whose end the program did not survive is followed by its job, once', async () => {
+    it('complete a settlement by its job, once, if the process crashed before its end', async () => {
       const charge = await paid();
       await charge.report({ amount: toMinor(5) });
       const how = { verdict: 'lost', amount: toMinor(7), reason: 'x', by: 'operator:test', announced: true } as const;
@@ -221,7 +221,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       expect(transaction.status === 'settled' && transaction.dispute).to.include({ moneyOutcome: 'lost', amount: 7 });
     });
   });
-  it('one that overtook its payment is not taken up before that, and then is', async () => {
+  it('throw UnknownAtProvider for a report that arrives before its payment, and open the case after the payment', async () => {
     const { settle, report, medCase } = await issued();
     const failed = await report().catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(UnknownAtProvider);
@@ -229,7 +229,7 @@ describe('disputes that a provider reports, on Postgres', () => {
     await settle();
     expect(await report()).to.include({ status: 'open', reports: 1 });
   });
-  it('the case knows whether the reported amount is the charge’s', async () => {
+  it('record whether the reported amount equals the charge’s', async () => {
     for (const [amount, amountMismatch] of [
       [null, false],
       [toMinor(12_345), false],
@@ -239,13 +239,13 @@ describe('disputes that a provider reports, on Postgres', () => {
       expect(terms).to.deep.include({ amount: amount ?? toMinor(12_345), amountMismatch });
     }
   });
-  it('the deadline is the provider’s, unknown where it says so, and three days where it says nothing', () => {
+  it('use the provider’s deadline, none if it reports “unknown”, and three days if it reports nothing', () => {
     const told = parseTimestamp('2026-11-22T10:00:00.000Z');
     expect(deadlineOf({ ...REPORTED, responseDeadline: told })).to.equal(told);
     expect(deadlineOf({ ...REPORTED, responseDeadline: 'unknown' })).to.equal(null);
     expect(deadlineOf(REPORTED)).to.equal('2026-11-24T15:59:00.000Z');
   });
-  it('webhooks tell of outcomes as the settings of the mode say (Q5)', () => {
+  it('announce outcomes by webhook according to the settings of the mode (Q5)', () => {
     for (const live of [true, false])
       for (const test of [true, false]) {
         const { settings, sandbox } = core.account;
@@ -258,7 +258,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       }
   });
 
-  it('the sweep removes the file of a grant that ended without a confirmation, and never one that was confirmed', async () => {
+  it('lose the files of expired grants without a confirmation, but never confirmed files', async () => {
     const { report, caseId, stream } = await paid();
     await report();
     const [left, kept] = [newId<EvidenceId>(), newId<EvidenceId>()];

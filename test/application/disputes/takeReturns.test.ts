@@ -1,4 +1,4 @@
-// Returns that Quita did not request: by the bank's own app, and by the banks after disputes (rules V9, V10).
+// Returns that Quita did not request: from the bank’s own app, and by the banks after disputes (rules V9, V10).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { medCaseIdOf, returnIdOf } from '../../../application/core/derivedIds.ts';
@@ -119,7 +119,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       at('14:00:00'),
     );
 
-  it('of a settled payment: from the merchant to clearing, once, alerted once; never a refund', async () => {
+  it('of a settled payment debit the merchant and alert once each, and are not refunds', async () => {
     const { take, types, balances, rest, state } = await desk();
     await take(back('a', 2_345));
     await take(back('a', 2_345));
@@ -132,20 +132,20 @@ describe('returns that Quita did not request, on Postgres', () => {
     });
     expect([await rest(), transactionStatus(await state()), alerted]).to.deep.equal([9_000, 'PAID', ['a', 'b']]);
   });
-  it('all of it: the wallet may be negative, and nothing is left to refund', async () => {
+  it('of the full amount can make the balance negative and leave nothing to refund', async () => {
     const { take, balances, decide, rest } = await desk();
     await take(back('a', 12_345));
     expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
     expect(await rest()).to.equal(0);
     expect(await decide(reserve(null))).to.include({ code: 'transaction_not_refundable' });
   });
-  it('a refund can’t exceed what is left', async () => {
+  it('reduce the refundable amount', async () => {
     const { take, decide } = await desk();
     await take(back('a', 2_345));
     expect(await decide(reserve(10_001))).to.include({ code: 'refund_amount_exceeds_remaining' });
     expect(await decide(reserve(10_000))).to.have.property('appended', 1);
   });
-  it('under way or refused: nothing; own refunds and returns are left to their jobs', async () => {
+  it('are ignored while in progress or refused, as are returns that Quita requested itself', async () => {
     const { take, types, decide } = await desk();
     await decide(reserve(345));
     await take(back('a', 5, { status: 'processing' }), back('b', 5, { status: 'refused' }), back(REFUND_ID, 345));
@@ -154,7 +154,7 @@ describe('returns that Quita did not request, on Postgres', () => {
     await other.take(back(returnIdOf(other.paymentId, other.id), 1));
     expect([await other.types(), alerted]).to.deep.equal([[], []]);
   });
-  it('while a dispute holds the money: from the hold first', async () => {
+  it('reduce the hold of an open dispute first', async () => {
     const { take, balances, txid, paymentId, needs, rest } = await desk();
     core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
     await takeProviderCases(needs)(paymentId);
@@ -167,7 +167,7 @@ describe('returns that Quita did not request, on Postgres', () => {
     expect([await balances(), await rest()]).to.deep.equal([ended, 12_000]);
   });
 
-  it('from the hold of a case that is lost then: all of the hold goes to the payer once', async () => {
+  it('of a hold that is then lost leave the whole hold paid to the payer once', async () => {
     const { take, balances, txid, paymentId, needs, medCase } = await desk();
     core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
     await takeProviderCases(needs)(paymentId);
@@ -180,7 +180,7 @@ describe('returns that Quita did not request, on Postgres', () => {
     expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
   });
 
-  describe('after a lost dispute, by somebody in the bank’s own app', () => {
+  describe('from the bank’s own app after a lost dispute', () => {
     const lost = async (how: 'agreed' | 'accepted') => {
       const one = await desk();
       const { txid, paymentId, needs, caseOf } = one;
@@ -195,7 +195,7 @@ describe('returns that Quita did not request, on Postgres', () => {
     };
     const ONCE = { ...FEES, merchant_available: NET - 12_345 };
     for (const how of ['agreed', 'accepted'] as const) {
-      it(`${how}: it carries out the dispute, and the merchant pays once`, async () => {
+      it(`carry out the dispute, and the merchant pays once (${how})`, async () => {
         const { take, balances, rest, types } = await lost(how);
         await take(back('app', 12_345));
         await take(back('app', 12_345));
@@ -206,20 +206,20 @@ describe('returns that Quita did not request, on Postgres', () => {
         ]);
         expect(alerted).to.deep.equal(['app']);
       });
-      it(`${how}: a part of it, and the rest by the banks`, async () => {
+      it(`can cover a part, with the rest returned by the banks (${how})`, async () => {
         const { take, balances } = await lost(how);
         await take(back('app', 345));
         await take(med('a', 12_000));
         expect(await balances()).to.deep.equal(ONCE);
       });
-      it(`${how}: after the banks returned it all, the merchant pays`, async () => {
+      it(`are charged to the merchant if the banks returned everything before (${how})`, async () => {
         const { take, balances } = await lost(how);
         await take(med('a', 12_345), back('app', 345));
         expect(await balances()).to.deep.equal({
           ...{ ...FEES, merchant_available: NET - 12_690, provider_clearing: 345 },
         });
       });
-      it(`${how}: before the banks return it, too: the merchant pays then`, async () => {
+      it(`are charged to the merchant if the banks return everything afterwards (${how})`, async () => {
         const { take, balances } = await lost(how);
         await take(back('app', 345));
         await take(med('a', 12_345), med('a', 12_345));
@@ -232,7 +232,7 @@ describe('returns that Quita did not request, on Postgres', () => {
 
   describe('of a payment that was not credited', () => {
     const HELD = [{ expectedPayerTaxId: LOCKED_TO }, { payer: { name: null, document: null } }] as const;
-    it('held: a part reduces what goes back, and the payment can’t be released any more', async () => {
+    it('reduce the amount of a held payment that goes back, and prevent its release', async () => {
       const { take, balances, decide, giveBack, types, id, state } = await desk(...HELD);
       await take(med('a', 345));
       expect(await balances()).to.deep.equal({ provider_clearing: -12_000, payer_returns: 12_000 });
@@ -251,12 +251,12 @@ describe('returns that Quita did not request, on Postgres', () => {
       ]);
       expect([await balances(), transactionStatus(await state())]).to.deep.equal([{}, 'REFUNDED']);
     });
-    it('held: all of it ends the payment as refunded', async () => {
+    it('of the full held amount make the payment REFUNDED', async () => {
       const { take, balances, state } = await desk(...HELD);
       await take(back('a', 12_345), back('a', 12_345));
       expect([await balances(), transactionStatus(await state())]).to.deep.equal([{}, 'REFUNDED']);
     });
-    it('rejected: only what is left goes back; nothing if all is back', async () => {
+    it('reduce the return of a rejected payment, and replace it if they cover everything', async () => {
       const part = await desk({}, { amount: toMinor(1_000) });
       await part.take(back('a', 400));
       await part.giveBack();
@@ -268,7 +268,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       await all.giveBack();
       expect([core.provider.calls, await all.balances()]).to.deep.equal([[], {}]);
     });
-    it('a return that is under way counted as done', async () => {
+    it('are recorded only when done, if they are Quita’s own return in progress', async () => {
       const { giveBack, types, take, state } = await desk(
         { expectedPayerTaxId: LOCKED_TO },
         { payer: { name: 'X', document: '52998224725' } },
@@ -285,7 +285,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         'REFUNDED',
       ]);
     });
-    it('unreturned: refused, then done after all under the first id', async () => {
+    it('complete a return that was refused first and then done under its original id', async () => {
       const { giveBack, types, take, paymentId, id, balances } = await desk({}, { amount: toMinor(1_000) });
       core.provider.next('returnPayment', { kind: 'refused', reason: 'NAO_REALIZADO' });
       await giveBack();
@@ -295,9 +295,9 @@ describe('returns that Quita did not request, on Postgres', () => {
     });
   });
 
-  describe('by the banks after a dispute that nobody announced', () => {
+  describe('by the banks after an unreported dispute', () => {
     const LOST = ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeUpdated'];
-    it('opens a case of that amount, lost at once, with no rest; once', async () => {
+    it('open a case of that amount that is lost at once, once', async () => {
       const { take, types, balances, rest, state, medCase } = await desk();
       await take(med('a', 345));
       await take(med('a', 345));
@@ -316,7 +316,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         held: 345,
       });
     });
-    it('a second part opens a second case, up to the rest; more is listed and alerted, once', async () => {
+    it('open a case for each part within the refundable rest, and alert once about a larger one', async () => {
       const { take, balances, rest, medCase } = await desk();
       await take(med('a', 345), med('b', 2_000), med('c', 10_001), med('c', 10_001));
       expect(await balances()).to.deep.equal({ ...FEES, provider_clearing: -10_000, merchant_available: NET - 2_345 });
@@ -325,7 +325,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       await take(med('a', 345), med('b', 2_000), med('c', 10_001));
       expect([await rest(), alerted]).to.deep.equal([10_000, ['exceeds_rest']]);
     });
-    it('waits for a refund under way; a failed one leaves the amount', async () => {
+    it('wait for a pending refund, and use its amount if it fails', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(10_000));
       const error = await take(med('a', 12_345)).catch((thrown: unknown) => thrown);
@@ -334,7 +334,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       await take(med('a', 12_345));
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
     });
-    it('that waits does not keep another return from being recorded', async () => {
+    it('don’t delay another return while they wait', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(10_000));
       const both = [med('a', 12_345), back('b', 345)];
@@ -342,7 +342,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       const reserved = { refunds_in_transit: 10_000, merchant_available: NET - 10_345 };
       expect(await balances()).to.deep.equal({ ...FEES, ...reserved, provider_clearing: -12_000 });
     });
-    it('of a refunded payment: listed, nothing moves', async () => {
+    it('are only alerted if the payment is already refunded', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(null));
       await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
@@ -350,7 +350,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
       expect(alerted).to.deep.equal(['refunded']);
     });
-    it('ends a case that is open, once, and is a part of what a lost case took', async () => {
+    it('end an open case once and count toward the amount of a lost case', async () => {
       const { take, txid, paymentId, needs, balances, medCase, caseOf } = await desk();
       core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
       await takeProviderCases(needs)(paymentId);
@@ -377,7 +377,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         return { ...one, settle };
       };
       for (const verdict of ['held', 'lost'] as const)
-        it(`${verdict}: the merchant pays the rest from the balance, and can’t refund it any more`, async () => {
+        it(`debit the rest from the merchant’s balance and reduce the refundable rest (${verdict})`, async () => {
           const { take, balances, rest, settle, medCase } = await disputed();
           await settle(verdict);
           await take(med('a', 6_000));
@@ -389,7 +389,7 @@ describe('returns that Quita did not request, on Postgres', () => {
           expect(await medCase('bank')).to.include({ status: 'rejected', returnedToPayer: 6_000 });
           expect((await medCase('a')).status).to.equal('absent');
         });
-      it('what exceeds the refundable rest is the platform’s', async () => {
+      it('debit the platform for any amount above the refundable rest', async () => {
         const { take, balances, decide, settle, rest } = await disputed();
         await decide(reserve(2_000));
         await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
@@ -402,7 +402,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         expect(await rest()).to.equal(0);
       });
       for (const isPaid of [false, true])
-        it(`waits for a refund under way, which is then ${isPaid ? 'paid' : 'rejected'}`, async () => {
+        it(`wait for a pending refund that is then ${isPaid ? 'paid' : 'rejected'}`, async () => {
           const { take, balances, decide, txid, paymentId, needs } = await desk();
           await decide(reserve(5_000));
           core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
@@ -416,7 +416,7 @@ describe('returns that Quita did not request, on Postgres', () => {
           const lost = { provider_clearing: 5_000, disputes: -5_000 };
           expect(await balances()).to.deep.equal({ ...paid, ...(isPaid && lost) });
         });
-      it('in several parts, before and after an operator counts a part as lost: the same in any order', () =>
+      it('have the same result in any order of several parts and an operator’s loss verdict', () =>
         fc.assert(
           fc.asyncProperty(fc.shuffledSubarray([0, 1_345, 2_000, 4_000], { minLength: 4 }), async (parts) => {
             const { take, balances, rest, settle } = await disputed();
@@ -426,7 +426,7 @@ describe('returns that Quita did not request, on Postgres', () => {
           }),
           { numRuns: 48 },
         ));
-      it('and the bank’s ruling about all of it: the same in any order, and no contradiction', () =>
+      it('have the same result in any order with the bank’s ruling, and cause no contradiction', () =>
         fc.assert(
           fc.asyncProperty(
             fc.shuffledSubarray(['settle', 'rule', 1_345, 2_000] as const, { minLength: 4 }),
@@ -449,7 +449,7 @@ describe('returns that Quita did not request, on Postgres', () => {
           { numRuns: 48 },
         ));
     });
-    it('after the merchant accepted the case: what it took goes to the payer', async () => {
+    it('pay out the hold of a case that the merchant accepted', async () => {
       const { take, txid, paymentId, needs, balances, caseOf } = await desk();
       core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
       await takeProviderCases(needs)(paymentId);

@@ -1,4 +1,4 @@
-// Orders that an institution answers with 404 for ever: an operator enters their outcome, and Quita goes on (rule V9).
+// Orders that an institution answers with 404 permanently: an operator enters their outcome, and Quita continues (rule V9).
 import { expect } from 'chai';
 import {
   enterOrderOutcome,
@@ -93,7 +93,7 @@ describe('orders without an answer, on Postgres', () => {
   };
   const REFUND_REF = { kind: 'refund', refundId: REFUND_ID } as const;
 
-  it('a refund is listed after a day; refused, its money is back, and a later confirmation is recorded', async () => {
+  it('list a refund after a day, return its money if refused, and record a later confirmation', async () => {
     const { id, run, outcome } = await refunded();
     const askedAt = SETTLED_AT;
     expect([await list(id), await enter(REFUND_REF, 'refused')]).to.deep.equal([[], 'invalid_request']);
@@ -115,7 +115,7 @@ describe('orders without an answer, on Postgres', () => {
     await run();
     expect((await core.eventsOf(PAYMENT.stream(id))).at(-1)?.type).to.equal('TransactionRefundConfirmedLate');
   });
-  it('a refund that is done is completed, by the operator', async () => {
+  it('complete a refund that an operator enters as done', async () => {
     const { id, run, outcome } = await refunded();
     dayLater();
     expect(await enter(REFUND_REF, 'done')).to.equal(true);
@@ -124,7 +124,7 @@ describe('orders without an answer, on Postgres', () => {
     const [entered] = (await core.eventsOf(REFUND.stream(REFUND_ID))).filter(({ type }) => type.endsWith('Entered'));
     expect(entered?.data).to.include({ by: 'operator:ana', reason: 'asked the bank', outcome: 'done' });
   });
-  it('a return is listed since it was ordered, and ends as entered; its job then does nothing', async () => {
+  it('list a return one day after its order and end it as entered, after which its job does nothing', async () => {
     const { id, pix } = await paid(100);
     const { commands, accounts, provider: providers } = core;
     const alerts = { returnRefused: () => undefined };
@@ -144,8 +144,8 @@ describe('orders without an answer, on Postgres', () => {
     expect([incomingPayments[0]?.outcome, core.provider.calls]).to.deep.equal(['unreturned', []]);
     expect(await enter({ ...ref, endToEndId: 'other' }, 'refused')).to.equal('not_found');
   });
-  describe('two operators at once, with different outcomes', () => {
-    /** Enters both in two processes, each of which decides before the other one appends. */
+  describe('with different outcomes from two concurrent operators', () => {
+    /** Enters both outcomes in two processes. Each one decides before the other one appends. */
     const both = async (ref: OrderRef) => {
       const met = Promise.withResolvers<void>();
       let waiting = 0;
@@ -161,7 +161,7 @@ describe('orders without an answer, on Postgres', () => {
         type.endsWith('Entered') && 'outcome' in data ? [data.outcome] : [],
       );
 
-    it('of a refund: one is recorded, and the money moves by it', async () => {
+    it('accept only one outcome of a refund, and its money follows it', async () => {
       const { run, outcome } = await refunded();
       dayLater();
       expect(await both(REFUND_REF)).to.deep.equal(['invalid_request', true]);
@@ -169,7 +169,7 @@ describe('orders without an answer, on Postgres', () => {
       await run();
       expect([recorded.length, await outcome()]).to.deep.equal([1, recorded[0] === 'done' ? 'completed' : 'failed']);
     });
-    it('of a return: one is recorded', async () => {
+    it('accept only one outcome of a return', async () => {
       const { id, pix } = await paid(100);
       const { commands, accounts, provider: providers } = core;
       const alerts = { returnRefused: () => undefined };
@@ -183,7 +183,7 @@ describe('orders without an answer, on Postgres', () => {
       const ended = (await transactionOf(id)).incomingPayments[0]?.outcome;
       expect([recorded.length, ended]).to.deep.equal([1, recorded[0] === 'done' ? 'returned' : 'unreturned']);
     });
-    it('of a payout: one is recorded', async () => {
+    it('accept only one outcome of a payout', async () => {
       const { accountId } = core.account;
       const payoutId = newId<PayoutId>();
       const stream = PAYOUT.stream(payoutId);
@@ -197,7 +197,7 @@ describe('orders without an answer, on Postgres', () => {
       expect([recorded.length, state.status]).to.deep.equal([1, recorded[0] === 'done' ? 'paid' : 'failed']);
     });
   });
-  it('an order of the sandbox is refused, and so is a blank reason', async () => {
+  it('reject an outcome in the sandbox and a blank reason', async () => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
     const { commands, accounts, provider: providers } = core;
