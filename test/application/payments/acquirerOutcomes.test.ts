@@ -1,4 +1,4 @@
-// What acquirers tell of a payment besides money, and notifications of it.
+// What acquirers report about a payment besides money, and the notifications of it.
 
 import { expect } from 'chai';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
@@ -46,7 +46,7 @@ const CHARGEBACK: ProviderCase = {
   rulings: [],
 };
 
-describe('what acquirers tell, on Postgres', () => {
+describe('acquirer reports, on Postgres', () => {
   let core: Core;
   let take: (id: PaymentId) => Promise<void>;
   let settler: Settler;
@@ -66,7 +66,7 @@ describe('what acquirers tell, on Postgres', () => {
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
-  /** Payable by card, or by card and boleto; `issued`: what of them our record knows by now. */
+  /** Returns a payment by card, or by card and boleto. `issued` lists the methods whose instruments are recorded. */
   const open = async (
     methods: readonly ('CREDIT_CARD' | 'BOLETO')[] = ['CREDIT_CARD'],
     issued: readonly ('CREDIT_CARD' | 'BOLETO')[] = methods,
@@ -102,7 +102,7 @@ describe('what acquirers tell, on Postgres', () => {
     transactionStatus(assertExists((await core.commands.load(PAYMENT, PAYMENT.stream(id))).state));
 
   describe('takeAcquirerFacts', () => {
-    it('asks the provider and applies what it tells, in its order, once', async () => {
+    it('asks the provider and applies its facts in order, once', async () => {
       const one = await open(['CREDIT_CARD', 'BOLETO']);
       core.provider.facts.set(one.txid, [
         fact('processing'),
@@ -125,7 +125,7 @@ describe('what acquirers tell, on Postgres', () => {
       ]);
       expect(core.provider.calls).to.deep.equal([`factsOf ${one.txid}`, `factsOf ${one.txid}`]);
     });
-    it('more told later is added', async () => {
+    it('adds facts that are reported later', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('processing')]);
       await take(one.id);
@@ -134,18 +134,18 @@ describe('what acquirers tell, on Postgres', () => {
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionRefused']);
       expect(await statusOf(one)).to.equal('REFUSED');
     });
-    it('a refusal without a reason has one', async () => {
+    it('records a default reason if the acquirer gives none', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('refused')]);
       await take(one.id);
       expect((await told(one)).map(({ data }) => (data as { reason: string }).reason)).to.deep.equal(['declined']);
     });
-    it('nothing told is nothing', async () => {
+    it('does nothing without facts', async () => {
       const one = await open();
       await take(one.id);
       expect(await typesOf(one)).to.deep.equal([]);
     });
-    it('records nothing while the provider does not say; the repeat does', async () => {
+    it('records nothing while the provider does not answer, and applies the facts when repeated', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('processing')]);
       core.provider.next('factsOf', 'unknown');
@@ -154,7 +154,7 @@ describe('what acquirers tell, on Postgres', () => {
       await take(one.id);
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing']);
     });
-    it('killed between two facts: the repeat adds the second', async () => {
+    it('applies the second of two facts when repeated after a crash between them', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
       core.spies.beforeAppend = async (_stream, events) => {
@@ -166,7 +166,7 @@ describe('what acquirers tell, on Postgres', () => {
       await take(one.id);
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionRefused']);
     });
-    it('of a payment that nobody created is a broken invariant', async () => {
+    it('throws if the payment was never created', async () => {
       expect((await thrown(take(newId<PaymentId>()))).message).to.match(/never created/);
     });
   });
@@ -204,28 +204,28 @@ describe('what acquirers tell, on Postgres', () => {
       })({ ...notification.tenant, reference: notification.reference });
     };
 
-    it('of a fact applies what the acquirer reported, and looks for no payment', async () => {
+    it('applies the facts of a fact notification without looking for a payment', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('processing')]);
       await notify(one, {});
       expect([await typesOf(one), handled]).to.deep.equal([['TransactionProcessing'], ['settled']]);
       expect(core.provider.calls).to.deep.equal([`factsOf ${one.txid}`]);
     });
-    it('of a card payment applies the facts first: in flight, then approved', async () => {
+    it('applies the facts of a card payment before it settles the payment', async () => {
       const one = await approved();
       core.provider.facts.set(one.txid, [fact('processing')]);
       await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionSettled']);
       expect([await statusOf(one), handled]).to.deep.equal(['APPROVED', ['settled']]);
     });
-    it('of a fact that comes after its payment changes nothing of that', async () => {
+    it('ignores facts that arrive after the payment was settled', async () => {
       const one = await approved();
       await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
       await notify(one, {});
       expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
     });
-    it('is not handled while the facts are unknown: neither is the payment', async () => {
+    it('neither handles nor settles the notification while the facts are unknown', async () => {
       const one = await approved();
       core.provider.facts.set(one.txid, [fact('processing')]);
       core.provider.next('factsOf', 'unknown');
@@ -235,7 +235,7 @@ describe('what acquirers tell, on Postgres', () => {
       await notify(one, payment);
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionSettled']);
     });
-    it('of a card payment that its chargeback overtook: the chargeback holds what it finds now', async () => {
+    it('applies a chargeback that arrived before its card payment once the payment is settled', async () => {
       const one = await approved();
       core.provider.cases.set(one.txid, [CHARGEBACK]);
       await notify(one, { kind: 'case' });
@@ -248,7 +248,7 @@ describe('what acquirers tell, on Postgres', () => {
       ]);
       expect(await statusOf(one)).to.equal('CHARGEBACK');
     });
-    it('killed between the settlement and the chargeback that overtook it: the repeat holds', async () => {
+    it('opens the chargeback when repeated after a crash between the settlement and the chargeback', async () => {
       const one = await approved();
       core.provider.cases.set(one.txid, [CHARGEBACK]);
       core.spies.beforeAppend = async (_stream, events) => {
@@ -265,7 +265,7 @@ describe('what acquirers tell, on Postgres', () => {
         'TransactionDisputeUpdated',
       ]);
     });
-    it('of a fact that is told before our record knows the instrument is not lost: the creation goes on first', async () => {
+    it('resumes issuing first if a fact arrives before its instrument is recorded', async () => {
       const one = await open(['CREDIT_CARD'], []);
       core.provider.facts.set(one.txid, [fact('refused')]);
       core.provider.next('issue', 'unknown');
@@ -275,13 +275,13 @@ describe('what acquirers tell, on Postgres', () => {
       expect(await typesOf(one)).to.deep.equal(['ChargeInstrumentIssued', 'TransactionRefused']);
       expect(handled).to.deep.equal(['settled']);
     });
-    it('of a payment by a method that is known does not wait for one that is not', async () => {
+    it('does not wait for other methods if the payment’s method has its instrument', async () => {
       const one = await approved(['CREDIT_CARD', 'BOLETO'], ['CREDIT_CARD']);
       await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
       expect(core.provider.calls.filter((call) => call.startsWith('issue '))).to.deep.equal([]);
     });
-    it('of a Pix asks for no facts', async () => {
+    it('does not ask for facts of a Pix', async () => {
       const txid = newId<string>();
       const id = await core.openCharge({ txid });
       core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: 'E-pix' })]);

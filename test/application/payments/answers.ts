@@ -1,10 +1,10 @@
-// What the processes of payments answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the processes for payments to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, job, TOMORROW, timer } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, EXPIRES_AT, PAYMENT_ID } from '../../support/samples.ts';
 
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   instrumentIssuing: {
     'charge created': [{ ...timer('resumeIssuing', PAYMENT_ID, at('13:01:00')), first: true }],
@@ -46,7 +46,7 @@ export const ANSWERS: Answers = {
   },
 };
 
-/** Of the names in the log: what endpoints are told of. */
+/** The events in the log for which endpoints receive messages. */
 export const TOLD: readonly string[] = [
   'returned outside',
   'pix issued',

@@ -1,5 +1,5 @@
-// Cancel against pay against expire: whatever the order of every step of theirs, one wins, the others say so, and money and webhooks
-// agree with it (architecture §4; rules E4, M4, M5). The processes share a store and a provider, and nothing else.
+// Races of cancellation, payment and expiry: in any order of their steps, one of them wins, the others report it, and money and webhooks
+// agree with it (architecture §4; rules E4, M4, M5). The processes share only a store and a provider.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -42,16 +42,16 @@ import {
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
 
-/** `npm run soak -- cancelRaces` plays 10,000. */
+/** `npm run soak -- cancelRaces` runs 10,000. */
 const RUNS = Number(process.env['RACES'] ?? 300);
-/** Of one interleaving; most have a hundred, and a few wait for a command that lost an append and pauses. */
+/** The limit for one interleaving. Most have a hundred steps; some wait for a command that pauses after a conflict. */
 const STEPS_MAX = 20_000;
 const STREAM = PAYMENT.stream(PAYMENT_ID);
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 
 type Step = (what: string) => Promise<void>;
 
-/** Every answer is late, and the first ones may be lost although the thing was done. */
+/** A provider whose every answer is delayed. The first answers can be lost after the action was done. */
 class FarProvider extends FakeProvider {
   readonly #step: Step;
   readonly #lost: boolean[];
@@ -73,7 +73,7 @@ class FarProvider extends FakeProvider {
     const answer = await this.#far('returnPayment', () => super.returnPayment(tenant, back));
     return answer ?? { kind: 'unknown' as const };
   }
-  /** null: it was done, and nobody hears of it. */
+  /** Returns null if the action was done but its answer is lost. */
   async #far<T>(what: string, act: () => Promise<T>): Promise<T | null> {
     await this.#step(`${what} on its way`);
     const answer = await act();
@@ -83,11 +83,11 @@ class FarProvider extends FakeProvider {
 }
 
 interface Story {
-  /** Each in a process of its own, or all in one. */
+  /** Whether each action has its own process, or all share one. */
   readonly apart: boolean;
   readonly paid: 'in time' | 'late';
   readonly amount: 'right' | 'wrong';
-  /** A payer lock, and whether the bank names the payer. */
+  /** Whether there is a payer lock, and whether the bank names the payer. */
   readonly lock: 'none' | 'match' | 'nobody named';
   readonly lost: readonly boolean[];
 }
@@ -99,14 +99,14 @@ const story: fc.Arbitrary<Story> = fc.record({
   lost: fc.array(fc.boolean(), { maxLength: 6 }),
 });
 
-/** As the queue does: again until the provider said. */
+/** Repeats the work until the provider answers, as the queue does. */
 const untilKnown = async (work: () => Promise<void>): Promise<void> => {
   for (;;)
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof UnknownAtProvider)) throw error;
-      await setImmediate(); // the pause of a command that lost an append must be able to end
+      await setImmediate(); // lets the pause of a command after a conflict end
     }
 };
 
@@ -151,7 +151,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   return { provider, process: apart ? newProcess : () => shared };
 };
 
-/** What the merchant is told; `unknown` is a 503. */
+/** Returns the merchant’s answer. `unknown` stands for a 503. */
 const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too late' | 'unknown'> => {
   const needs = { ...process(), providers: provider };
   const canceller = new Canceller({ ...needs, settler: new Settler(needs) });
@@ -165,11 +165,11 @@ const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too 
     if (!(error instanceof ProviderUnavailable)) throw error;
     answer = 'unknown';
   }
-  await untilKnown(() => canceller.run(PAYMENT_ID)); // its timer
+  await untilKnown(() => canceller.run(PAYMENT_ID)); // the work of its timer
   return answer;
 };
 
-/** Whether the bank took it. */
+/** Returns whether the bank accepted the payment. */
 const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, step: Step): Promise<boolean> => {
   const needs = {
     ...process(),
@@ -196,7 +196,7 @@ const expire = async ({ provider, process }: World): Promise<void> => {
   await untilKnown(() => work({ paymentId: PAYMENT_ID }));
 };
 
-/** Balances of the ledger and the names of what is told, in order. */
+/** Returns the ledger balances and the canonical messages in order. */
 const consequencesOf = async ({ process }: World) => {
   const { commands } = process();
   const balances: Record<string, number> = {};
@@ -225,7 +225,7 @@ const ENDS = {
   PAID: { told: ['charge.paid', 'paid'], isCredited: true, owed: 0, incoming: 'settled' },
   CANCELLED: { told: ['charge.failed', 'cancelled'], isCredited: false, owed: 0, incoming: 'returned' },
   EXPIRED: { told: ['charge.expired', 'expired'], isCredited: false, owed: 0, incoming: 'returned' },
-  // Expired before anybody heard of the Pix that was paid in time, and is held now.
+  // The charge expired before the timely Pix was reported, and the Pix is held.
   PROCESSING: { told: ['charge.expired', 'expired'], isCredited: false, owed: AMOUNT, incoming: 'held' },
 } as const;
 
@@ -233,24 +233,24 @@ const judge = async (world: World, told: Awaited<ReturnType<typeof cancel>>, tak
   const { payment, events, told: messages, credited, owed } = await consequencesOf(world);
   const status = transactionStatus(payment) as keyof typeof ENDS;
   expect(ENDS).to.have.any.keys(status);
-  // One wins, and the others say so.
+  // One action wins, and the others report it.
   if (told !== 'unknown') expect(told, status).to.equal(status === 'CANCELLED' ? 'cancelled' : 'too late');
   if (!taken) expect(status).to.not.equal('PAID');
   const decisive = events.filter((type) => /^(ChargeCancelled|TransactionSettled)$/.test(type));
   expect(decisive.length, events.join()).to.be.at.most(1);
-  // The money: the merchant's when it is paid, back with the payer or held for him otherwise.
+  // The money belongs to the merchant if the payment is paid. Otherwise it is returned to the payer or held.
   const end = ENDS[status];
   expect([credited > 0, owed]).to.deep.equal([end.isCredited, end.owed]);
   for (const { outcome } of payment.transaction.incomingPayments) expect(outcome).to.equal(end.incoming);
-  // What the merchant hears last is what is so. Only an expiry may be told before: of money paid in time and heard of late.
+  // The last message matches the final status. Only an expiry can precede it, if a timely payment was reported late.
   expect(messages.at(-1)).to.deep.equal(end.told);
   const earlier = messages.slice(1, -1);
   expect(earlier.filter(([type]) => type !== 'charge.expired')).to.deep.equal([]);
   return status;
 };
 
-describe('cancel against pay against expire', () => {
-  it(`one wins, the others say so, money and webhooks agree: ${RUNS} interleavings`, async () => {
+describe('cancellation, payment and expiry at the same time', () => {
+  it(`have one winner, and the answers, money and webhooks agree with it in ${RUNS} interleavings`, async () => {
     const ends = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), story, async (scheduler, told) => {
@@ -262,7 +262,7 @@ describe('cancel against pay against expire', () => {
         const world = await openWorld(told, step);
         const all = Promise.all([cancel(world), pay(world, told, step), expire(world)]);
         const [answer, taken] = await scheduler.waitFor(all);
-        // A held Pix goes back when its cancellation is recorded, whoever was done by then.
+        // A held Pix is returned once its cancellation is recorded, whichever action finished first.
         const back = sendBack({
           ...world.process(),
           providers: world.provider,

@@ -1,4 +1,4 @@
-// A cancellation on its way through a provider that does not answer, or was paid first, and when we are killed (E4, M4, M5).
+// Cancellations when the provider does not answer, when the payment was paid first, and after crashes (E4, M4, M5).
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -30,7 +30,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the cancellation, on Postgres', () => {
+describe('cancellations on Postgres', () => {
   let core: Core;
   let canceller: Canceller;
   let settler: Settler;
@@ -78,7 +78,7 @@ describe('the cancellation, on Postgres', () => {
       alerts: { returnRefused: () => undefined },
     })({ paymentId: id, providerPaymentId });
 
-  it('tells the provider, then it is a fact; twice, once', async () => {
+  it('tell the provider, are then recorded, and are idempotent', async () => {
     const { id, txid } = await wished();
     await canceller.run(id);
     await canceller.run(id);
@@ -89,7 +89,7 @@ describe('the cancellation, on Postgres', () => {
     expect(core.provider.calls).to.deep.equal([`cancel ${txid}`]);
     expect([...core.provider.cancelled]).to.deep.equal([`${txid} PIX`]);
   });
-  it('tells the provider of every method', async () => {
+  it('tell the provider about every method', async () => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid, methods: ['PIX', 'BOLETO', 'CREDIT_CARD'] });
     await wish(id);
@@ -97,7 +97,7 @@ describe('the cancellation, on Postgres', () => {
     expect([...core.provider.cancelled]).to.deep.equal([`${txid} PIX`, `${txid} BOLETO`, `${txid} CREDIT_CARD`]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
-  it('stays under way while the provider does not say; the repeat asks again and ends it', async () => {
+  it('stay pending while the provider does not answer, and complete when repeated', async () => {
     const { id } = await wished();
     core.provider.next('cancel', 'unknown');
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
@@ -105,7 +105,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
   });
-  it('killed between the provider and the record: the repeat records it', async () => {
+  it('are recorded when repeated after a crash between the provider’s answer and the record', async () => {
     const { id } = await wished();
     core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
     expect(await thrown(canceller.run(id))).to.be.instanceOf(EventStoreUnavailable);
@@ -114,7 +114,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
   });
-  it('whose time the test clock jumped over: cancelled at its own instant (X5)', async () => {
+  it('are dated by their due time if the test clock jumped over it (X5)', async () => {
     const { id } = await wished();
     const stream = ACCOUNT.stream(core.account.accountId);
     const jump = advanceTestClock(3_600, CANCELLED_AT);
@@ -126,13 +126,13 @@ describe('the cancellation, on Postgres', () => {
       { type: 'ChargeCancelled', data: { by: 'merchant', at: dueAt } },
     ]);
   });
-  it('by two at once: cancelled once', async () => {
+  it('are recorded once if run twice concurrently', async () => {
     const { id } = await wished();
     await Promise.all([canceller.run(id), canceller.run(id)]);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
   });
 
-  it('paid first: settled, and paid wins', async () => {
+  it('settle the payment instead if it was paid first', async () => {
     const { id, txid } = await wished();
     paid(txid);
     await canceller.run(id);
@@ -140,7 +140,7 @@ describe('the cancellation, on Postgres', () => {
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionSettled']);
     expect([await statusOf(id), [...core.provider.cancelled]]).to.deep.equal(['PAID', []]);
   });
-  it('paid first, and what was paid can’t be asked for: nothing is decided, the repeat settles', async () => {
+  it('decide nothing if the payment was paid but can’t be read, and settle it when repeated', async () => {
     const { id, txid } = await wished();
     paid(txid);
     core.provider.next('paymentsOf', 'unknown');
@@ -149,7 +149,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect(await statusOf(id)).to.equal('PAID');
   });
-  it('paid first by somebody else than the lock names: goes back, and that is its end', async () => {
+  it('are void if a payer who violates the lock paid first: the money is returned and the payment is REFUNDED', async () => {
     const { id, txid } = await wished(LOCKED_TO);
     const { providerPaymentId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
     await canceller.run(id);
@@ -162,7 +162,7 @@ describe('the cancellation, on Postgres', () => {
     ]);
     expect(await statusOf(id)).to.equal('REFUNDED');
   });
-  it('a wrong amount in between: that goes back first, then it is cancelled', async () => {
+  it('wait until a wrong amount has been returned', async () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
@@ -177,7 +177,7 @@ describe('the cancellation, on Postgres', () => {
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
-  it('a wrong amount went back, and the provider calls its code paid for ever (V8)', async () => {
+  it('complete after the return of a wrong amount, even if the provider reports the code as paid (V8)', async () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
@@ -186,13 +186,13 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect([(await typesOf(id)).at(-1), await statusOf(id)]).to.deep.equal(['ChargeCancelled', 'CANCELLED']);
   });
-  it('the provider calls its code paid and lists no payment yet: asked again', async () => {
+  it('are retried while the provider reports the code as paid but lists no payment', async () => {
     const { id } = await wished();
     core.provider.next('cancel', 'paid');
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
   });
-  it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
+  it('don’t wait for a wrong amount whose return the provider refuses', async () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
@@ -206,7 +206,7 @@ describe('the cancellation, on Postgres', () => {
       'ChargeCancelled',
     ]);
   });
-  it('another wrong amount, still on its way back beside one that is an operator’s, is waited for', async () => {
+  it('wait for the return of a second wrong amount, even if the return of the first was refused', async () => {
     const { id, txid } = await wished();
     const kept = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
@@ -219,7 +219,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionPaymentReturned', 'ChargeCancelled']);
   });
-  it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
+  it('return a held Pix without asking the provider (M5)', async () => {
     const { id, txid } = await open(LOCKED_TO);
     const arrived = paid(txid, { payer: NAMELESS });
     expect(await settler.settle(id, plain(arrived))).to.equal('held');
@@ -241,7 +241,7 @@ describe('the cancellation, on Postgres', () => {
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
-  it('a Pix that is held only now, heard of by the cancellation, goes back with it', async () => {
+  it('return a Pix that is found and held during the cancellation', async () => {
     const { id, txid } = await wished(LOCKED_TO);
     paid(txid, { payer: NAMELESS });
     await canceller.run(id);
@@ -252,7 +252,7 @@ describe('the cancellation, on Postgres', () => {
       'TransactionHeldRejected',
     ]);
   });
-  it('a Pix held after the expiry, because it was heard of late, goes back too', async () => {
+  it('return a Pix that was reported after the expiry and held', async () => {
     const { id, txid } = await open(LOCKED_TO);
     await core.commands.execute(PAYMENT, PAYMENT.stream(id), expire(EXPIRES_AT), why(core.account.accountId));
     const arrived = paid(txid, { payer: NAMELESS });
@@ -265,8 +265,8 @@ describe('the cancellation, on Postgres', () => {
     ]);
   });
 
-  // It was read four times, and six when it was paid first.
-  it('reads the stream only where this process does not know what it holds', async () => {
+  // Before this optimization, the stream was read four times, and six times if the payment was paid first.
+  it('read the stream only if this process has no current state of it', async () => {
     const { accountId } = core.account;
     const reads = async (id: PaymentId, commands: CommandHandler): Promise<number> => {
       const accounts = new Accounts(commands, core.clock, DECLARED_SETTINGS);
@@ -296,7 +296,7 @@ describe('the cancellation, on Postgres', () => {
     paid(other.txid);
     expect(await reads(other.id, core.commands), 'paid first').to.equal(1);
   });
-  it('that nobody asked for, of an ended or unknown payment, is nothing', async () => {
+  it('do nothing without a request, or for an ended or unknown payment', async () => {
     const idle = await open();
     const over = await wished();
     await core.commands.execute(PAYMENT, PAYMENT.stream(over.id), expire(EXPIRES_AT), why(core.account.accountId));

@@ -24,7 +24,7 @@ const created = (answer: Answer) => {
   if (isRejection(answer)) throw new Error(answer.message);
   return answer;
 };
-/** Nothing is ever too much: the guard has a test of its own (test/http/api/payments/velocity.test.ts). */
+/** A guard without limits. The guard itself is tested in test/http/api/payments/velocity.test.ts. */
 const velocity = { reserve: async () => 'reserved' as const };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(
@@ -32,7 +32,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('createCharge, with a provider that must be asked', () => {
+describe('createCharge with a provider that must be asked', () => {
   let core: Core;
   let handler: CreateChargeHandler;
   let issuer: InstrumentIssuer;
@@ -68,7 +68,7 @@ describe('createCharge, with a provider that must be asked', () => {
     });
   const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type);
   const paymentIdOf = (answer: Answer) => created(answer).payment.charge.terms.paymentId;
-  /** The id that the last intent was stored under. */
+  /** Returns an object that holds the id of the last charge written. */
   const catchIntent = (): { id: PaymentId | null } => {
     const seen: { id: PaymentId | null } = { id: null };
     core.spies.beforeAppend = async (stream) => {
@@ -77,7 +77,7 @@ describe('createCharge, with a provider that must be asked', () => {
     return seen;
   };
 
-  it('stores the intent before the provider is asked (K7)', async () => {
+  it('stores the charge before it asks the provider (K7)', async () => {
     const before: string[] = [];
     const intent = catchIntent();
     core.provider.next('issue', async () => void before.push(...(await typesOf(intent.id as PaymentId))));
@@ -87,7 +87,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(await typesOf(paymentIdOf(answer))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
 
-  it('twice: the original, and one instrument', async () => {
+  it('returns the original and issues one instrument when repeated', async () => {
     const key = newKey();
     const first = created(await ask(key));
     const again = created(await ask(key));
@@ -95,7 +95,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
   });
 
-  it('again after it expired: as it was at creation (K3)', async () => {
+  it('replays the original response after the charge expired (K3)', async () => {
     const key = newKey();
     const first = created(await ask(key));
     const id = paymentIdOf(first);
@@ -105,7 +105,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(created(await ask(key))).to.deep.equal({ payment: first.payment, replayed: true });
   });
 
-  it('again with other content: refused, and nothing is written', async () => {
+  it('rejects a repeat with other content and writes nothing', async () => {
     const key = newKey();
     const id = paymentIdOf(await ask(key));
     const answer = await ask(key, { ...BODY, amount: 1_235 });
@@ -113,7 +113,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
 
-  it('again when the velocity guard would take no more: the original, and the guard is not asked (E6)', async () => {
+  it('replays the original without asking the velocity guard (E6)', async () => {
     const asked: string[] = [];
     const { commands, clock, provider: providers } = core;
     const guard = {
@@ -145,7 +145,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('two at once: one creates, the other waits and replays (K4)', async () => {
+  it('creates one charge for concurrent requests, and replays it to those that waited (K4)', async () => {
     const key = newKey();
     const answers = (await Promise.all([ask(key), ask(key), ask(key)])).map(created);
     expect(answers.map(({ replayed }) => replayed)).to.deep.equal([false, true, true]);
@@ -153,7 +153,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
   });
 
-  it('two at once, and the first takes longer than 10 s: the other is told so (K4)', async () => {
+  it('rejects a concurrent request after 10 seconds of waiting (K4)', async () => {
     const key = newKey();
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ describe('createCharge, with a provider that must be asked', () => {
     });
     core.provider.next('issue', () => gate);
     const first = ask(key);
-    // The bound is set as soon as the route is known: the stopwatch is held here and told that the time is up.
+    // The wait starts once the route is known. The stopwatch is stopped here, and the test ends the wait.
     const second = ask(key);
     await new Promise(setImmediate);
     expect(pauses.map(({ ms }) => ms)).to.deep.equal([10_000]);
@@ -177,7 +177,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
 
-  it('refused by the provider: failed, and the repeat says so too', async () => {
+  it('fails the charge if the provider refuses, and replays that', async () => {
     const key = newKey();
     core.provider.next('issue', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
     const first = created(await ask(key));
@@ -186,7 +186,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
   });
 
-  it('unknown at the provider: nothing is recorded; the repeat asks first and finds the one instrument', async () => {
+  it('records nothing if the outcome is unknown; a repeat looks for the instrument first and finds it', async () => {
     const key = newKey();
     const intent = catchIntent();
     core.provider.next('issue', 'unknown');
@@ -203,7 +203,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
 
-  it('unavailable: nothing is recorded; the repeat issues', async () => {
+  it('records nothing if the provider is unavailable; a repeat issues the instrument', async () => {
     const key = newKey();
     core.provider.next('issue', { kind: 'unavailable' });
     expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -211,7 +211,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['issue', 'findInstrument', 'issue']);
   });
 
-  it('killed between the provider’s answer and its record: the repeat finds the same instrument', async () => {
+  it('finds the same instrument when repeated after a crash between the provider’s answer and its record', async () => {
     const key = newKey();
     let id: PaymentId | null = null;
     core.spies.beforeAppend = async (stream, events) => {
@@ -226,7 +226,7 @@ describe('createCharge, with a provider that must be asked', () => {
     expect(await typesOf(id as unknown as PaymentId)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
 
-  describe('without a repeat, by the watchdog', () => {
+  describe('resumed by the watchdog without a repeat', () => {
     const cutOff = async (): Promise<PaymentId> => {
       const intent = catchIntent();
       core.provider.next('issue', 'unknown');
@@ -234,19 +234,19 @@ describe('createCharge, with a provider that must be asked', () => {
       core.spies.beforeAppend = null;
       return intent.id as PaymentId;
     };
-    it('it finds the instrument, once', async () => {
+    it('finds the instrument once', async () => {
       const id = await cutOff();
       await issuer.resume(id);
       await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('it fails the charge that the provider does not know', async () => {
+    it('fails a charge that the provider does not know', async () => {
       const id = await cutOff();
       core.provider.instruments.clear();
       await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
-    it('it goes on asking while the provider does not say, and ends it within 10 minutes of account time', async () => {
+    it('keeps asking while the provider does not answer, and fails the charge after 9 minutes of account time', async () => {
       const id = await cutOff();
       core.clock.nowMs += 9 * MINUTE_MS - 1;
       core.provider.next('findInstrument', 'unknown');
@@ -259,7 +259,7 @@ describe('createCharge, with a provider that must be asked', () => {
     });
   });
 
-  describe('repeated while the provider is away (K7)', () => {
+  describe('repeated while the provider is unavailable (K7)', () => {
     const away = async (key: string) => {
       core.provider.next('issue', { kind: 'unavailable' });
       expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -274,11 +274,11 @@ describe('createCharge, with a provider that must be asked', () => {
       core.clock.nowMs += seconds * 1_000;
     };
 
-    it('the minute after which the watchdog asks by itself counts from the last repeat', async () => {
+    it('counts the watchdog’s minute from the last repeat', async () => {
       const { key, id } = await begun();
       pass(50);
       await away(key);
-      pass(10); // the timer of the first minute, and what its queue tries again
+      pass(10); // the timer of the first minute, and the queue’s retries
       await issuer.resume(id);
       pass(49.999);
       await issuer.resume(id);
@@ -287,7 +287,7 @@ describe('createCharge, with a provider that must be asked', () => {
       await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
-    it('however often it is repeated, it is over within 10 minutes, by the watchdog or by the repeat', async () => {
+    it('ends within 10 minutes, by the watchdog or by a repeat, however often it is repeated', async () => {
       const { key, id } = await begun();
       const other = await begun();
       for (let seconds = 30; seconds < 9 * 60; seconds += 30) {
@@ -304,7 +304,7 @@ describe('createCharge, with a provider that must be asked', () => {
       core.provider.next('issue', { kind: 'unavailable' });
       expect(created(await ask(other.key)).payment.charge.status).to.equal('failed');
     });
-    it('made by a repeat, it lives all of its time from then on', async () => {
+    it('gives an instrument that a repeat issued its full lifetime', async () => {
       const { key, id } = await begun();
       pass(300);
       await ask(key);
@@ -315,8 +315,8 @@ describe('createCharge, with a provider that must be asked', () => {
     });
   });
 
-  describe('made at the provider before we knew of it (K7)', () => {
-    /** An hour of it began when the charge was created; the answer was lost. */
+  describe('with an instrument whose creation was reported late (K7)', () => {
+    /** The instrument’s hour started when the charge was created, but the provider’s answer was lost. */
     const lost = async () => {
       const [key, intent] = [newKey(), catchIntent()];
       core.provider.next('issue', 'unknown');
@@ -328,10 +328,10 @@ describe('createCharge, with a provider that must be asked', () => {
       return { key, id: intent.id as PaymentId };
     };
     const at = addSeconds(CREATED_AT, 59);
-    /** When the provider has the only instrument in its books end. */
+    /** Returns the expiry of the only instrument at the provider. */
     const providersEnd = () => [...core.provider.instruments.values()].at(-1)?.instrument.expiresAt as Timestamp;
     for (const by of ['a repeat', 'the watchdog'] as const)
-      it(`heard of by ${by}: it is prolonged there, and lives all of its time from then on`, async () => {
+      it(`prolongs the instrument to its full lifetime when ${by} finds it`, async () => {
         const { key, id } = await lost();
         await (by === 'a repeat' ? ask(key) : issuer.resume(id));
         const [, issued] = await core.eventsOf(PAYMENT.stream(id));
@@ -339,7 +339,7 @@ describe('createCharge, with a provider that must be asked', () => {
         expect(providersEnd() >= addSeconds(at, 3_600), 'the provider’s is not earlier').to.equal(true);
         expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['findInstrument', 'prolong']);
       });
-    it('and the provider does not say whether it prolonged it: it stays open, the repeat prolongs it', async () => {
+    it('stays open if the outcome of the prolongation is unknown, and prolongs it when repeated', async () => {
       const { key, id } = await lost();
       core.provider.next('prolong', { kind: 'unavailable' });
       expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -347,21 +347,21 @@ describe('createCharge, with a provider that must be asked', () => {
       await ask(key);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('and the provider can’t prolong it: it ends when the provider has it end', async () => {
+    it('uses the provider’s expiry if the provider refuses to prolong it', async () => {
       const { key, id } = await lost();
       core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
       await ask(key);
       const [, issued] = await core.eventsOf(PAYMENT.stream(id));
       expect((issued as { data: object }).data).to.include({ at, expiresAt: providersEnd() });
     });
-    it('and the provider does not say whether it prolonged it, its time over: the charge fails', async () => {
+    it('fails the charge if the outcome of the prolongation is still unknown at the end of its time', async () => {
       const { id } = await lost();
       core.clock.nowMs = toMillis(addSeconds(CREATED_AT, 540));
       core.provider.next('prolong', 'unknown');
       await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
-    it('and the provider can’t prolong it, and has ended it already: the charge fails, and nobody is shown what can’t be paid', async () => {
+    it('fails the charge if the provider refuses to prolong an instrument that has already expired', async () => {
       const [key, intent] = [newKey(), catchIntent()];
       const shortLived = { ...BODY, expires_in: 60 };
       core.provider.next('issue', 'unknown');
@@ -374,7 +374,7 @@ describe('createCharge, with a provider that must be asked', () => {
     });
   });
 
-  it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
+  it('rejects a charge in a mode without a provider with unprocessable_entity and writes nothing (E5)', async () => {
     const { commands, clock } = core;
     const providers = { route: async () => [], of: async () => null };
     const alone = new CreateChargeHandler({ commands, clock, stopwatch, issuer, providers, velocity });

@@ -1,4 +1,4 @@
-// The expiry of charges when the provider knows better, or does not say (rules M4, I8a).
+// The expiry of charges when the provider has a payment or does not answer (rules M4, I8a).
 
 import { expect } from 'chai';
 import { expireCharge } from '../../../application/payments/expiry.ts';
@@ -21,7 +21,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the expiry of charges, on Postgres', () => {
+describe('the expiry of charges on Postgres', () => {
   let core: Core;
   let settler: Settler;
   let pixes = 0;
@@ -38,7 +38,7 @@ describe('the expiry of charges, on Postgres', () => {
 
   const historyOf = (id: PaymentId) => core.eventsOf(PAYMENT.stream(id));
   const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
-  /** A charge, and a Pix for it in the provider's books. */
+  /** Returns a charge that has a Pix at the provider. */
   const paid = async (pix: Partial<IncomingPayment> = {}): Promise<PaymentId> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
@@ -49,7 +49,7 @@ describe('the expiry of charges, on Postgres', () => {
     const { commands, accounts } = core;
     return expireCharge({ commands, accounts, settler })({ paymentId, ...(method && { method }) }, dueAt);
   };
-  it('asks the provider first, then expires at the very expiry, once', async () => {
+  it('asks the provider first and then records the expiry time, once', async () => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
     core.clock.nowMs = toMillis(at('14:07:00'));
@@ -58,7 +58,7 @@ describe('the expiry of charges, on Postgres', () => {
     expect((await historyOf(id)).slice(2)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     expect(core.provider.calls).to.deep.equal([`paymentsOf ${txid}`]);
   });
-  it('stays pending while the provider does not say; the repeat expires', async () => {
+  it('stays pending while the provider does not answer, and is recorded when repeated', async () => {
     const id = await core.openCharge({ txid: newId<string>() });
     core.clock.nowMs = toMillis(EXPIRES_AT);
     core.provider.next('paymentsOf', 'unknown');
@@ -67,27 +67,27 @@ describe('the expiry of charges, on Postgres', () => {
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
   });
-  it('settles what was paid in time and heard of only now', async () => {
+  it('settles a timely payment that is reported only now', async () => {
     const id = await paid();
     core.clock.nowMs = toMillis(at('15:00:00'));
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
   });
-  it('sends back what was paid too late, and expires', async () => {
+  it('rejects a late payment and expires the charge', async () => {
     const id = await paid({ paidAt: at('14:00:01') });
     core.clock.nowMs = toMillis(at('15:00:00'));
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionPaymentRejected', 'ChargeExpired']);
   });
-  it('by a clock that is a little behind the one that found it due: it is due', async () => {
+  it('tolerates a clock that is 4 seconds behind the one that found the charge due', async () => {
     const id = await core.openCharge({ txid: newId<string>() });
     core.clock.nowMs = toMillis(EXPIRES_AT) - 4_000;
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
   });
-  describe('of a payment whose instruments end within the same seconds (I8a)', () => {
+  describe('of instruments that expire within the same few seconds (I8a)', () => {
     const SECOND_LAST = at('13:59:57');
-    /** The Pix code ends at 13:59:57, the crypto address at 14:00:00. */
+    /** Returns a payment whose Pix code expires at 13:59:57 and whose crypto address expires at 14:00:00. */
     const two = async (): Promise<PaymentId> => {
       const id = await core.openCharge(
         { txid: newId<string>(), methods: ['PIX', 'CRYPTO'], api: 'payments' },
@@ -99,7 +99,7 @@ describe('the expiry of charges, on Postgres', () => {
       return id;
     };
     const ends = async (id: PaymentId) => (await historyOf(id)).slice(3);
-    it('the first one’s timer ends nothing: the payment ends with the last, and not before it', async () => {
+    it('happens at the last instrument’s expiry, not at the first one’s', async () => {
       const id = await two();
       core.clock.nowMs = toMillis(SECOND_LAST);
       await expire(id);
@@ -110,13 +110,13 @@ describe('the expiry of charges, on Postgres', () => {
       await expire(id, undefined, 'CRYPTO');
       expect(await ends(id)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     });
-    it('the first one’s timer, worked off after the last expiry, ends it', async () => {
+    it('happens by the first instrument’s timer if it runs after the last expiry', async () => {
       const id = await two();
       core.clock.nowMs = toMillis(EXPIRES_AT);
       await expire(id);
       expect(await ends(id)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     });
-    it('a test clock that jumped over both leaves it to the last one’s timer (X5)', async () => {
+    it('is left to the last instrument’s timer if the test clock jumped over both (X5)', async () => {
       const id = await two();
       core.clock.nowMs = toMillis(at('15:00:00'));
       await expire(id, SECOND_LAST);
@@ -125,7 +125,7 @@ describe('the expiry of charges, on Postgres', () => {
       expect(await ends(id)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     });
   });
-  it('before its time is nothing', async () => {
+  it('does not happen before its time', async () => {
     const id = await core.openCharge({ txid: newId<string>() });
     core.clock.nowMs = toMillis(CREATED_AT);
     await expire(id);

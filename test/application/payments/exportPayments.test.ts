@@ -1,4 +1,4 @@
-// An export reads as its reader takes it, ends with its reader, and leaves room for others.
+// An export reads page by page as its reader consumes it, stops with its reader, and is limited per account.
 import { expect } from 'chai';
 import { exportPayments, type PaymentExport } from '../../../application/payments/exportPayments.ts';
 import {
@@ -20,7 +20,7 @@ const numbered = (n: number): ExistingPayment => ({
   charge: { ...PAYMENT.charge, terms: { ...PAYMENT.charge.terms, paymentId: String(n) as PaymentId } },
 });
 
-/** A read model of so many payments, which notes from where it was read. */
+/** A read model with ROWS payments that records the cursor of each read. */
 const readModel = () => {
   const asked: (string | null)[] = [];
   const listAfter = async (_: Tenant, __: unknown, after: Cursor | null, limit: number) => {
@@ -37,15 +37,15 @@ const opened = (result: ReturnType<ReturnType<typeof readModel>['open']>): Payme
   return result;
 };
 
-describe('an export of payments', () => {
-  it('has each payment once, in order, from pages that continue where the last one ended', async () => {
+describe('a payment export', () => {
+  it('returns each payment once, in order, in consecutive pages', async () => {
     const { asked, open } = readModel();
     const ids: string[] = [];
     for await (const page of opened(open()).pages) ids.push(...page.map(({ charge }) => charge.terms.paymentId));
     expect(ids).to.deep.equal(Array.from({ length: ROWS }, (_, n) => String(n)));
     expect(asked).to.deep.equal([null, '999', '1999']);
   });
-  it('reads a page only when it is taken, and none after its reader has gone', async () => {
+  it('reads a page only on demand, and none after its reader has stopped', async () => {
     const { asked, open } = readModel();
     const pages = opened(open()).pages[Symbol.asyncIterator]();
     expect(asked).to.deep.equal([]);
@@ -55,7 +55,7 @@ describe('an export of payments', () => {
     expect((await pages.next()).done).to.equal(true);
     expect(asked).to.deep.equal([null]);
   });
-  it('is one of at most two of an account, until one of them is closed', () => {
+  it('is limited to two open exports per account', () => {
     const { open } = readModel();
     const first = opened(open());
     opened(open());

@@ -1,4 +1,4 @@
-// The words of an operator that settles held money (M10).
+// How an operator settles held money (M10).
 import { expect } from 'chai';
 import { heldSettlementOf } from '../../../application/payments/heldPayments.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -14,11 +14,11 @@ describe('heldSettlementOf', () => {
     ['a blank reason', { writtenOff: true, reason: ' ' }, 'reason'],
     ['a reason of 501 characters', { writtenOff: true, reason: 'x'.repeat(501) }, 'reason'],
   ] as const)
-    it(`${name}: invalid_request`, () => {
+    it(`rejects with invalid_request: ${name}`, () => {
       const judged = heldSettlementOf(sent);
       expect(isRejection(judged) && [judged.code, judged.param]).to.deep.equal(['invalid_request', param]);
     });
-  it('one way with a reason is a settlement', () => {
+  it('accepts exactly one way with a reason', () => {
     expect(heldSettlementOf({ pixOut: KEY, reason: 'x' })).to.deep.equal({ pixOut: KEY, reason: 'x' });
     expect(heldSettlementOf({ writtenOff: true, reason: 'x' })).to.deep.equal({ pixOut: null, reason: 'x' });
   });

@@ -1,4 +1,4 @@
-// Instruments of payments by several methods, when acquirers do not answer, refuse, or we are killed at the worst moment (K7, P4).
+// Issuing instruments for several methods when acquirers don’t answer or refuse, and after crashes (K7, P4).
 
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
@@ -29,7 +29,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the issuing of instruments, on Postgres', () => {
+describe('issuing instruments on Postgres', () => {
   let core: Core;
   let issuer: InstrumentIssuer;
   const { timers, ...port } = memoryTimers();
@@ -59,7 +59,7 @@ describe('the issuing of instruments, on Postgres', () => {
     await core.commands.execute(PAYMENT, stream, decide, why(core.account.accountId), { creates: true });
     return { id: paymentId, txid };
   };
-  /** What followed the creation: `<type> <method>`. */
+  /** Returns the events after the creation as `<type> <method>`. */
   const told = async (id: PaymentId) =>
     (await core.eventsOf(PAYMENT.stream(id))).slice(1).map((event) => {
       if (event.type === 'ChargeInstrumentIssued') return `issued ${event.data.instrument.method}`;
@@ -69,13 +69,13 @@ describe('the issuing of instruments, on Postgres', () => {
   const issues = () => core.provider.calls.filter((call) => call.startsWith('issue '));
 
   describe('issueAll', () => {
-    it('asks for every method and records all at once, the Pix first', async () => {
+    it('asks for every method and records all instruments at once, the Pix first', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD', 'BOLETO', 'PIX']);
       await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} BOLETO`, `issue ${txid}`]);
     });
-    it('gives each method its own expiry (P5), and what the acquirer bound', async () => {
+    it('gives each method its own expiry (P5) and the acquirer’s reference', async () => {
       const { id, txid } = await wanted(['PIX', 'CREDIT_CARD', 'MULTIBANCO', 'CRYPTO']);
       await issuer.issueAll(id);
       const expiries = (await core.eventsOf(PAYMENT.stream(id))).flatMap((event) => {
@@ -96,7 +96,7 @@ describe('the issuing of instruments, on Postgres', () => {
       [5_001, 5_001],
       [60_000, 60_000],
     ] as const)
-      it(`made without asking anybody, ${late} ms late: it lives from ${lifeBegins} ms on`, async () => {
+      it(`starts the lifetime of a local instrument after ${lifeBegins} ms if it is issued ${late} ms late`, async () => {
         const { id } = await wanted(['PIX']);
         core.clock.nowMs += late;
         core.provider.issueLocally = (request) => sampleInstrument(request, 'fake');
@@ -105,7 +105,7 @@ describe('the issuing of instruments, on Postgres', () => {
         const expiresAt = fromMillis(toMillis(NOW) + lifeBegins + 60 * MINUTE_MS);
         expect((issued as { data: object }).data).to.include({ expiresAt });
       });
-    it('twice: the instruments of the first time, and nobody is asked', async () => {
+    it('keeps the first instruments and asks no provider when repeated', async () => {
       const { id } = await wanted(['BOLETO', 'PIX']);
       await issuer.issueAll(id);
       core.provider.calls.length = 0;
@@ -113,16 +113,16 @@ describe('the issuing of instruments, on Postgres', () => {
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued BOLETO']);
       expect(core.provider.calls).to.deep.equal([]);
     });
-    it('one unknown: the others are recorded, and it is asked for again without being made twice', async () => {
+    it('records the known instruments, and finds the unknown one when repeated without issuing it twice', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD', 'BOLETO']);
-      core.provider.next('issue', 'unknown'); // the card's
+      core.provider.next('issue', 'unknown'); // the card’s instrument
       expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
       expect(await told(id)).to.deep.equal(['issued BOLETO']);
       await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued BOLETO', 'issued CREDIT_CARD']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} BOLETO`]);
     });
-    it('one unavailable: it does not exist, and is made by the repeat', async () => {
+    it('issues an instrument when repeated if the provider was unavailable', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD']);
       core.provider.next('issue', { kind: 'unavailable' });
       expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
@@ -130,19 +130,19 @@ describe('the issuing of instruments, on Postgres', () => {
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} CREDIT_CARD`]);
     });
-    it('one that can’t be looked for is not made: it may be there already', async () => {
+    it('does not issue an instrument if the lookup fails, because it may already exist', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.provider.next('findInstrument', 'unknown');
       expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
       expect([await told(id), issues()]).to.deep.equal([[], []]);
     });
-    it('one refused: the others stay', async () => {
+    it('keeps the other instruments if one is refused', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', REFUSAL);
       await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['refused CREDIT_CARD', 'issued BOLETO']);
     });
-    it('the only one refused: the charge fails with its reason', async () => {
+    it('fails the charge with the reason if its only instrument is refused', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.provider.next('issue', REFUSAL);
       await issuer.issueAll(id);
@@ -151,7 +151,7 @@ describe('the issuing of instruments, on Postgres', () => {
         { type: 'ChargeFailed', data: { reason, providerErrorCode, at: NOW } },
       ]);
     });
-    it('killed between the instruments and their record: the repeat records those, and makes none', async () => {
+    it('records the issued instruments when repeated after a crash, without issuing them again', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
       expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(EventStoreUnavailable);
@@ -160,12 +160,12 @@ describe('the issuing of instruments, on Postgres', () => {
       await issuer.issueAll(id);
       expect([await told(id), issues().length]).to.deep.equal([['issued CREDIT_CARD', 'issued BOLETO'], 2]);
     });
-    it('by two at once: every instrument once', async () => {
+    it('records every instrument once if run twice concurrently', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO', 'PIX']);
       await Promise.all([issuer.issueAll(id), issuer.issueAll(id)]);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued CREDIT_CARD', 'issued BOLETO']);
     });
-    it('of a payment that was cancelled meanwhile, or that nobody created, asks nobody', async () => {
+    it('asks no provider for a cancelled or unknown payment', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       for (const decide of [requestCancel(NOW), recordCancelled({ returnIdOf: (one) => one, by: 'merchant' }, NOW)])
         await core.commands.execute<PaymentState, PaymentEvent, string>(
@@ -185,17 +185,17 @@ describe('the issuing of instruments, on Postgres', () => {
       core.clock.nowMs = toMillis(NOW) + minutes * MINUTE_MS;
       return fromMillis(core.clock.nowMs);
     };
-    it('of a payment, as long as there is time: asks and makes', async () => {
+    it('looks for and issues the instruments of a payment within its time', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       afterMinutes(8);
       await issuer.resume(id);
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD', 'issued BOLETO']);
     });
-    it('of a payment, its time over: takes what is there, refuses the rest and makes none', async () => {
+    it('records the existing instruments and refuses the missing ones when the time is over', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', 'unknown');
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
-      await thrown(issuer.issueAll(id)); // the card's answer and the record are lost, the boleto is made
+      await thrown(issuer.issueAll(id)); // The answer for the card and the record are lost. The boleto is issued.
       core.spies.beforeAppend = null;
       core.provider.instruments.delete(
         [...core.provider.instruments.keys()].find((key) => key.endsWith('CREDIT_CARD'))!,
@@ -206,7 +206,7 @@ describe('the issuing of instruments, on Postgres', () => {
       expect(await told(id)).to.deep.equal(['refused CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([]);
     });
-    it('of a payment, its time over and nothing known: it fails (K7)', async () => {
+    it('fails a payment without known instruments when the time is over (K7)', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       const at = afterMinutes(9);
       core.provider.next('findInstrument', 'unknown');
@@ -217,7 +217,7 @@ describe('the issuing of instruments, on Postgres', () => {
         { type: 'ChargeFailed', data: { ...NOT_CONFIRMED, at } },
       ]);
     });
-    it('of a charge: takes what is there', async () => {
+    it('records the existing instrument of a charge', async () => {
       const { id, txid } = await wanted(['PIX'], 'charges');
       core.provider.next('issue', 'unknown');
       await thrown(issuer.issueAll(id));
@@ -225,7 +225,7 @@ describe('the issuing of instruments, on Postgres', () => {
       await issuer.resume(id);
       expect([await told(id), issues()]).to.deep.equal([['issued PIX'], [`issue ${txid}`]]);
     });
-    it('of a charge that the provider does not know: fails it, nobody waits for it', async () => {
+    it('fails a charge that the provider does not know', async () => {
       const { id } = await wanted(['PIX'], 'charges');
       const at = afterMinutes(1);
       await issuer.resume(id);
@@ -234,7 +234,7 @@ describe('the issuing of instruments, on Postgres', () => {
       ]);
       expect(issues()).to.deep.equal([]);
     });
-    it('of a charge while the provider does not say: stays open until its time is over', async () => {
+    it('keeps a charge open while the provider does not answer, until its time is over', async () => {
       const { id } = await wanted(['PIX'], 'charges');
       afterMinutes(8.99);
       core.provider.next('findInstrument', 'unknown');
@@ -257,9 +257,9 @@ describe('the issuing of instruments, on Postgres', () => {
       await issuer.resume(id);
       expect(await told(id)).to.deep.equal(['ChargeFailed']);
     });
-    it('for one method: goes on until that one is known, whatever becomes of the others', async () => {
+    it('resumes a single method until it is known, whatever happens to the others', async () => {
       const { id, txid } = await wanted(['BOLETO', 'CREDIT_CARD']);
-      core.provider.next('issue', 'unknown'); // the boleto's
+      core.provider.next('issue', 'unknown'); // the boleto’s instrument
       await issuer.resumeFor(id, 'CREDIT_CARD');
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD']);
       core.provider.next('findInstrument', 'unknown');
@@ -270,7 +270,7 @@ describe('the issuing of instruments, on Postgres', () => {
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([`issue ${txid} BOLETO`, `issue ${txid} CREDIT_CARD`]);
     });
-    it('for a method that is known, or of a charge that has ended: asks nobody and reads nothing', async () => {
+    it('asks no provider and reads nothing for a known method or an ended charge', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', REFUSAL);
       await issuer.issueAll(id);
@@ -280,7 +280,7 @@ describe('the issuing of instruments, on Postgres', () => {
       for (const method of ['CREDIT_CARD', 'BOLETO', null] as const) await issuer.resumeFor(id, method);
       expect([core.provider.calls, read]).to.deep.equal([[], []]);
     });
-    it('for one method, killed before the record: is told, the repeat records it', async () => {
+    it('throws for a single method after a crash before the record, and records it when repeated', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
       expect(await thrown(issuer.resumeFor(id, 'CREDIT_CARD'))).to.be.instanceOf(EventStoreUnavailable);
@@ -288,7 +288,7 @@ describe('the issuing of instruments, on Postgres', () => {
       await issuer.resumeFor(id, 'CREDIT_CARD');
       expect([await told(id), issues().length]).to.deep.equal([['issued CREDIT_CARD'], 1]);
     });
-    it('of what has all its instruments asks nobody', async () => {
+    it('asks no provider if all instruments exist', async () => {
       const { id } = await wanted(['PIX', 'BOLETO']);
       await issuer.issueAll(id);
       core.provider.calls.length = 0;
@@ -298,8 +298,8 @@ describe('the issuing of instruments, on Postgres', () => {
     });
   });
 
-  describe('what is told of a payment whose creation was cut off', () => {
-    /** A notification of `kind` is worked off. */
+  describe('notifications of a payment whose creation was interrupted', () => {
+    /** Handles a notification of this kind. */
     const notified = (paymentId: PaymentId, kind: 'payment' | 'fact', reference: string): Promise<void> => {
       const { commands, accounts, provider: providers } = core;
       const tenant = { accountId: core.account.accountId, mode: 'test' as const };
@@ -323,7 +323,7 @@ describe('the issuing of instruments, on Postgres', () => {
         reference,
       });
     };
-    /** Made at the provider; the answer was lost, and nothing is recorded. */
+    /** Returns a payment whose instrument exists at the provider, but whose answer was lost and not recorded. */
     const cutOff = async (method: PaymentMethod, api: 'charges' | 'payments') => {
       const payment = await wanted([method], api);
       core.provider.next('issue', 'unknown');
@@ -332,14 +332,14 @@ describe('the issuing of instruments, on Postgres', () => {
       return payment;
     };
     for (const api of ['charges', 'payments'] as const) {
-      it(`a Pix: its instrument is recorded first, so that it settles and does not go back (${api})`, async () => {
+      it(`record the instrument before a Pix, so that it settles instead of being returned (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
         core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E-${txid}` })]);
         await notified(id, 'payment', `E-${txid}`);
         await notified(id, 'payment', `E-${txid}`);
         expect(await told(id)).to.deep.equal(['issued PIX', 'TransactionSettled']);
       });
-      it(`a Pix, while the provider does not say what became of the instrument: nothing is judged (${api})`, async () => {
+      it(`decide nothing about a Pix while the instrument is unknown (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
         core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E-${txid}` })]);
         core.provider.next('findInstrument', 'unknown');
@@ -347,7 +347,7 @@ describe('the issuing of instruments, on Postgres', () => {
         expect(await told(id)).to.deep.equal([]);
       });
     }
-    it('that a card is in flight: its instrument is recorded first', async () => {
+    it('record the instrument before a card payment in progress', async () => {
       const { id, txid } = await cutOff('CREDIT_CARD', 'payments');
       core.provider.facts.set(txid, [{ kind: 'processing', method: 'CREDIT_CARD', reason: null, at: NOW }]);
       await notified(id, 'fact', `${txid}:1`);

@@ -1,4 +1,4 @@
-// Settlement, expiry and returns when the outside world does not answer, and when we are killed at the worst moment.
+// Settlement, expiry and returns when providers don’t answer, and after crashes between any two steps.
 
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
@@ -24,7 +24,7 @@ import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { incoming, LOCKED_TO, plain, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';
 
-/** The notifications' table, in memory. */
+/** The table of notifications, in memory. */
 class Told implements ProviderNotifications {
   readonly rows = new Map<string, ProviderNotification>();
   readonly handled: string[] = [];
@@ -54,7 +54,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the money processes, on Postgres', () => {
+describe('the money processes on Postgres', () => {
   let core: Core;
   let settler: Settler;
   let told: Told;
@@ -76,7 +76,7 @@ describe('the money processes, on Postgres', () => {
   const historyOf = (id: PaymentId) => core.eventsOf(PAYMENT.stream(id));
   const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
   const OPEN = ['ChargeCreated', 'ChargePixIssued'];
-  /** A charge, and a Pix for it in the provider's books. */
+  /** Returns a charge that has a Pix at the provider. */
   const paid = async (
     pix: Partial<IncomingPayment> = {},
     lock: string | null = null,
@@ -112,7 +112,7 @@ describe('the money processes, on Postgres', () => {
       await told.store({ tenant, kind: 'payment', reference: providerPaymentId, paymentId: id });
       return settleNotification(needs())({ ...tenant, reference: providerPaymentId });
     };
-    it('asks the provider again and credits what it confirms, once', async () => {
+    it('asks the provider and credits the confirmed payment, once', async () => {
       const pix = await paid();
       await settle(pix);
       await settle(pix);
@@ -122,7 +122,7 @@ describe('the money processes, on Postgres', () => {
         `findPayment ${pix.providerPaymentId}`,
       ]);
     });
-    it('records nothing while the provider does not say; the repeat settles', async () => {
+    it('records nothing while the provider does not answer, and settles when repeated', async () => {
       const pix = await paid();
       core.provider.next('findPayment', 'unknown');
       expect(await thrown(settle(pix))).to.be.instanceOf(UnknownAtProvider);
@@ -131,17 +131,17 @@ describe('the money processes, on Postgres', () => {
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
       expect(told.handled).to.deep.equal([`${pix.providerPaymentId} settled`]);
     });
-    it('credits nothing that the provider does not know', async () => {
+    it('credits nothing that the provider does not confirm', async () => {
       const id = await core.openCharge();
       await settle({ id, providerPaymentId: 'E-forged' });
       expect([await typesOf(id), told.handled]).to.deep.equal([OPEN, ['E-forged not_confirmed']]);
     });
-    it('believes the provider’s amount, not the notification', async () => {
+    it('uses the provider’s amount, not the notification’s', async () => {
       const pix = await paid({ amount: toMinor(1) });
       await settle(pix);
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionPaymentRejected']);
     });
-    it('killed before the record: the repeat settles once', async () => {
+    it('settles once when repeated after a crash before the record', async () => {
       const pix = await paid();
       killedOn('TransactionSettled');
       expect(await thrown(settle(pix))).to.be.instanceOf(EventStoreUnavailable);
@@ -150,12 +150,12 @@ describe('the money processes, on Postgres', () => {
       await settle(pix);
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
     });
-    it('concurrently: settles once', async () => {
+    it('settles once if run concurrently', async () => {
       const pix = await paid();
       await Promise.all(Array.from({ length: 5 }, () => settle(pix)));
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
     });
-    describe('of a locked charge whose payer the bank does not name: the provider is asked whether it was the one', () => {
+    describe('of a locked charge whose payer the bank does not identify', () => {
       const nameless = () => paid({ payer: { name: 'X', document: null } }, LOCKED_TO);
       const CHECKS = [
         ['match', 'TransactionSettled'],
@@ -163,16 +163,16 @@ describe('the money processes, on Postgres', () => {
         ['unknown', 'TransactionHeld'],
       ] as const;
       for (const [check, type] of CHECKS)
-        it(`${check}: ${type}, once`, async () => {
+        it(`records ${type} once if the provider’s payer check returns ${check}`, async () => {
           const pix = await nameless();
           core.provider.payers.set(pix.providerPaymentId, check);
           await settle(pix);
-          core.provider.payers.set(pix.providerPaymentId, 'match'); // decided is decided
+          core.provider.payers.set(pix.providerPaymentId, 'match'); // A later result does not change the decision.
           await settle(pix);
           expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
           expect(core.provider.calls).to.include(`checkPayer ${pix.providerPaymentId}`);
         });
-      it('a masked document names nobody: asked too', async () => {
+      it('checks the payer if the document is masked', async () => {
         for (const [check, type] of CHECKS) {
           const pix = await paid({ payer: { name: 'X', document: '***.911.111-**' } }, LOCKED_TO);
           core.provider.payers.set(pix.providerPaymentId, check);
@@ -180,7 +180,7 @@ describe('the money processes, on Postgres', () => {
           expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
         }
       });
-      it('is not asked where the payer is named, nor where nobody is locked to', async () => {
+      it('does not check the payer if the bank reports the document or the charge has no payer lock', async () => {
         const named = await paid({}, LOCKED_TO);
         const unlocked = await paid({ payer: { name: 'X', document: null } });
         for (const pix of [named, unlocked]) await settle(pix);
@@ -189,7 +189,7 @@ describe('the money processes, on Postgres', () => {
           expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
       });
     });
-    it('of a notification that is not there does nothing', async () => {
+    it('does nothing for an unknown notification', async () => {
       await settleNotification(needs())({ accountId: core.account.accountId, mode: 'test', reference: 'E-none' });
       expect([core.provider.calls, told.handled]).to.deep.equal([[], []]);
     });
@@ -216,7 +216,7 @@ describe('the money processes, on Postgres', () => {
     beforeEach(() => void refusals.splice(0));
     const REJECTED = [...OPEN, 'TransactionPaymentRejected'];
 
-    it('sends it back in full by its end-to-end id, once', async () => {
+    it('return the full amount by its end-to-end id, once', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       await back(payload);
       await back(payload);
@@ -224,7 +224,7 @@ describe('the money processes, on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
-    it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
+    it('record nothing while the provider does not answer, and reuse the return id when repeated', async () => {
       const { id, payload } = await rejected();
       core.provider.next('returnPayment', 'unknown');
       expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
@@ -234,7 +234,7 @@ describe('the money processes, on Postgres', () => {
       expect(core.provider.returns.size).to.equal(1);
       expect(new Set(core.provider.calls).size).to.equal(1);
     });
-    it('killed between the return and its record: the repeat returns once', async () => {
+    it('are recorded once when repeated after a crash between the return and its record', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       killedOn('TransactionPaymentReturned');
       expect(await thrown(back(payload))).to.be.instanceOf(EventStoreUnavailable);
@@ -245,7 +245,7 @@ describe('the money processes, on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
-    it('refused by the provider: recorded and told once, and not asked again', async () => {
+    it('record and alert about a refusal once, and are not requested again', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       await back(payload);
@@ -262,7 +262,7 @@ describe('the money processes, on Postgres', () => {
         { accountId, mode: 'test', paymentId: id, providerPaymentId, reason: 'account closed' },
       ]);
     });
-    it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
+    it('use a new return id each time an operator retries a refused one', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       for (const _ of [1, 2]) {
         core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
@@ -277,7 +277,7 @@ describe('the money processes, on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(refusals).to.have.length(2);
     });
-    it('killed between the refusal and its record: the repeat records it', async () => {
+    it('record a refusal when repeated after a crash before its record', async () => {
       const { id, payload } = await rejected();
       const refuse = () => core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       killedOn('TransactionReturnRefused');
@@ -288,7 +288,7 @@ describe('the money processes, on Postgres', () => {
       await back(payload);
       expect([await typesOf(id), refusals.length]).to.deep.equal([[...REJECTED, 'TransactionReturnRefused'], 1]);
     });
-    it('of a payment whose id has a colon in it', async () => {
+    it('support a provider payment id that contains colons', async () => {
       const { id } = await paid({}, LOCKED_TO);
       const providerPaymentId = 'acquirer:payment:7';
       await settler.settle(id, plain(incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } })));
@@ -296,7 +296,7 @@ describe('the money processes, on Postgres', () => {
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
     });
-    it('never returns what was settled', async () => {
+    it('never return a settled payment', async () => {
       const { id, providerPaymentId } = await paid();
       await settler.settle(id, plain(incoming({ providerPaymentId })));
       await back({ paymentId: id, providerPaymentId });
@@ -304,9 +304,9 @@ describe('the money processes, on Postgres', () => {
     });
   });
 
-  describe('the release of funds', () => {
+  describe('releases of funds', () => {
     const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })({ paymentId: id });
-    /** Settled on an account that holds Pix money for two days. */
+    /** Settles a payment on an account that holds Pix money for this many days. */
     const heldFor = async (holdDays: number): Promise<PaymentId> => {
       const { id, providerPaymentId } = await paid();
       const decide = settleIncomingPayment({
@@ -321,7 +321,7 @@ describe('the money processes, on Postgres', () => {
       await core.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why(core.account.accountId));
       return id;
     };
-    it('waits for the end of the hold, then releases once', async () => {
+    it('wait for the end of the hold and are recorded once', async () => {
       const id = await heldFor(2);
       await run(id);
       expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
@@ -331,7 +331,7 @@ describe('the money processes, on Postgres', () => {
       const data = { amount: 12_212, currency: 'BRL', at: '2026-11-23T13:05:01.000Z' };
       expect((await historyOf(id)).slice(3)).to.deep.equal([{ type: 'TransactionFundsReleased', data }]);
     });
-    it('has nothing to do for money that was available at once, nor for unpaid or unknown charges', async () => {
+    it('do nothing for money available at once, and for unpaid or unknown charges', async () => {
       const items = [await heldFor(0), await core.openCharge(), newId<PaymentId>()];
       const head = await core.store.head();
       for (const id of items) await run(id);

@@ -1,4 +1,4 @@
-// Waits for payments: whatever else moves, a waiting caller's payment is read only when it changed.
+// Waiting for payments: a waiting caller’s payment is read only when it changes.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { PaymentChanges } from '../../../application/payments/paymentChanges.ts';
@@ -11,7 +11,7 @@ import { ACCOUNT_ID } from '../../support/samples.ts';
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const LONG_MS = 60_000;
 
-/** Payments by id, each of which is only a text here. */
+/** A read model of payments by id. Each payment is a plain text here. */
 class ReadModel {
   readonly shown = new Map<string, string>();
   readonly listeners = new Set<() => void>();
@@ -45,7 +45,7 @@ class ReadModel {
     await this.settled();
   }
 
-  /** Until everything that follows from the last step has happened. */
+  /** Waits until everything caused by the last step has happened. */
   async settled(): Promise<void> {
     for (let turn = 0; turn < 10; turn++) await setImmediate();
   }
@@ -56,24 +56,24 @@ class ReadModel {
   }
 }
 
-describe('changes of payments', () => {
+describe('waits for changes of payments', () => {
   let model: ReadModel;
   beforeEach(() => {
     model = new ReadModel();
   });
 
-  it('cost each caller two reads of its payment, and each move one search, however many wait', async () => {
+  it('cost two reads per caller and one search per change, however many callers wait', async () => {
     const ids = Array.from({ length: 32 }, (_, n) => `payment ${n}`);
     for (const id of ids) model.shown.set(id, 'open');
     const waits = ids.map((id) => model.until(id, 'paid'));
     await model.settled();
     for (const id of ids) await model.move(id, 'paid');
     expect(await Promise.all(waits)).to.deep.equal(ids.map(() => 'paid'));
-    // The first search began with the first caller, the second was for all others.
+    // The first search ran for the first caller, the second for all others.
     expect([model.finds, model.searches]).to.deep.equal([2 * ids.length, 2 + ids.length]);
   });
 
-  it('are seen when the payment shows the effect already, also beside callers that wait', async () => {
+  it('end at once if the payment already has the wanted state, even while other callers wait', async () => {
     const other = model.until('other', 'paid');
     await model.move('own', 'paid');
     expect(await model.until('own', 'paid', 100)).to.equal('paid');
@@ -81,7 +81,7 @@ describe('changes of payments', () => {
     expect(await other).to.equal('paid');
   });
 
-  it('are waited for until the time is up, however often the payment changes', async () => {
+  it('end at the timeout, however often the payment changes', async () => {
     const beganAt = performance.now();
     const waiting = model.until('own', 'paid', 100);
     for (let n = 0; performance.now() < beganAt + 90; n++) await model.move('own', `state ${n}`);
@@ -89,7 +89,7 @@ describe('changes of payments', () => {
     expect(performance.now() - beganAt).to.be.below(5_000);
   });
 
-  it('are seen though notices are missed, or a search fails', async () => {
+  it('notice changes even if notifications are missed or a search fails', async () => {
     model.fails = true;
     const waiting = model.until('own', 'paid');
     await model.move('own', 'begun');
@@ -98,7 +98,7 @@ describe('changes of payments', () => {
     expect(await waiting).to.equal('paid');
   });
 
-  it('are not searched while no caller waits', async () => {
+  it('search only while a caller waits', async () => {
     expect(await model.until('own', 'paid', 1)).to.equal(null);
     await model.move('own', 'begun');
     const { searches } = model;

@@ -1,4 +1,4 @@
-// What a provider's word is worth: only its own record says what was paid, and no answer is never an answer.
+// Only the provider’s own record proves a payment, and a missing answer proves nothing.
 import { expect } from 'chai';
 import { Settler, takePayment } from '../../../application/payments/settle.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -9,7 +9,7 @@ import { incoming, LOCKED_TO, plain } from '../../support/samples.ts';
 
 const PIX = 'E99999004202611211300abcdefghijk';
 
-describe('the word of a provider', () => {
+describe('provider answers', () => {
   let core: Core;
   let settler: Settler;
   before(async () => {
@@ -40,7 +40,7 @@ describe('the word of a provider', () => {
       paymentId,
     });
 
-  it('a notification that names another charge credits nothing; that of the paid charge credits it, once', async () => {
+  it('credit nothing to another charge named in a notification, and credit the paid charge once', async () => {
     const [paid, other] = [await charge(), await charge()];
     core.provider.incomingPayments.set(paid.txid, [incoming({ providerPaymentId: PIX })]);
     expect(await notify(other.id)).to.equal(false);
@@ -49,7 +49,7 @@ describe('the word of a provider', () => {
     expect(await typesOf(paid.id)).to.deep.equal(['TransactionSettled']);
   });
 
-  it('one Pix that the provider binds to a second charge later is credited on the first alone', async () => {
+  it('credit a Pix only to the first charge, even if the provider later assigns it to a second one', async () => {
     const [first, second] = [await charge(), await charge()];
     core.provider.incomingPayments.set(first.txid, [incoming({ providerPaymentId: PIX })]);
     expect(await notify(first.id)).to.equal(true);
@@ -59,7 +59,7 @@ describe('the word of a provider', () => {
     expect([await typesOf(first.id), await typesOf(second.id)]).to.deep.equal([['TransactionSettled'], []]);
   });
 
-  it('a time-out of the payer check is no answer: nothing is held, and the next look decides', async () => {
+  it('leave a payment undecided if the payer check times out, and decide at the next attempt', async () => {
     const { id, txid } = await charge({ expectedPayerTaxId: LOCKED_TO });
     const pix = incoming({ providerPaymentId: PIX, payer: { name: 'X', document: null } });
     core.provider.incomingPayments.set(txid, [pix]);
@@ -72,7 +72,7 @@ describe('the word of a provider', () => {
     expect(await typesOf(id)).to.deep.equal(['TransactionSettled']);
   });
 
-  it('a provider that can’t tell the payer leaves the Pix to an operator', async () => {
+  it('hold a Pix for an operator if the provider can’t identify the payer', async () => {
     const { id, txid } = await charge({ expectedPayerTaxId: LOCKED_TO });
     core.provider.incomingPayments.set(txid, [
       incoming({ providerPaymentId: PIX, payer: { name: 'X', document: null } }),
@@ -81,7 +81,7 @@ describe('the word of a provider', () => {
     expect(await typesOf(id)).to.deep.equal(['TransactionHeld']);
   });
 
-  it('an amount with a withdrawal or change in it is returned', async () => {
+  it('reject a payment that contains a withdrawal or change', async () => {
     const { id } = await charge();
     expect(await settler.settle(id, { ...plain(incoming({ providerPaymentId: PIX })), isPlain: false })).to.equal(
       'returned',

@@ -1,4 +1,4 @@
-// What is asked of a provider that does not answer, or does not know what was asked for.
+// The provider status when the provider does not answer or does not know the payment.
 
 import { expect } from 'chai';
 import { providerStatus } from '../../../application/payments/providerStatus.ts';
@@ -17,14 +17,14 @@ describe('providerStatus', () => {
   });
   after(() => core.close());
 
-  it('no answer: ProviderUnavailable, and the next time it is asked again', async () => {
+  it('throws ProviderUnavailable if the provider does not answer, and asks again the next time', async () => {
     const ask = providerStatus({ accounts: core.accounts, providers: core.provider });
     core.provider.next('statusOf', 'unknown');
     const failed = await ask(payment).catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(ProviderUnavailable);
     expect(await ask(payment)).to.deep.include({ providerStatus: null, rawResponse: null });
   });
-  it('no provider for the mode: ProviderUnavailable', async () => {
+  it('throws ProviderUnavailable if the mode has no provider', async () => {
     const ask = providerStatus({ accounts: core.accounts, providers: { route: async () => [], of: async () => null } });
     expect(await ask(payment).catch((error: unknown) => error)).to.be.instanceOf(ProviderUnavailable);
   });

@@ -1,4 +1,4 @@
-// Payments that no notification told of, found in the provider's list: which periods are asked for, and what happens in between.
+// Payments without a notification that are found in the provider’s list: the periods requested, and failures in between.
 
 import { expect } from 'chai';
 import { compareWithProvider } from '../../../application/payments/reconciliation.ts';
@@ -21,7 +21,7 @@ const keyOf = ({ accountId, mode }: Tenant): string => `${accountId}/${mode}`;
 const txidOf = (name: string): string => name.padStart(32, '0');
 const hoursAgo = (hours: number): Timestamp => addMillis(NOON, -hours * HOUR_MS);
 
-/** Everything around the process, in memory. */
+/** The dependencies of the process, in memory. */
 class Surroundings {
   now = NOON;
   readonly provider = new FakeProvider();
@@ -30,12 +30,12 @@ class Surroundings {
   readonly disputes: (readonly [string, readonly DisputesRest[]])[] = [];
   readonly unmatched: (readonly [string, ...string[]])[] = [];
   readonly until = new Map<Mode, Timestamp>();
-  /** By tenant and txid. */
+  /** Keyed by tenant and txid. */
   readonly payments = new Map<string, PaymentId>();
   readonly sought: (readonly string[])[] = [];
   hasLive = true;
   isBehind = false;
-  /** Instead of moving forward. */
+  /** Called before the position is saved; can throw to simulate a crash. */
   onReached: (() => void) | null = null;
 
   run(mode: Mode = 'test'): Promise<void> {
@@ -86,7 +86,7 @@ class Surroundings {
     return compareWithProvider(needs, mode);
   }
 
-  /** A payment to the account in the provider's list; for a charge of the tenant unless it is null. */
+  /** Adds a payment to the account to the provider’s list, for a charge of the tenant unless that is null. */
   book(
     name: string,
     paidAt: Timestamp,
@@ -102,7 +102,7 @@ class Surroundings {
   get references(): readonly string[] {
     return this.stored.map(({ reference }) => reference);
   }
-  /** The periods asked for since the last look. */
+  /** Returns the periods requested since the last call. */
   asked(): readonly string[] {
     return this.provider.calls.splice(0).map((call) => call.replace(/^bookedBetween /, ''));
   }
@@ -123,7 +123,7 @@ describe('reconciliation with the provider', () => {
   });
   const untilOf = (mode: Mode = 'test') => all.until.get(mode) ?? null;
 
-  it('looks back 24 hours at first, bounds included, and tells what it finds as the provider said it', async () => {
+  it('requests the last 24 hours at first, bounds included, and stores the payments it finds', async () => {
     for (const [name, at] of [
       ['first', hoursAgo(24)],
       ['last', NOON],
@@ -137,7 +137,7 @@ describe('reconciliation with the provider', () => {
     expect(all.stored).to.deep.equal([told('first'), told('last')]);
     expect([all.asked(), untilOf(), all.unmatched]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
   });
-  it('twice: asks nothing within ten minutes, and again an hour back afterwards', async () => {
+  it('requests nothing within ten minutes, and then overlaps the previous period by an hour', async () => {
     all.book('one', hoursAgo(0.5));
     await all.run();
     await all.run();
@@ -149,7 +149,7 @@ describe('reconciliation with the provider', () => {
     expect([all.asked(), all.references]).to.deep.equal([[`${hoursAgo(1)} ${all.now}`], ['E-one']]);
     expect(untilOf()).to.equal(all.now);
   });
-  it('again with another payment: tells that one', async () => {
+  it('stores a new payment at the next run', async () => {
     all.book('one', hoursAgo(0.5));
     await all.run();
     minutesLater(10);
@@ -157,7 +157,7 @@ describe('reconciliation with the provider', () => {
     await all.run();
     expect(all.references).to.deep.equal(['E-one', 'E-two']);
   });
-  it('reports a rest on the account of disputes once a civil day, and nothing where there is none', async () => {
+  it('alerts about a balance on the disputes account once per civil day', async () => {
     await all.run();
     expect(all.disputes).to.deep.equal([]);
     all.rests = [
@@ -170,14 +170,14 @@ describe('reconciliation with the provider', () => {
     }
     expect(all.disputes).to.deep.equal([[keyOf(TENANT), [all.rests[0]]]]);
   });
-  it('finds what the bank listed an hour late', async () => {
+  it('finds payments that the bank listed an hour late', async () => {
     await all.run();
     minutesLater(10);
     all.book('late', hoursAgo(1));
     await all.run();
     expect(all.references).to.deep.equal(['E-late']);
   });
-  it('looks for nobody’s payment when everything was told', async () => {
+  it('looks up no charges if every payment is known', async () => {
     all.book('one', hoursAgo(1));
     await all.run();
     minutesLater(10);
@@ -185,7 +185,7 @@ describe('reconciliation with the provider', () => {
     expect(all.sought).to.deep.equal([[txidOf('one')]]);
   });
 
-  it('asks for a long gap in pieces of 24 hours at most, and what lies between two is told once', async () => {
+  it('requests a long gap in periods of at most 24 hours, and stores a payment on their bound once', async () => {
     all.until.set('test', hoursAgo(60));
     all.book('between', hoursAgo(37));
     await all.run();
@@ -196,16 +196,16 @@ describe('reconciliation with the provider', () => {
     ]);
     expect([all.references, untilOf()]).to.deep.equal([['E-between'], NOON]);
   });
-  it('looks back a day again when a clock that was ahead wrote how far it got', async () => {
+  it('requests 24 hours again if the saved position is too far in the future', async () => {
     all.until.set('test', addMillis(NOON, HOUR_MS + 1));
     all.book('one', hoursAgo(20));
     await all.run();
     expect([all.asked(), all.references, untilOf()]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], ['E-one'], NOON]);
     all.until.set('test', addMillis(NOON, HOUR_MS));
     await all.run();
-    expect(all.asked()).to.deep.equal([]); // the overlap covers it
+    expect(all.asked()).to.deep.equal([]); // The overlap covers the difference.
   });
-  it('moves nothing when the provider does not say, and the retry finds it', async () => {
+  it('keeps its position while the provider does not answer, and finds the payment when repeated', async () => {
     all.book('one', hoursAgo(2));
     all.provider.next('bookedBetween', 'unknown');
     expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
@@ -213,7 +213,7 @@ describe('reconciliation with the provider', () => {
     await all.run();
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
   });
-  it('keeps the pieces that were done when the provider stops answering', async () => {
+  it('keeps the completed periods if the provider stops answering', async () => {
     all.until.set('test', hoursAgo(60));
     all.book('early', hoursAgo(50));
     all.book('later', hoursAgo(20));
@@ -226,7 +226,7 @@ describe('reconciliation with the provider', () => {
     expect(all.asked()).to.deep.equal([`${hoursAgo(38)} ${hoursAgo(14)}`, `${hoursAgo(14)} ${NOON}`]);
     expect([all.references, untilOf()]).to.deep.equal([['E-early', 'E-later'], NOON]);
   });
-  it('killed between telling and moving forward: the next run tells nothing twice', async () => {
+  it('stores no payment twice after a crash before the position was saved', async () => {
     all.book('one', hoursAgo(2));
     all.onReached = () => {
       throw new Error('killed');
@@ -237,7 +237,7 @@ describe('reconciliation with the provider', () => {
     await all.run();
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
   });
-  it('moves nothing while a fresh charge may be missing from the read models', async () => {
+  it('keeps its position while a new charge may be missing from the read models', async () => {
     all.book('one', hoursAgo(2));
     all.isBehind = true;
     expect(await thrown(all.run())).to.be.instanceOf(ReadModelsBehind);
@@ -247,8 +247,8 @@ describe('reconciliation with the provider', () => {
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
   });
 
-  describe('payments that are for no charge of the tenant', () => {
-    it('are reported once a run and stop no other', async () => {
+  describe('payments without a charge of the tenant', () => {
+    it('are reported once per run and don’t prevent others', async () => {
       all.until.set('test', hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
       all.book('one', hoursAgo(20));
@@ -257,28 +257,28 @@ describe('reconciliation with the provider', () => {
       expect(all.unmatched).to.deep.equal([['acct/test', 'E-nobodys', 'E-between']]);
       expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
     });
-    it('are reported by one run, though the next ones see them again', async () => {
+    it('are reported by one run only, although later runs see them again', async () => {
       all.book('nobodys', hoursAgo(0.1), null);
       await all.run();
       minutesLater(10);
       await all.run();
       expect([all.unmatched, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
     });
-    it('are reported when the run breaks off', async () => {
+    it('are reported even if the run fails', async () => {
       all.until.set('test', hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
       all.onReached = () => all.provider.next('bookedBetween', 'unknown');
       expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
       expect(all.unmatched).to.deep.equal([['acct/test', 'E-nobodys']]);
     });
-    it('are neither looked for nor reported when no charge can have their txid', async () => {
+    it('are neither looked up nor reported if their txid is not one of Quita’s', async () => {
       const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
       for (const txid of txids)
         all.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E ${txid}`, paidAt: NOON })]);
       await all.run();
       expect([all.sought, all.unmatched, all.references]).to.deep.equal([[], [], []]);
     });
-    it('are another tenant’s payments, too: each account has only its own', async () => {
+    it('include payments for charges of another tenant: each account sees only its own', async () => {
       all.book('theirs', hoursAgo(2), OTHER, TENANT.accountId);
       all.book('own', hoursAgo(2), OTHER);
       await all.run();
@@ -287,7 +287,7 @@ describe('reconciliation with the provider', () => {
     });
   });
 
-  it('goes through the list page by page, and looks for charges of those tenants alone whose payments are missing', async () => {
+  it('reads the list page by page and looks up charges only for tenants with unknown payments', async () => {
     const tenants = Array.from({ length: 7 }, (_, n): Tenant => ({ accountId: `acct${n}` as AccountId, mode: 'test' }));
     for (const [n, tenant] of tenants.entries()) all.book(`${n}`, hoursAgo(2), tenant);
     all.provider.listPage = 3;
@@ -302,7 +302,7 @@ describe('reconciliation with the provider', () => {
     expect(all.sought).to.deep.equal([[txidOf('new')]]);
   });
 
-  it('of live mode is done where a provider is configured, and apart from test mode', async () => {
+  it('runs for live mode only if a provider is configured, and separately from test mode', async () => {
     all.book('one', hoursAgo(2), LIVE);
     all.hasLive = false;
     await all.run('live');

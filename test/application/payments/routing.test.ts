@@ -1,4 +1,4 @@
-// Two connections: the next one is tried only when the first certainly created nothing, so that a charge never has two payable codes (V7).
+// A charge never has two payable codes: the second connection is tried only if the first certainly created nothing (V7).
 import { expect } from 'chai';
 import { CreateChargeHandler, CreatePaymentHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
@@ -23,11 +23,11 @@ const velocity = { reserve: async () => 'reserved' as const };
 type Gate = PromiseWithResolvers<void>;
 let keys = 0;
 
-describe('two connections of a charge', () => {
+describe('a charge with two connections', () => {
   let core: Core;
   let first: FakeProvider;
   let second: FakeProvider;
-  /** The order of the connections; the default may change while charges are open. */
+  /** The current order of the connections. It can change while charges are open. */
   let order: FakeProvider[];
   let isDisabled = false;
   const timers = memoryTimers();
@@ -72,7 +72,7 @@ describe('two connections of a charge', () => {
   const eventsOf = (payment: ExistingPayment) => core.eventsOf(PAYMENT.stream(payment.charge.terms.paymentId));
   const issuedBy = (provider: FakeProvider) => provider.instruments.size;
 
-  it('the first issues: the payment records it, and the second is not asked', async () => {
+  it('is issued by the first connection without asking the second', async () => {
     const payment = await ask(newKey());
     expect(payment.charge.terms.connectionId).to.equal(first.connectionId);
     expect([issuedBy(first), issuedBy(second), second.calls]).to.deep.equal([1, 0, []]);
@@ -82,7 +82,7 @@ describe('two connections of a charge', () => {
     ['refused', REFUSED, { reason: REFUSED.reason, providerErrorCode: REFUSED.providerErrorCode }],
     ['unavailable', UNAVAILABLE, { reason: 'The provider could not be reached.', providerErrorCode: 'unavailable' }],
   ] as const)
-    it(`the first is ${name}: the second issues, and the payment records the change; again: the same charge`, async () => {
+    it(`is issued by the second connection and records the change if the first is ${name}; a repeat replays it`, async () => {
       first.next('issue', outcome);
       const key = newKey();
       const payment = await ask(key);
@@ -95,7 +95,7 @@ describe('two connections of a charge', () => {
       expect([issuedBy(first), issuedBy(second)]).to.deep.equal([0, 1]);
     });
 
-  it('moves to the second while a repeat in another process still asks the first: only the second’s code counts', async () => {
+  it('has only the second connection’s code if a repeat still asks the first in another process', async () => {
     const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const [failing, repeating, moving] = gates as [Gate, Gate, Gate];
     const [called, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -124,7 +124,7 @@ describe('two connections of a charge', () => {
     expect(await ask(key)).to.deep.equal(payment);
   });
 
-  it('moves to the second, and a process that remembers the first settles its payment', async () => {
+  it('is settled through the second connection, even by a process that cached the first', async () => {
     const worker = core.anotherProcess();
     first.issue = async ({ paymentId }) => {
       await worker.load(PAYMENT, PAYMENT.stream(paymentId));
@@ -148,13 +148,13 @@ describe('two connections of a charge', () => {
     expect((await core.eventsOf(PAYMENT.stream(paymentId))).at(-1)?.type).to.equal('TransactionSettled');
   });
 
-  it('both refuse: the charge failed', async () => {
+  it('fails if both connections refuse', async () => {
     first.next('issue', REFUSED);
     second.next('issue', REFUSED);
     expect((await ask(newKey())).charge.status).to.equal('failed');
   });
 
-  it('the answer of the first is lost: 503, and only the first is asked by a repeat, also if the default changed', async () => {
+  it('is resumed only with the first connection after a lost answer, even if the default changed', async () => {
     first.next('issue', 'unknown');
     const key = newKey();
     expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -165,7 +165,7 @@ describe('two connections of a charge', () => {
     expect([issuedBy(first), issuedBy(second), second.calls]).to.deep.equal([1, 0, []]);
   });
 
-  it('a repeat after a lost answer finds nothing and is refused: still not the second (V7)', async () => {
+  it('fails without asking the second connection if a repeat after a lost answer is refused (V7)', async () => {
     first.next('issue', 'unknown');
     const key = newKey();
     expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -175,7 +175,7 @@ describe('two connections of a charge', () => {
     expect(second.calls).to.deep.equal([]);
   });
 
-  it('killed between the intent and the call: the repeat asks the recorded connection', async () => {
+  it('is resumed with the recorded connection after a crash between the record and the call', async () => {
     const key = newKey();
     first.next('issue', async () => {
       throw new Error('killed');
@@ -186,7 +186,7 @@ describe('two connections of a charge', () => {
     expect(second.calls).to.deep.equal([]);
   });
 
-  it('the connection is disabled meanwhile: 503 without a call; enabled again, the charge goes on', async () => {
+  it('is unavailable while its connection is disabled, and continues once it is enabled', async () => {
     first.next('issue', 'unknown');
     const key = newKey();
     expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
@@ -198,7 +198,7 @@ describe('two connections of a charge', () => {
     expect((await ask(key)).charge.status).to.equal('open');
   });
 
-  it('no connection takes new charges any more: a repeat is still the first response, and resumes (K3, K7)', async () => {
+  it('is replayed and resumed even if no connection accepts new charges (K3, K7)', async () => {
     const [done, cutOff] = [newKey(), newKey()];
     const payment = await ask(done);
     first.next('issue', 'unknown');
@@ -209,7 +209,7 @@ describe('two connections of a charge', () => {
     expect((await outcomeOf(ask(newKey())))?.message).to.match(/^No payment provider/);
   });
 
-  it('nor new payments: a repeat is the first response (K3)', async () => {
+  it('is replayed by POST /v1/payments as well if no connection accepts new payments (K3)', async () => {
     const { commands, clock } = core;
     const handler = new CreatePaymentHandler({ commands, clock, stopwatch, providers, velocity });
     const pay = async (idempotencyKey: string) => {
@@ -225,7 +225,7 @@ describe('two connections of a charge', () => {
     expect(await pay(newKey())).to.equal('unprocessable_entity');
   });
 
-  it('the expiry is the provider’s, and only a resumed instrument that lives 90 s less is prolonged (V8)', async () => {
+  it('has the provider’s expiry, and is prolonged only if a resumed instrument is more than 90 seconds short (V8)', async () => {
     const shorten = (provider: FakeProvider, ms: number) => {
       for (const issued of provider.instruments.values())
         Object.assign(issued.instrument, { expiresAt: addMillis(issued.instrument.expiresAt, -ms) });
@@ -247,7 +247,7 @@ describe('two connections of a charge', () => {
     }
   });
 
-  it('a live request carries nothing of the merchant’s metadata', async () => {
+  it('in live mode sends no sandbox instructions from the metadata to the provider', async () => {
     const seen: unknown[] = [];
     const issue = first.issue.bind(first);
     first.issue = (request) => {

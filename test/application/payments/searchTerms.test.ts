@@ -1,4 +1,4 @@
-// What a text in the search box means.
+// How the text of the search box is interpreted.
 import { expect } from 'chai';
 import { areIds, customerTermsOf, SEARCH_MAX, searchTermsOf } from '../../../application/payments/searchTerms.ts';
 
@@ -46,27 +46,27 @@ describe('a search text', () => {
     ['order 7', []],
   ];
   for (const [text, terms] of cases)
-    it(`“${text}” means ${JSON.stringify(terms)}`, () => {
+    it(`“${text}” is interpreted as ${JSON.stringify(terms)}`, () => {
       expect(meant(text)).to.deep.equal(terms);
     });
-  it('always means an end-to-end id and a customer’s id, too', () => {
+  it('is always also interpreted as an end-to-end id and a customer id', () => {
     expect(searchTermsOf(' order 7 ')).to.deep.equal([
       { by: 'reference', reference: 'order 7' },
       { by: 'customerId', customerId: 'order 7' },
     ]);
   });
-  it('means nothing if it is blank, too long or has a NUL', () => {
+  it('is ignored if it is blank, too long or contains a NUL', () => {
     for (const text of ['', '  ', 'x'.repeat(SEARCH_MAX + 1), 'a\0b'])
       expect(searchTermsOf(text), text).to.deep.equal([]);
     expect(searchTermsOf('x'.repeat(SEARCH_MAX))).to.have.length(2);
   });
-  it('names one payment only if it is an id', () => {
+  it('identifies a single payment only if it is an id', () => {
     for (const text of [RAW, `ch_${RAW}`, 'E12345678202611281015abcDEF12345', 'order 7'])
       expect(areIds(searchTermsOf(text)), text).to.equal(true);
     for (const text of ['529.982.247-25', 'ana@example.com', '12.34'])
       expect(areIds(searchTermsOf(text)), text).to.equal(false);
   });
-  it('as a customer means a document, an address or an id', () => {
+  it('for a customer is interpreted as a document, an email address or an id', () => {
     expect(customerTermsOf('52998224725').map(({ by }) => by)).to.deep.equal(['customerId', 'document']);
     expect(customerTermsOf('ana@example.com').map(({ by }) => by)).to.deep.equal(['customerId', 'email']);
   });

@@ -1,4 +1,4 @@
-// What the processes of payouts answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the processes for payouts to each event of the log (test/application/reactions.test.ts).
 import { PAYOUT_ID } from '../../domain/payout/samples.ts';
 import { type Answers, clear, job, timer } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
@@ -6,7 +6,7 @@ import { ACCOUNT_ID, at } from '../../support/samples.ts';
 const PAYOUT = { payoutId: PAYOUT_ID };
 const PAYOUTS_NOW = [{ kind: 'fireNow', timers: { kind: 'payout', group: ACCOUNT_ID } }];
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   payoutExecution: {
     'payout requested': [job('payout', PAYOUT)],
@@ -25,7 +25,7 @@ export const ANSWERS: Answers = {
   },
 };
 
-/** Of the names in the log: what endpoints are told of. */
+/** The events in the log for which endpoints receive messages. */
 export const TOLD: readonly string[] = [
   'payout requested',
   'payout that awaits approval',

@@ -1,4 +1,4 @@
-// A process that dies at each step of a payout: whoever goes on pays it once, and money set aside for nothing goes back (ADR 0013).
+// Crashes at each step of a payout: the next process pays it once, and money reserved for an unrecorded request is released (ADR 0013).
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -31,10 +31,10 @@ import { memoryTimers } from '../../world/memoryTimers.ts';
 
 class Killed extends Error {}
 
-describe('payouts of a process that dies', () => {
-  /** The step at which it dies; null: it lives. */
+describe('payouts after a crash', () => {
+  /** The step at which the process crashes, or null if it does not. */
   let deadly: RegExp | null;
-  /** Awaited before such a step. */
+  /** A promise to wait for before such a step. */
   let pausing: { readonly at: RegExp; readonly until: Promise<void> } | null;
   let rows: Map<PayoutId, Reservation>;
   let rail: FakeRail;
@@ -130,7 +130,7 @@ describe('payouts of a process that dies', () => {
     deadly = null;
   };
 
-  it('before it records the request: the money goes back, and a repeat is granted', async () => {
+  it('before the request was recorded release the money, and a repeat is granted', async () => {
     await dies(/append PayoutRequested/, request);
     expect(rows.size).to.equal(1);
     await free();
@@ -138,9 +138,9 @@ describe('payouts of a process that dies', () => {
     const id = await granted();
     expect(await typesOf(id)).to.deep.equal(['PayoutAbandoned', 'PayoutRequested']);
     await free();
-    expect(rows.size).to.equal(1); // the ledger has not taken it yet
+    expect(rows.size).to.equal(1); // The ledger has not posted it yet.
   });
-  it('beside an unreadable stream: the money of the others goes back, and the error is reported', async () => {
+  it('release the money of other requests if one stream is unreadable, and report the error', async () => {
     const other = 'z'.repeat(26) as PayoutId;
     const unreadable = { id: randomUUID(), type: 'NoSuchEvent', data: '{}', metadata: '{}' };
     await store.append(PAYOUT.stream(other), -1, [unreadable]);
@@ -153,13 +153,13 @@ describe('payouts of a process that dies', () => {
     );
     expect([...rows.keys()]).to.deep.equal([other]);
   });
-  it('while the money goes back: it goes back once', async () => {
+  it('during the release of the money release it once', async () => {
     await dies(/append PayoutRequested/, request);
     await dies(/append PayoutAbandoned/, free);
     await free();
     expect(rows.size).to.equal(0);
   });
-  it('after its order was lost: a refusal of the next one is believed after 10 minutes (V7)', async () => {
+  it('with a lost order fail only if the bank refuses the next order 10 minutes later (V7)', async () => {
     const id = await granted();
     rail.losesOrders = true;
     await run(id);
@@ -175,7 +175,7 @@ describe('payouts of a process that dies', () => {
       expect(await typesOf(id)).to.deep.equal(types);
     }
   });
-  it('one that was frozen before it recorded the request can’t record it any more', async () => {
+  it('reject a request whose process was suspended until its money was released', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     pausing = { at: /append PayoutRequested/, until: promise };
     const frozen = request();
@@ -189,7 +189,7 @@ describe('payouts of a process that dies', () => {
     expect(await typesOf(id)).to.deep.equal(['PayoutAbandoned']);
   });
   for (const at of [/append PayoutSubmitted/, /pay/, /append PayoutPaid/])
-    it(`at ${at.source}: the next run pays it, once`, async () => {
+    it(`at ${at.source} are paid once by the next run`, async () => {
       const id = await granted();
       await dies(at, () => run(id));
       await run(id);
@@ -199,7 +199,7 @@ describe('payouts of a process that dies', () => {
       expect(rail.paid).to.equal(1);
     });
   for (const at of [/append PayoutConfirmedLate/, /recorded PayoutConfirmedLate/])
-    it(`at ${at.source}: the late confirmation is recorded once, and operators are alerted of it`, async () => {
+    it(`at ${at.source} record the late confirmation once and alert operators`, async () => {
       const id = await granted();
       rail.answer = { kind: 'refused', reason: 'No.' };
       await run(id);

@@ -1,5 +1,5 @@
-// Request, cancellation, approval, rejection and the bank's outcome, each pair at once: whatever the order of every step, one wins, the
-// other says so, and the money agrees (rules Y2, Y4, Y5). The processes share a log and a bank, and nothing else.
+// Races of request, cancellation, approval, rejection, outcome and release, in pairs: in any order of their steps, one of them wins, the
+// other reports it, and the money agrees with it (rules Y2, Y4, Y5). The processes share only a log and a bank.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -34,13 +34,13 @@ const RUNS = Number(process.env.RUNS ?? 15);
 const STEPS_MAX = 20_000;
 const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
 const BODY = { amount: 1_000, destination: { pix_key: 'ana@example.com' } } as const;
-/** For one payout, not for two. */
+/** Enough for one payout, but not for two. */
 const AVAILABLE = 1_999;
 
 type Step = (what: string) => Promise<void>;
 type Answer = 'done' | Rejection['code'];
 
-/** One wallet, whose ledger has taken nothing since: only what is set aside counts. */
+/** One wallet without new postings in the ledger, so only the reservations count. */
 const fundsOf = (step: Step): PayoutFunds => {
   const rows = new Map<PayoutId, { readonly taken: number; readonly reservation: Reservation }>();
   let tokens = 0;
@@ -116,7 +116,7 @@ const request = async ({ rail, account, funds, newProcess }: World, idempotencyK
   return requests.request({ account, mode: 'test', idempotencyKey, body: BODY, ...by });
 };
 
-/** As the queue does: again until the bank said. */
+/** Repeats the work, as the queue does, until the bank has answered. */
 const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void> => {
   const executor = new PayoutExecutor({
     ...newProcess(),
@@ -125,7 +125,7 @@ const execute = async ({ rail, newProcess }: World, id: PayoutId): Promise<void>
   });
   for (let i = 0; i < 4; i++) {
     await executor.run(id);
-    await setImmediate(); // the pause of a command that lost an append must be able to end
+    await setImmediate(); // lets the pause of a command after a conflict end
   }
 };
 
@@ -154,7 +154,7 @@ const eventsOf = async (world: World, id: PayoutId): Promise<readonly PayoutEven
   return events;
 };
 
-/** At most one end; money conserved; a payout that the bank paid was neither cancelled nor rejected. */
+/** Checks that the payout has at most one end, that the money is conserved, and that a payout sent to the bank was not cancelled. */
 const judge = async (world: World, id: PayoutId): Promise<string> => {
   const events = await eventsOf(world, id);
   const types = events.map(({ type }) => type);
@@ -174,9 +174,9 @@ const judge = async (world: World, id: PayoutId): Promise<string> => {
 const NAMES = Object.keys(ACTIONS);
 const PAIRS = NAMES.flatMap((one, i) => NAMES.slice(i).map((other) => [one, other] as const));
 
-describe('payouts: each pair at once', () => {
+describe('pairs of concurrent payout actions', () => {
   for (const [one, other] of PAIRS)
-    it(`${one} and ${other}: ${RUNS} interleavings`, async function run() {
+    it(`${one} and ${other} end the payout at most once and conserve the money in ${RUNS} interleavings`, async function run() {
       this.timeout(600_000);
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), fc.boolean(), fc.boolean(), async (scheduler, isThere, isConfirmed) => {
@@ -188,7 +188,7 @@ describe('payouts: each pair at once', () => {
           const isReviewed = [one, other].some((name) => name === 'approve' || name === 'reject');
           const world = await openWorld(step, isReviewed);
           world.rail.answer = isConfirmed ? { kind: 'confirmed', endToEndId: 'E1' } : { kind: 'unknown' };
-          // The id is the same in every world, because seed and key are.
+          // The id is the same in every world, because the seed and the key are the same.
           const asked = await request(await openWorld(step, isReviewed), 'the-same-key');
           if (isRejection(asked)) throw new Error(asked.message);
           const { payoutId: id } = asked.payout.terms;
@@ -204,7 +204,7 @@ describe('payouts: each pair at once', () => {
             if (name === 'reject' && answer === 'done') expect(end).to.equal('PayoutRejected');
             if (name === 'request') expect(answer).to.be.oneOf(['done', 'service_unavailable', 'insufficient_funds']);
           }
-          // Two over money for one: never both.
+          // Two requests never both succeed if the money covers only one.
           const granted = answers.filter((answer, i) => answer === 'done' && /request/.test([one, other][i] as string));
           if (one === 'request' && other === 'another request' && !isThere) expect(granted.length).to.be.at.most(1);
         }),
