@@ -1,4 +1,4 @@
-// The reason of an erasure is kept for ever: it must not name the person, and may use the words of their orders (rule L3).
+// The reason of an erasure is stored permanently, so it must not identify the person. It can use words of the person’s orders (rule L3).
 import { expect } from 'chai';
 import { reasonProblem } from '../../../application/privacy/erasureReason.ts';
 import type { Held } from '../../../application/privacy/findPerson.ts';
@@ -47,7 +47,7 @@ describe('the reason of an erasure', () => {
     'wrong size, order 123456789, invoice 17',
     'protocol 3905334470',
   ])
-    it(`may be “${reason}”`, () => {
+    it(`can be “${reason}”`, () => {
       expect(reasonProblem(reason, { document: '39053344705' }, HELD)).to.equal(null);
     });
 
@@ -66,11 +66,11 @@ describe('the reason of an erasure', () => {
     'file nota-rui-prado.png',
     'key 5B0C4E8E-2E2B-4EE1-9D2C-0A53F7F3A111',
   ])
-    it(`must not be “${reason}”`, () => {
+    it(`can’t be “${reason}”`, () => {
       expect(reasonProblem(reason, { payment: 'p' as never }, HELD)).to.match(PERSONAL);
     });
 
-  it('must not contain what the operator searched for, even if nothing is held', () => {
+  it('can’t contain what the operator searched for, even if no data is stored', () => {
     expect(reasonProblem('for 390.533.447-05', { document: '39053344705' }, [])).to.match(PERSONAL);
     expect(reasonProblem('for Ana@example.com', { email: 'ana@example.com' }, [])).to.match(PERSONAL);
   });

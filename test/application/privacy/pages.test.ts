@@ -1,4 +1,4 @@
-// A person with more payments than one call returns is found and erased page by page, also if the first pages are refused (rule L1).
+// A person with more payments than one call returns is found and erased page by page, even if the first pages are rejected (rule L1).
 import { expect } from 'chai';
 import { eraseData } from '../../../application/privacy/eraseData.ts';
 import { FOUND_MAX, findPerson, type OwnerId } from '../../../application/privacy/findPerson.ts';
@@ -54,12 +54,12 @@ describe('pages of a person’s data', () => {
     expect(await pageAfter({ payment: idOf(COUNT - 1) })).to.deep.equal([[], null]);
   });
 
-  it('do not begin after an item that does not exist', async () => {
+  it('are rejected if they start after an unknown item', async () => {
     const page = await findPerson(needs)(PERSON, { payment: idOf(COUNT) });
     expect(isRejection(page) && [page.code, page.param]).to.deep.equal(['invalid_cursor', 'startingAfter']);
   });
 
-  it('are erased one after the other, although the first one is refused', async () => {
+  it('are processed one after another, even if the erasure of the first is rejected', async () => {
     const order = { reason: 'request 17', despiteRetention: false };
     const outcomes: unknown[] = [];
     for (let after: OwnerId | null = null; ; ) {

@@ -1,4 +1,4 @@
-// Callbacks while the institution does not answer, a process is killed, two handle one at once, or a body is poison.
+// Callbacks when the institution does not answer, after crashes, handled concurrently, and with malformed bodies.
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -24,7 +24,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('callbacks while things go wrong', () => {
+describe('faulty callbacks', () => {
   let desk: CallbackDesk;
   before(async () => {
     desk = await CallbackDesk.open([{}, {}], { startSchedule: NO_SCHEDULES });
@@ -35,7 +35,7 @@ describe('callbacks while things go wrong', () => {
     desk.provider.forget();
   });
 
-  /** Stores a callback whose job is lost, as if the process had been killed. Returns its id. */
+  /** Stores a callback without its job, as if the process had crashed. Returns the callback’s id. */
   const lost = async (body: object): Promise<string> => {
     const { operations } = desk.gateway.storage;
     const bytes = Buffer.from(JSON.stringify(body));
@@ -52,7 +52,7 @@ describe('callbacks while things go wrong', () => {
     handleCallback(desk.needs, returnsOf)({ connectionId: desk.first.id, callbackId });
   const told = (charge: LiveCharge, endToEndId: string) => ({ pix: [{ endToEndId, txid: charge.txid }] });
 
-  it('are found by the watchdog if the process was killed before their job', async () => {
+  it('are found by the watchdog after a crash before their job', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     await lost(told(charge, endToEndId));
@@ -63,7 +63,7 @@ describe('callbacks while things go wrong', () => {
     await desk.untilReceived(charge, `${endToEndId} settled`);
   });
 
-  it('wait while the institution does not answer, and credit once it does', async () => {
+  it('wait while the institution does not answer, and credit the payment once it does', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     const id = await lost(told(charge, endToEndId));
@@ -77,7 +77,7 @@ describe('callbacks while things go wrong', () => {
     expect(await desk.received(charge)).to.deep.equal([`${endToEndId} settled`]);
   });
 
-  it('of a batch are not asked for again after those that are done', async () => {
+  it('of a batch are resumed without looking up the completed payments again', async () => {
     const charges = await Promise.all(Array.from({ length: 11 }, () => desk.charge()));
     const pix = charges.map((charge) => ({ endToEndId: desk.paid(charge), txid: charge.txid }));
     const id = await lost({ pix });
@@ -86,7 +86,7 @@ describe('callbacks while things go wrong', () => {
     desk.provider.findPayment = async (tenant, one) => (one === last ? { kind: 'unknown' } : find(tenant, one));
     expect(await thrown(handle(id))).to.be.instanceOf(UnknownAtProvider);
     desk.provider.findPayment = find;
-    // Settling asks, too.
+    // Settlement looks up payments as well.
     for (const [n, charge] of charges.slice(0, 10).entries())
       await desk.untilReceived(charge, `${pix[n]?.endToEndId} settled`);
     desk.provider.calls.length = 0;
@@ -95,7 +95,7 @@ describe('callbacks while things go wrong', () => {
     expect(new Set(desk.provider.calls)).to.deep.equal(new Set([`findPayment ${last}`]));
   });
 
-  it('are credited once if two processes handle them at once', async () => {
+  it('are credited once if handled concurrently', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     const id = await lost(told(charge, endToEndId));
@@ -104,7 +104,7 @@ describe('callbacks while things go wrong', () => {
     expect(await desk.outcomes()).to.deep.equal([['handled']]);
   });
 
-  it('that the adapter fails on are kept, and delay no others', async () => {
+  it('that the adapter can’t parse are kept and don’t delay others', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     expect((await desk.call('poison')).status).to.equal(200);
@@ -113,7 +113,7 @@ describe('callbacks while things go wrong', () => {
     await desk.untilReceived(charge, `${endToEndId} settled`);
   });
 
-  it('with ids that no institution makes ask nobody', async () => {
+  it('with invalid ids are not looked up at the institution', async () => {
     const bad = ['', 'E1', `E${'\0'.repeat(31)}`, 'x'.repeat(100_000)];
     await lost({ pix: bad.map((endToEndId) => ({ endToEndId })), sent: ['none', '\0'] });
     await handle((await desk.ids())[0] ?? '');
@@ -125,7 +125,7 @@ describe('callbacks while things go wrong', () => {
     ]);
   });
 
-  it('may arrive after the charge ended: the payment is returned as any late one', async () => {
+  it('for a charge that has ended return the payment', async () => {
     const charge = await desk.charge();
     const cancelled = await desk.gateway.post(
       `/v1/payments/${charge.paymentId}/cancel`,
@@ -139,7 +139,7 @@ describe('callbacks while things go wrong', () => {
     await desk.untilReceived(charge, `${endToEndId} returned`);
   });
 
-  it('about returns start the refunds that Quita requested, and hand every return on', async () => {
+  it('about returns start Quita’s own refunds and pass on every return', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     await desk.told({ endToEndId });
@@ -189,7 +189,7 @@ describe('callbacks while things go wrong', () => {
     expect(await pollUntil(desk.gateway.gateway.projected, 20_000, look)).to.equal(true);
   });
 
-  it('of an institution that does not answer leave places to others, however many they are', async () => {
+  it('of an institution that does not answer leave capacity for others, however many there are', async () => {
     const [other] = desk.others as readonly [Connected];
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ describe('callbacks while things go wrong', () => {
     answered.resolve();
   });
 
-  it('about sent payments start the payouts that Quita requested through the connection', async () => {
+  it('about sent payments start the payouts that were requested through their connection', async () => {
     const rail = new FakeRail();
     desk.first.fake.rail = rail;
     const charge = await desk.charge(10_000);

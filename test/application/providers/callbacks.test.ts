@@ -1,4 +1,4 @@
-// Callbacks of institutions, from the request to the credited charge. Nothing in a callback is believed.
+// Callbacks of institutions, from the request to the credited charge. No content of a callback is trusted.
 
 import { expect } from 'chai';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -28,7 +28,7 @@ onBothStores('a callback of an institution', (log) => {
     desk.provider.forget();
   });
 
-  it('credits the charge that the institution names, once, however often it arrives', async () => {
+  it('credits the charge that the institution confirms, once for any number of callbacks', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     await desk.told({ endToEndId, txid: charge.txid });
@@ -42,7 +42,7 @@ onBothStores('a callback of an institution', (log) => {
     expect(await desk.received(charge)).to.deep.equal([`${endToEndId} settled`]);
   });
 
-  it('names charge A, and the institution B: B alone is credited, once', async () => {
+  it('credits only the charge that the institution confirms if it names another one', async () => {
     const [a, b] = [await desk.charge(), await desk.charge()];
     const endToEndId = desk.paid(b);
     await desk.told({ endToEndId, txid: a.txid });
@@ -57,7 +57,7 @@ onBothStores('a callback of an institution', (log) => {
     ]);
   });
 
-  it('may name one charge in each of two entries for one Pix', async () => {
+  it('credits only the confirmed charge if two entries name different charges for the same Pix', async () => {
     const [a, b] = [await desk.charge(), await desk.charge()];
     const endToEndId = desk.paid(b);
     await desk.told({ endToEndId, txid: a.txid }, { endToEndId, txid: b.txid });
@@ -66,7 +66,7 @@ onBothStores('a callback of an institution', (log) => {
     expect(await desk.received(a)).to.deep.equal([]);
   });
 
-  it('with a hundred payments credits each', async () => {
+  it('with a hundred payments credits each of them', async () => {
     const charges = await Promise.all(Array.from({ length: 100 }, () => desk.charge()));
     const pix = charges.map((charge) => ({ endToEndId: desk.paid(charge), txid: charge.txid }));
     await desk.told(...pix);
@@ -74,7 +74,7 @@ onBothStores('a callback of an institution', (log) => {
     for (const [n, charge] of charges.entries()) await desk.untilReceived(charge, `${pix[n]?.endToEndId} settled`);
   });
 
-  it('is kept if the Pix has no charge of the connection', async () => {
+  it('is kept if the Pix belongs to no charge of the connection', async () => {
     const withoutTxid = newEndToEndId();
     const find = desk.provider.findPayment.bind(desk.provider);
     desk.provider.findPayment = async (tenant, id) => {
@@ -94,7 +94,7 @@ onBothStores('a callback of an institution', (log) => {
     expect(await desk.needs.callbackReads.countOpen()).to.equal(1);
   });
 
-  it('of one connection never credits a charge of another', async () => {
+  it('of one connection never credits a charge of another one', async () => {
     const charge = await desk.charge();
     const endToEndId = newEndToEndId();
     const [other] = desk.others as readonly [Connected];
@@ -106,7 +106,7 @@ onBothStores('a callback of an institution', (log) => {
     expect(await desk.received(charge)).to.deep.equal([]);
   });
 
-  it('about a Pix that the institution does not list yet waits, and is kept after ten minutes', async () => {
+  it('about a Pix that the institution does not list yet is retried for ten minutes and then kept', async () => {
     const charge = await desk.charge();
     const endToEndId = newEndToEndId();
     await desk.told({ endToEndId, txid: charge.txid });
@@ -115,7 +115,7 @@ onBothStores('a callback of an institution', (log) => {
     await desk.age(10 * MINUTE_MS);
     await handling({ connectionId: desk.first.id, callbackId: id });
     expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
-    // The institution repeats it when it lists the payment.
+    // The institution repeats the callback once it lists the payment.
     desk.paid(charge, { providerPaymentId: endToEndId });
     await desk.told({ endToEndId, txid: charge.txid });
     expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'not_found']]);
@@ -125,7 +125,7 @@ onBothStores('a callback of an institution', (log) => {
     await desk.untilReceived(charge, `${endToEndId} settled`);
   });
 
-  it('is only stored while the connection is disabled, and handled when it is enabled again', async () => {
+  it('is only stored while the connection is disabled, and handled once it is enabled again', async () => {
     const charge = await desk.charge();
     const endToEndId = desk.paid(charge);
     await desk.switch('disabled');

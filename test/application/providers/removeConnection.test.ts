@@ -1,4 +1,4 @@
-// A refund that is requested during the seconds of `provider remove` must not wait for a connection that is gone (rule V5).
+// A refund that is requested while `provider remove` runs must not wait for a removed connection (rule V5).
 import { expect } from 'chai';
 import {
   type ManageConnectionsNeeds,
@@ -14,7 +14,7 @@ import { connectionTerms } from '../../world/fakeConnections.ts';
 
 const BY = { actor: 'operator:ana', requestId: null };
 
-describe('the removal of a provider connection, on Postgres', () => {
+describe('removing a provider connection, on Postgres', () => {
   let core: Core;
   before(async () => {
     core = await openCore();
@@ -52,7 +52,7 @@ describe('the removal of a provider connection, on Postgres', () => {
     return { remove, status, work, forgotten, paused, id };
   };
 
-  it('keeps the connection and its secrets if a refund was requested since the count', async () => {
+  it('keeps the connection and its secrets if a refund is requested after the count', async () => {
     const { remove, status, work, forgotten, paused, id } = await drained();
     let during = '';
     paused.meanwhile = async () => {
@@ -66,7 +66,7 @@ describe('the removal of a provider connection, on Postgres', () => {
     work.payments = 0;
     expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
   });
-  it('is completed by another one if it was interrupted before it looked again', async () => {
+  it('keeps a connection in use when repeated after an interruption before the second count', async () => {
     const { remove, status, work, forgotten, paused } = await drained();
     paused.meanwhile = async () => {
       throw new Error('killed');

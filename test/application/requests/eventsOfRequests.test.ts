@@ -1,4 +1,4 @@
-// Which events a request caused: those under its id, and what followed from them soon (rule D3).
+// Finds the events that a request caused: those with its id, and those that followed soon after (rule D3).
 
 import { expect } from 'chai';
 import type { Position, RecordedEvent, SubscribeOptions } from '../../../application/ports/eventStore.ts';
@@ -39,8 +39,8 @@ const event = (id: string, metadata: object | string, afterMs = 1): RecordedEven
   recordedAt: fromMillis(BEGAN + afterMs),
 });
 
-describe('the events of requests', () => {
-  /** Ids of what is found in a log of these batches, behind which nothing is read that is not asked for. */
+describe('the events of a request', () => {
+  /** Returns the ids of the events found in a log of these batches. Throws if more is read than necessary. */
   const found = async (batches: readonly (readonly RecordedEvent[])[], of: Partial<LoggedRequest> = {}) => {
     const asked: SubscribeOptions[] = [];
     const subscribe = async function* (options: SubscribeOptions) {
@@ -58,7 +58,7 @@ describe('the events of requests', () => {
     return all.map(({ id }) => id);
   };
 
-  it('are those under its id and what followed from them, whoever wrote it, in the order of the log', async () => {
+  it('are those with its id and their consequences, by any writer, in log order', async () => {
     const log = [
       [event('before', { requestId: 'req_before' }), event('named', { requestId: 'req_this', $causationId: 'x' })],
       [event('caused', { $causationId: 'req_this' }), event('apart', { $causationId: 'before' })],
@@ -68,7 +68,7 @@ describe('the events of requests', () => {
     expect(await found(log)).to.deep.equal(['named', 'caused', 'followed', 'followed on']);
     expect(await found([])).to.deep.equal([]);
   });
-  it('are also those by which goes on, in the same stream, what an event of theirs began and names', async () => {
+  it('include events of the same stream that are caused by an id in the data of an earlier one', async () => {
     const began = {
       ...event('reserved', { $causationId: 'req_this' }),
       data: '{"refundId":"r1","amount":5,"of":null,"label":""}',
@@ -81,14 +81,14 @@ describe('the events of requests', () => {
     ];
     expect(await found(log)).to.deep.equal(['reserved', 'completed']);
   });
-  it('of which the data can’t be read are found like any other', async () => {
+  it('include events with malformed data', async () => {
     const broken = { ...event('broken', { $causationId: 'req_this' }), data: '{' };
     expect(await found([[broken, event('followed', { $causationId: 'broken' })]])).to.deep.equal([
       'broken',
       'followed',
     ]);
   });
-  it('of another account are not, under whatever id; an operator of the platform acts on any', async () => {
+  it('exclude those of other accounts, unless the request is by an operator of the platform', async () => {
     const log = [
       [
         event('theirs', { account: OTHER, $causationId: 'req_this' }),
@@ -101,14 +101,14 @@ describe('the events of requests', () => {
     const operators = { accountId: null, mode: null, keyFingerprint: null, userId: 'u'.repeat(26) as UserId };
     expect(await found(log, operators)).to.deep.equal(['theirs', 'theirs too', 'own', 'after theirs']);
   });
-  it('are looked for until ten seconds after the answer', async () => {
+  it('are searched until ten seconds after the response', async () => {
     const end = DURATION_MS + 10_000;
     const caused = { $causationId: 'req_this' };
     expect(
       await found([[event('last', caused, end)], [event('late', caused, end + 1), event('on time', caused)]]),
     ).to.deep.equal(['last']);
   });
-  it('of several with one id are found once each, in the order in which they were recorded', async () => {
+  it('of several requests with the same id are returned once each, in log order', async () => {
     const caused = { $causationId: 'req_this' };
     const log = [
       event('own', caused, 2),
@@ -123,7 +123,7 @@ describe('the events of requests', () => {
     const all = await eventsOfRequests({ subscribe }, requests, new AbortController().signal);
     expect(all.map(({ id }) => id)).to.deep.equal(['theirs', 'own', 'own too']);
   });
-  it('that nobody can read are passed over', async () => {
+  it('exclude events with malformed metadata', async () => {
     const log = [[event('broken', '{'), event('own', { $causationId: 'req_this' })]];
     expect(await found(log)).to.deep.equal(['own']);
   });

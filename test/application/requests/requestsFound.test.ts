@@ -1,4 +1,4 @@
-// What operators are told of a request id whose log was moved or put back since (rule D3).
+// How operators find a request by its id after the log was migrated or restored (rule D3).
 import { expect } from 'chai';
 import { EventStoreUnavailable, type Position, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -6,7 +6,7 @@ import { requests } from '../../../application/requests/capability.ts';
 import { placeOf } from '../../../infrastructure/eventStore/postgres/reader.ts';
 import { requestLogReads } from '../../../infrastructure/requests/requestLog.ts';
 
-describe('a request that is looked for', () => {
+describe('a request found by its id', () => {
   const row = {
     id: '0'.repeat(26),
     requestId: 'req_1',
@@ -26,20 +26,20 @@ describe('a request that is looked for', () => {
     return findRequest('req_1', new AbortController().signal);
   };
 
-  it('is shown without its events where the log does not know its position', async () => {
+  it('has null as its events if the log does not know its position', async () => {
     const { requests, events } = await find(new UnknownPosition('gone'));
     expect([requests.map(({ requestId }) => requestId), events]).to.deep.equal([['req_1'], null]);
   });
-  it('is shown without its events where the log was migrated from a store whose positions have another form', async () => {
+  it('has null as its events if the log was migrated from a store with another form of positions', async () => {
     let error: Error | null = null;
     try {
-      placeOf(`${'7'.padStart(20, '0')}/${'7'.padStart(20, '0')}` as Position); // as a subscription does
+      placeOf(`${'7'.padStart(20, '0')}/${'7'.padStart(20, '0')}` as Position); // A subscription parses the position in the same way.
     } catch (rejected) {
       error = rejected as Error;
     }
     expect((await find(error as Error)).events).to.equal(null);
   });
-  it('is not shown as one without events while the log is away', async () => {
+  it('throws EventStoreUnavailable while the log is unavailable', async () => {
     const failed = await find(new EventStoreUnavailable('away')).catch((error: Error) => error);
     expect(failed).to.be.instanceOf(EventStoreUnavailable);
   });
