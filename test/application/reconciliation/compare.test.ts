@@ -1,4 +1,4 @@
-// The comparison of a connection, step by step: dropped callbacks, late lists, interruptions, and two processes at once (rule V4).
+// The comparison of a connection, step by step: missing callbacks, late lists, interruptions, and concurrent processes (rule V4).
 import { expect } from 'chai';
 import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -14,7 +14,7 @@ import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { useDatabase } from '../../world/postgres.ts';
 import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
 
-/** Midnight of São Paulo. */
+/** Midnight in São Paulo. */
 const DAY = '2026-11-20T03:00:00.000Z' as Timestamp;
 const DAY_END = addMillis(DAY, DAY_MS - 1);
 const T = (seconds: number): Timestamp => addSeconds(DAY, seconds);
@@ -36,7 +36,7 @@ describe('the comparison of a provider connection', () => {
   });
   const compare = () => desk.compare(DAY, DAY_END);
   const work = () => ({ ...desk.needs, connection: desk.connection, takeReturns: [] });
-  /** Charges without a callback, one a minute. */
+  /** Adds charges without a callback, one per minute. */
   const dropped = async (count: number, of = (_: number): AccountId | undefined => undefined): Promise<void> => {
     const numbers = Array.from({ length: count }, (_, n) => n);
     await desk.project(...numbers.map((n) => desk.created(`payment${n}`, txidOf(n), of(n))));
@@ -45,7 +45,7 @@ describe('the comparison of a provider connection', () => {
   const settle = (...numbers: readonly number[]) =>
     desk.project(...numbers.map((n) => desk.settled(`payment${n}`, `E${n}`, 500, T(n))));
 
-  it('finds every payment of an hour without callbacks, at its true time, until it is settled', async () => {
+  it('finds every payment of an hour without callbacks, at its payment time, until it is settled', async () => {
     await dropped(60);
     await compare();
     expect(desk.notified).to.deep.equal(Array.from({ length: 60 }, (_, n) => `E${n}`));
@@ -65,14 +65,14 @@ describe('the comparison of a provider connection', () => {
     );
   });
 
-  it('of one connection for 2,000 accounts finds nothing about payments of others', async () => {
+  it('of a connection shared by 2,000 accounts has no findings if everything agrees', async () => {
     await dropped(2_000, (n) => `account${n}` as AccountId);
     await settle(...Array.from({ length: 2_000 }, (_, n) => n));
     await compare();
     expect([await desk.findings(true), desk.alerts, desk.notified]).to.deep.equal([[], [], []]);
   });
 
-  it('continues at every page after it was killed, and adds nothing that was there', async () => {
+  it('resumes after a crash at any page and adds nothing twice', async () => {
     await dropped(7);
     desk.institution.pageSize = 2;
     desk.institution.received[3] = receivedPix('E3', null, 500, T(3));
@@ -100,11 +100,11 @@ describe('the comparison of a provider connection', () => {
       [desk.connectionId],
     );
     expect(rows).to.deep.equal([{ n: 7 }]);
-    // Pages that were saved are not listed again.
+    // Pages that were saved are not requested again.
     expect(desk.institution.calls.filter((call) => call === 'received 0').length).to.equal(2);
   });
 
-  it('by two processes at once is the same as by one', async () => {
+  it('has the same result when run by two processes concurrently', async () => {
     await dropped(7);
     desk.institution.pageSize = 2;
     const look = await desk.look(DAY, DAY_END);
@@ -120,7 +120,7 @@ describe('the comparison of a provider connection', () => {
     );
   });
 
-  it('tells operators once, and again if a resolved finding shows other amounts', async () => {
+  it('alerts once about a finding, and again if its amount changes after it was resolved', async () => {
     desk.institution.received.push(receivedPix('E0', null, 500, T(0)));
     await compare();
     await compare();
@@ -139,7 +139,7 @@ describe('the comparison of a provider connection', () => {
     expect([await desk.findings(), desk.alerts.length]).to.deep.equal([['unmatched E0'], 2]);
   });
 
-  it('waits an hour for a late list before it tells operators', async () => {
+  it('waits an hour for a late list before it alerts', async () => {
     const paidAt = fromMillis(Date.now() - 30 * MINUTE_MS);
     const span = [addMillis(paidAt, -HOUR_MS), addMillis(paidAt, HOUR_MS)] as const;
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, paidAt));
@@ -150,7 +150,7 @@ describe('the comparison of a provider connection', () => {
     expect([await desk.findings(), desk.alerts]).to.deep.equal([[], []]);
   });
 
-  it('tells foreign returns from ours, and asks about returns of payments of other days', async () => {
+  it('distinguishes Quita’s own returns from others, and looks up returns of payments from other days', async () => {
     const before = addMillis(DAY, -DAY_MS);
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, before));
     await desk.project(...desk.refunded('payment0', 'refund0', 200, T(60)));
@@ -165,7 +165,7 @@ describe('the comparison of a provider connection', () => {
     expect((await desk.report('2026-11-20')).findings).to.deep.equal([
       { kind: 'foreign_return', endToEndId: 'E0', txid: txidOf(0), charge: 'ch_payment0', expected: null, found: -100 },
     ]);
-    // Once recorded, it agrees with the ledger, and still waits for an operator (V10).
+    // Once recorded, the return agrees with the ledger but still waits for an operator (V10).
     const data = {
       providerPaymentId: 'E0',
       id: 'app',
@@ -188,7 +188,7 @@ describe('the comparison of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['return_state E0/refund0', 'foreign_return E0/app']);
   });
 
-  it('finds a payment that the institution no longer lists, or lists with another amount', async () => {
+  it('finds a payment that the institution no longer lists or lists with another amount', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0)));
     await compare();
@@ -206,7 +206,7 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
-  it('finds a payment that was credited to another charge than the institution names', async () => {
+  it('finds a payment that was credited to another charge than the institution’s', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(desk.created('payment1', txidOf(1)));
     desk.institution.received.push(receivedPix('E0', txidOf(1), 500, T(0)));
@@ -214,7 +214,7 @@ describe('the comparison of a provider connection', () => {
     expect([await desk.findings(), (await desk.report('2026-11-20')).difference]).to.deep.equal([['charge E0'], 0]);
   });
 
-  it('starts the job of a refund that the institution made and Quita has not recorded', async () => {
+  it('starts the job of a refund that the institution executed and Quita has not recorded', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(...desk.refunded('payment0', 'refund0', 200, null));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));
@@ -223,7 +223,7 @@ describe('the comparison of a provider connection', () => {
     expect([...new Set(desk.notified)]).to.deep.equal(['refund {"paymentId":"payment0","refundId":"refund0"}']);
   });
 
-  it('counts a foreign return once that carries out a lost dispute, which was posted already (V10)', async () => {
+  it('counts a return for a lost dispute once if the dispute was already posted (V10)', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     const moved = { amount: 500, currency: 'BRL', at: T(60) };
     const made = {
@@ -252,7 +252,7 @@ describe('the comparison of a provider connection', () => {
     await compare();
     const { difference, closing, findings } = await desk.report('2026-11-20');
     expect([difference, closing]).to.deep.equal([0, 0]);
-    // The ruling's posting and its end cancel each other out.
+    // The ruling’s posting and its reversal cancel each other out.
     expect(findings.map(({ kind, expected, found }) => [kind, expected, found])).to.have.deep.members([
       ['foreign_return', -500, -500],
       ['missing_there', -500, null],
@@ -260,7 +260,7 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
-  it('finds a foreign return that was made after the period of its payment', async () => {
+  it('finds a return by the bank that was made after the period of its payment', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     const foreign = returnOf('app', 100, addMillis(T(0), 3 * DAY_MS));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [foreign]));
@@ -268,7 +268,7 @@ describe('the comparison of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['foreign_return E0/app']);
   });
 
-  it('counts what went back of a Pix of which a part was returned outside before (V10)', async () => {
+  it('accepts the return of the rest of a Pix after a partial return outside Quita (V10)', async () => {
     const pix = receivedPix('E0', txidOf(0), 1_000, T(0));
     const about = { providerPaymentId: 'E0', currency: 'BRL', at: T(60) };
     const rejected = { ...about, incoming: pix.incoming, reason: 'wrong_amount', returnId: 'own' };
@@ -291,11 +291,11 @@ describe('the comparison of a provider connection', () => {
     desk.institution.received.push({ ...pix, returns });
     await compare();
     const { difference, closing } = await desk.report('2026-11-20');
-    // The return outside waits for an operator, whatever its amount.
+    // The return outside Quita waits for an operator, whatever its amount.
     expect([difference, closing, await desk.findings()]).to.deep.equal([0, 0, ['foreign_return E0/app']]);
   });
 
-  it('goes on although a payment can’t take a return now, and tries again until it can (V10)', async () => {
+  it('continues if a payment can’t accept a return yet, and retries until it can (V10)', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(desk.created('payment1', txidOf(1)));
     const med = returnOf('med', 500, T(50), { nature: 'medFraud' });
@@ -324,7 +324,7 @@ describe('the comparison of a provider connection', () => {
     expect(taken).to.deep.equal(['payment0 med']);
   });
 
-  it('asks for each payout if the institution lists none', async () => {
+  it('looks up each payout if the institution lists none', async () => {
     desk.institution.listsSent = false;
     await desk.project(desk.requestedPayout('payout0', 300, T(0)), desk.paidPayout('payout0', 300, T(1)));
     const answers: unknown[] = [null, { kind: 'confirmed', endToEndId: null }];
@@ -343,7 +343,7 @@ describe('the comparison of a provider connection', () => {
     expect(answers).to.deep.equal([]);
   });
 
-  it('counts 23:59:59 of São Paulo to the day, and what follows to the next', async () => {
+  it('assigns 23:59:59.999 in São Paulo to the day and the next millisecond to the next day', async () => {
     await dropped(2);
     const paid = [DAY_END, addMillis(DAY_END, 1)] as const;
     for (const [n, at] of paid.entries()) desk.institution.received[n] = receivedPix(`E${n}`, txidOf(n), 500, at);
@@ -359,7 +359,7 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
-  it('reads the list of a bank whose clock is 90 s ahead, and asks a bank without answers again later', async () => {
+  it('reads payments dated 90 s in the future, and retries later or on request if the bank does not answer', async () => {
     await desk.project(desk.created('payment0', txidOf(0)));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, fromMillis(Date.now() + 90_000)));
     desk.institution.before = () => 'unknown';
@@ -377,7 +377,7 @@ describe('the comparison of a provider connection', () => {
     expect([desk.notified, (await runs.stateOf(desk.connectionId)).failures]).to.deep.equal([['E0'], 0]);
   });
 
-  it('asks a bank without answers once for each request, and then again later', async () => {
+  it('asks a bank without an answer once per request', async () => {
     const { runs } = desk.needs;
     const run = () => reconcileConnection(desk.needs, desk.connection, []);
     desk.institution.before = () => 'unknown';
@@ -390,21 +390,21 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
-  it('reports no statement of a connection that never existed', async () => {
+  it('rejects a report for an unknown connection or an invalid day', async () => {
     const { reportReconciliation } = desk.operate();
     const report = (id: string, day: string) => reportReconciliation(id as ConnectionId, day);
     expect(await report('0'.repeat(26), '2026-11-20')).to.deep.include({ code: 'not_found' });
     expect(await report('0'.repeat(26), '2026-02-30')).to.deep.include({ code: 'invalid_request' });
   });
 
-  it('waits for a requested comparison although the bank gave no answer before', async () => {
+  it('waits for a requested comparison even if the bank did not answer before', async () => {
     const { runs } = desk.needs;
     const compare = () => reconcileConnection(desk.needs, desk.connection, []);
     const requestedRun = async () =>
       operateReconciliation({
         ...desk.operateNeeds,
         connections: { all: async () => [{ ...desk.connection, status: 'enabled' }] as never },
-        // The program compares while the operator waits.
+        // The process compares while the operator waits.
         stopwatch: { ...systemStopwatch, pause: compare },
       }).runReconciliation(desk.connectionId, MINUTE_MS);
     desk.institution.before = () => 'unknown';
@@ -419,7 +419,7 @@ describe('the comparison of a provider connection', () => {
     expect('connections' in done && done.connections[0]?.retryAt).to.equal(null);
   });
 
-  it('tells operators that it fails, from the third time in a row on, until a comparison succeeds', async () => {
+  it('alerts from the third consecutive failure until a comparison succeeds', async () => {
     const { runs } = desk.needs;
     const run = async () => {
       await runs.request(desk.connectionId);
@@ -438,7 +438,7 @@ describe('the comparison of a provider connection', () => {
     expect(desk.stalled).to.have.length(2);
   });
 
-  it('passes over a movement for which a bank that answers all else gives no answer, after three failures', async () => {
+  it('skips a single movement that the bank does not answer about after three failures', async () => {
     const { runs } = desk.needs;
     const run = async () => {
       await runs.request(desk.connectionId);
@@ -455,16 +455,16 @@ describe('the comparison of a provider connection', () => {
     const isSilentAbout = (call: string) => (call === 'find E0' ? 'unknown' : undefined);
     desk.institution.before = isSilentAbout;
     for (const failures of [1, 2, 3]) expect(await run()).to.equal(failures);
-    desk.institution.before = () => 'unknown'; // now it answers nothing
+    desk.institution.before = () => 'unknown'; // The bank now answers nothing at all.
     expect(await run()).to.equal(4);
     desk.institution.before = isSilentAbout;
     expect([await run(), await desk.findings()]).to.deep.equal([0, ['missing_there E0/refund0']]);
   });
 
-  it('looks back an hour for payments that were listed late, and a day after a clock that was wrong', async () => {
+  it('overlaps the previous period by an hour, and requests a whole day if the saved position is in the future', async () => {
     const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
     const run = () => reconcileConnection(desk.needs, desk.connection, []);
-    /** Ends the latest look `ms` ago, and makes the next one due. */
+    /** Ends the latest period this many milliseconds ago, and makes the next comparison due. */
     const endedAgo = async (ms: number): Promise<void> => {
       const about = [desk.connectionId, ago(ms)];
       await pool.query(

@@ -1,5 +1,5 @@
-// Laws of the statement (rule V4), for random histories: the difference of a day is the sum of its findings, days join without a gap, and
-// nothing is found where both sides agree.
+// Laws of the statement (rule V4) for random histories: a day’s difference is the sum of its findings, consecutive days join without a
+// gap, and there are no findings if both sides agree.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ProviderReturn } from '../../../application/ports/paymentProvider.ts';
@@ -11,7 +11,7 @@ import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { useDatabase } from '../../world/postgres.ts';
 import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
 
-/** Midnight of São Paulo. */
+/** Midnight in São Paulo. */
 const START = '2026-11-18T03:00:00.000Z' as Timestamp;
 const DAYS = ['2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21', '2026-11-22'];
 const SPAN_MS = 3 * DAY_MS;
@@ -20,13 +20,13 @@ const BEFORE = addMillis(START, -60_000);
 
 const instant = fc.oneof(
   fc.integer({ min: 0, max: SPAN_MS }),
-  // Near midnight of São Paulo.
+  // Near midnight in São Paulo.
   fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -3, max: 3 })).map(([day, ms]) => day * DAY_MS + ms),
 );
 const amount = fc.integer({ min: 1, max: 1_000_000 });
 const lag = fc.constantFrom(0, 1, 90_000, 3_600_000);
 
-/** How both sides know one movement. */
+/** Which side knows a movement, and whether the amounts agree. */
 const KNOWN = ['both'] as const;
 const FAULTS = ['both', 'onlyHere', 'onlyThere', 'amount'] as const;
 const stories = (sides: readonly ('both' | 'onlyHere' | 'onlyThere' | 'amount')[]) => {
@@ -88,7 +88,7 @@ const playPayment = async (desk: ReconciliationDesk, n: number, story: Story): P
 const sumOf = ({ findings }: ReconciliationReport): number =>
   findings.reduce((sum, { expected, found }) => sum + (found ?? 0) - (expected ?? 0), 0);
 
-describe('the statements of a provider connection', () => {
+describe('statements of a provider connection', () => {
   let pool: PgPool;
   let connections = 0;
   useDatabase('suite', 3, (opened) => {
@@ -106,7 +106,7 @@ describe('the statements of a provider connection', () => {
   };
   const reportsOf = (desk: ReconciliationDesk) => Promise.all(DAYS.map((day) => desk.report(day)));
 
-  it('explain every difference by findings, join day by day, and stay the same when repeated', async () => {
+  it('explain every difference by findings, join from day to day, and don’t change when repeated', async () => {
     await fc.assert(
       fc.asyncProperty(stories(FAULTS), async (all) => {
         const desk = await deskFor(all);
@@ -128,7 +128,7 @@ describe('the statements of a provider connection', () => {
     );
   });
 
-  it('are empty when everything is known to both sides', async () => {
+  it('have no findings if both sides know everything', async () => {
     await fc.assert(
       fc.asyncProperty(stories(KNOWN), async (all) => {
         const desk = await deskFor(all);

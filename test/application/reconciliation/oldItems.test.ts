@@ -1,4 +1,4 @@
-// Old items of institutions go once they agree with our movements, and reports of their days stay what they were (rule V4).
+// Old items of institutions are deleted once they agree with the ledger, and the reports of their days don’t change (rule V4).
 import { expect } from 'chai';
 import { deleteOldItems } from '../../../application/reconciliation/deleteOldItems.ts';
 import { civilDayBounds, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
@@ -11,7 +11,7 @@ import { useDatabase } from '../../world/postgres.ts';
 import { ReconciliationDesk, receivedPix, returnOf } from '../../world/reconciliationDesk.ts';
 
 const txidOf = (n: number): string => `txid${String(n).padStart(26, '0')}`;
-/** Midnight of São Paulo, so many days ago. */
+/** Returns midnight in São Paulo this many days ago. */
 const midnight = (daysAgo: number): Timestamp => {
   const day = saoPauloDay(fromMillis(Date.now() - daysAgo * DAY_MS));
   const bounds = civilDayBounds(day, 'America/Sao_Paulo');
@@ -19,7 +19,7 @@ const midnight = (daysAgo: number): Timestamp => {
   return bounds.from;
 };
 const KEPT_DAYS = 180;
-/** As old as an item must be, and a day more. */
+/** One day older than the minimum age for a deletion. */
 const OLD = midnight(KEPT_DAYS + 1);
 const OLD_END = addMillis(OLD, DAY_MS - 1);
 const DAY = saoPauloDay(OLD);
@@ -46,7 +46,7 @@ describe('old items of a provider connection', () => {
     const { runs, stopwatch } = desk.needs;
     await deleteOldItems({ runs, stopwatch, oldItems: oldItems(pool, async () => progress) });
   };
-  /** Kind and id of the items that are left. */
+  /** Returns the kind and id of the remaining items. */
   const left = async (): Promise<readonly string[]> => {
     const { rows } = await pool.query<{ item: string }>(
       `SELECT kind || ' ' || id AS item FROM operations.provider_items WHERE connection_id = $1 ORDER BY at, id`,
@@ -54,28 +54,28 @@ describe('old items of a provider connection', () => {
     );
     return rows.map(({ item }) => item);
   };
-  /** Says that every comparison has passed this instant. */
+  /** Records that every comparison has passed this time. */
   const passed = (until: Timestamp) =>
     pool.query('UPDATE operations.reconciliation_looks SET until = $2, target = $2 WHERE connection_id = $1', [
       ...[desk.connectionId, until],
     ]);
   const DAYS = [-1, 0, 1].map((n) => saoPauloDay(addMillis(OLD, n * DAY_MS)));
   const reports = () => Promise.all(DAYS.map((day) => desk.report(day)));
-  /** Charges that were paid at these times, and are listed so. */
+  /** Adds charges paid at these times and listed by the institution. */
   const paid = async (...times: readonly Timestamp[]): Promise<void> => {
     await desk.project(...times.map((_, n) => desk.created(`payment${n}`, txidOf(n))));
     await desk.project(...times.map((at, n) => desk.settled(`payment${n}`, `E${n}`, 500, at)));
     for (const [n, at] of times.entries()) desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, at));
   };
 
-  it('go where they agree; what differs stays, and the reports are the same to the cent', async () => {
+  it('are deleted if they agree; differing items stay, and the reports don’t change', async () => {
     await paid(T(0), T(10), T(20), T(30), T(40), OLD_END, addMillis(OLD_END, 1));
     const { received, sent } = desk.institution;
-    // Another amount, an unknown Pix, and a payment that is not listed.
+    // A different amount, an unknown Pix, and a payment that is not listed.
     received[1] = receivedPix('E1', txidOf(1), 700, T(10));
     received.push(receivedPix('X', null, 900, T(50)));
     received.splice(2, 1);
-    // A refund, one that was listed on the day before it was posted, and a return that Quita recorded as made outside.
+    // A refund, a refund listed on the day before its posting, and a return that Quita recorded as made outside.
     await desk.project(...desk.refunded('payment3', 'refund3', 200, T(35)));
     received[2] = receivedPix('E3', txidOf(3), 500, T(30), [returnOf('refund3', 200, T(35))]);
     await desk.project(...desk.refunded('payment4', 'refund4', 100, addMillis(OLD_END, 2)));
@@ -97,7 +97,7 @@ describe('old items of a provider connection', () => {
     const exceptions = ['received E1', 'received X', 'returned app', 'returned refund4'];
     expect(await left()).to.deep.equal([...exceptions, 'received E6']);
     expect([await reports(), await desk.findings()]).to.deep.equal([before, findings]);
-    // Nothing more goes, and a comparison that lists them once more counts nothing twice.
+    // A second run deletes nothing more, and listing the items again counts nothing twice.
     await deleteAll();
     expect(await left()).to.deep.equal([...exceptions, 'received E6']);
     await passed(OLD);
@@ -105,7 +105,7 @@ describe('old items of a provider connection', () => {
     expect([await reports(), await desk.findings()]).to.deep.equal([before, findings]);
   });
 
-  it('stay while they are young, and until every comparison has passed their day by another one', async () => {
+  it('are kept until they are old enough and every comparison is a day past them', async () => {
     const young = midnight(KEPT_DAYS);
     await paid(T(0), young);
     await desk.compare(OLD, addMillis(OLD, 3 * DAY_MS));
@@ -124,7 +124,7 @@ describe('old items of a provider connection', () => {
     expect(await left()).to.deep.equal(['received E1']);
   });
 
-  it('stay on a day of which a posting was never compared: nothing would tell it from those that agreed', async () => {
+  it('are kept on a day with a posting that was never compared, since it would look the same as the deleted ones', async () => {
     await paid(T(0), T(3_600));
     await desk.compare(OLD, T(60));
     const before = await desk.report(DAY);
@@ -134,7 +134,7 @@ describe('old items of a provider connection', () => {
     expect([await left(), await desk.report(DAY)]).to.deep.equal([['received E0'], before]);
   });
 
-  it('stay if an operator had resolved that they are missing before they were listed', async () => {
+  it('are kept if an operator resolved their absence before they were listed', async () => {
     await paid(T(0));
     const [late] = desk.institution.received.splice(0);
     await desk.compare(OLD, OLD_END);
@@ -149,7 +149,7 @@ describe('old items of a provider connection', () => {
     expect([await left(), await desk.report(DAY)]).to.deep.equal([['received E0'], before]);
   });
 
-  it('stay if they are matched with a dispute, so that no later return of the same amount takes their place', async () => {
+  it('are kept if they match a dispute, so that a later return of the same amount can’t match it instead', async () => {
     await paid(T(0));
     const returned = { caseId: 'case0', amount: 200, currency: 'BRL', at: T(60) };
     await desk.project(['payment0', { type: 'TransactionDisputeReturned', data: returned } as unknown as PaymentEvent]);
@@ -167,7 +167,7 @@ describe('old items of a provider connection', () => {
     expect(await desk.findings()).to.deep.equal(['foreign_return E0/med1']);
   });
 
-  it('of a day that a slow process still judges when another one has cleared it stay deleted, and the day agreed', async () => {
+  it('stay deleted if a slow process checks the same day concurrently, and the report does not change', async () => {
     await paid(T(0));
     await desk.compare(OLD, OLD_END);
     const before = await desk.report(DAY);
@@ -190,7 +190,7 @@ describe('old items of a provider connection', () => {
     expect([isFirst, await left(), await desk.report(DAY)]).to.deep.equal([false, [], before]);
   });
 
-  it('go in batches', async () => {
+  it('are deleted in batches', async () => {
     await paid(...Array.from({ length: 2_001 }, (_, n) => T(n)));
     await desk.compare(OLD, OLD_END);
     const before = await desk.report(DAY);
@@ -198,7 +198,7 @@ describe('old items of a provider connection', () => {
     const some = oldItems(pool, async () => caughtUp);
     const counts: number[] = [];
     while (await some.deleteSome(desk.connectionId)) counts.push((await left()).length);
-    // It begins, looks at its postings in three steps, and deletes.
+    // The first call starts the day, the next three check its postings, and the rest delete items.
     expect(counts).to.deep.equal([2_001, 2_001, 2_001, 2_001, 1_001, 1, 0]);
     expect(await desk.report(DAY)).to.deep.equal(before);
   });

@@ -1,4 +1,4 @@
-// What the processes of refunds answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the processes for refunds to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, job, timer } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, at, END_TO_END_ID, PAYMENT_ID, REFUND_ID } from '../../support/samples.ts';
 
@@ -11,7 +11,7 @@ const confirmedLate = (id: string) => [
 ];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   refundExecution: {
     'refund reserved': [job('refund', REFUND)],
@@ -28,5 +28,5 @@ export const ANSWERS: Answers = {
   },
 };
 
-/** Of the names in the log: what endpoints are told of. */
+/** The events in the log for which endpoints receive messages. */
 export const TOLD: readonly string[] = ['refund reserved', 'refund completed', 'refund released'];

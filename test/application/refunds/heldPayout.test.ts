@@ -1,4 +1,4 @@
-// The Pix-out in place of a refused return (M10) on its way through the provider, and what a provider confirms after it had refused.
+// The Pix-out that replaces a refused return (M10) at the provider, and confirmations after a refusal.
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -32,7 +32,7 @@ const thrown = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('the Pix-out in place of a refused return, on Postgres', () => {
+describe('a Pix-out that replaces a refused return, on Postgres', () => {
   let core: Core;
   let pixes = 0;
   before(async () => {
@@ -53,7 +53,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   };
   const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type).slice(2);
   const tenant = () => ({ accountId: core.account.accountId, mode: 'test' });
-  /** What operators are alerted of by what the payment's stream holds, whichever process wrote it. */
+  /** Returns the alerts to operators for the events of the payment’s stream, whichever process wrote them. */
   const alertsOf = async (id: PaymentId): Promise<readonly object[]> => {
     const alerted: object[] = [];
     const alerts: Parameters<typeof alertOfLate>[0]['alerts'] = { confirmedLate: (...args) => void alerted.push(args) };
@@ -67,7 +67,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const done = await reviewHeld(core)(id, { pixOut, reason: 'closed' }, BY);
     return isRejection(done) ? done.code : done.isNew;
   };
-  /** A stranger's Pix whose return the provider refused. */
+  /** Returns a payment with a Pix from the wrong payer whose return the provider refused. */
   const refused = async (): Promise<PaymentId> => {
     const { commands, accounts, provider: providers } = core;
     const id = await core.openCharge({ txid: newId<string>(), expectedPayerTaxId: LOCKED_TO });
@@ -88,7 +88,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(id));
     return (state.transaction.incomingPayments[0]?.payouts ?? []).map(({ payoutId }) => payoutId);
   };
-  /** The Pix-out that an operator just asked for. */
+  /** Requests a Pix-out as an operator and returns its id. */
   const requested = async (id: PaymentId): Promise<RefundId> => {
     expect(await settleBy(id, KEY)).to.equal(true);
     return (await payoutsOf(id)).at(-1) as RefundId;
@@ -96,7 +96,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
   const CONFIRMED = { kind: 'confirmed', endToEndId: 'E-out' } as const;
   const REFUSED = ['TransactionPaymentRejected', 'TransactionReturnRefused'];
 
-  it('goes to the key in full, once, and ends the payment', async () => {
+  it('sends the full amount to the key once, and ends the payment', async () => {
     const id = await refused();
     const payout = await requested(id);
     core.provider.refundOutcome = CONFIRMED;
@@ -110,7 +110,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
       'TransactionHeldPayoutPaid',
     ]);
   });
-  it('killed after the provider paid: asked for, and not paid again', async () => {
+  it('is looked up and not paid again after a crash following the payment', async () => {
     const id = await refused();
     const payout = await requested(id);
     core.provider.refundOutcome = CONFIRMED;
@@ -123,7 +123,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     expect(core.provider.refunds.size).to.equal(1);
     expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
   });
-  it('an unknown outcome is asked for until it is known', async () => {
+  it('is looked up until its outcome is known', async () => {
     const id = await refused();
     const payout = await requested(id);
     core.provider.refundOutcome = CONFIRMED;
@@ -132,12 +132,12 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutRequested');
     core.provider.next('findRefund', 'unknown');
     await run(id, payout);
-    await run(id, payout); // found
-    await run(id, payout); // concluded
+    await run(id, payout); // The lookup finds it.
+    await run(id, payout); // The outcome is recorded in the payment.
     expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
     expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
   });
-  it('refused: waits again, and a second Pix-out has an id of its own', async () => {
+  it('waits for an operator after a refusal, and a second one has its own id', async () => {
     const id = await refused();
     const payout = await requested(id);
     core.provider.refundOutcome = { kind: 'refused', reason: 'no such key' };
@@ -154,7 +154,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
       'TransactionHeldPayoutPaid',
     ]);
   });
-  it('confirmed after it was refused and written off: recorded and alerted once', async () => {
+  it('is recorded and alerted once if it is confirmed after a refusal and a write-off', async () => {
     const id = await refused();
     const payout = await requested(id);
     core.provider.refundOutcome = { kind: 'refused', reason: 'no such key' };
@@ -169,7 +169,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     ]);
     expect(await alertsOf(id)).to.deep.equal([[tenant(), { paymentId: id, id: payout }]]);
   });
-  it('a refund confirmed after it had failed: recorded and alerted once; while the provider does not say, asked again', async () => {
+  it('is treated like a failed refund, whose late confirmation is recorded and alerted once', async () => {
     const { commands, accounts, provider: providers, account } = core;
     const id = await core.openCharge();
     await new Settler({ commands, accounts, providers }).settle(
@@ -188,7 +188,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };
     await run(id, refundId);
     core.provider.calls.length = 0;
-    await run(id, refundId); // concludes; what just failed is not asked about
+    await run(id, refundId); // This run records the end. A refund that has just failed is not looked up.
     expect(core.provider.calls).to.deep.equal([]);
     await run(id, refundId);
     expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`]);
@@ -203,7 +203,7 @@ describe('the Pix-out in place of a refused return, on Postgres', () => {
     ]);
     expect(await alertsOf(id)).to.deep.equal([[tenant(), { paymentId: id, id: refundId }]]);
   });
-  it('the account suspended: goes out all the same, since it is the platform that pays', async () => {
+  it('is sent even if the account is suspended, because the platform pays', async () => {
     const id = await refused();
     const payout = await requested(id);
     const stream = ACCOUNT.stream(core.account.accountId);

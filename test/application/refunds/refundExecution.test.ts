@@ -1,4 +1,4 @@
-// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
+// Refunds when the provider does not answer, and after crashes between any two steps (architecture §7; K7, M7).
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
@@ -35,7 +35,7 @@ const thrown = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-describe('the refund process, on Postgres', () => {
+describe('the refund process on Postgres', () => {
   let core: Core;
   let refunds: RefundExecutor;
   let timers: Timer[];
@@ -69,7 +69,7 @@ describe('the refund process, on Postgres', () => {
     if (isRejection(done)) throw new Error(done.code);
     return done;
   };
-  /** A settled payment and a refund of it that was just reserved. */
+  /** Returns a settled payment with a refund that was just reserved. */
   const reserved = async (body: Partial<RefundBody> = {}) => {
     const paymentId = await core.openCharge();
     const { commands, accounts, provider: providers } = core;
@@ -93,7 +93,7 @@ describe('the refund process, on Postgres', () => {
     core.provider.calls.length = 0;
   };
 
-  it('goes from the reservation to the provider, waits, and ends in the payment', async () => {
+  it('sends a reserved refund to the provider, waits for it, and records its end in the payment', async () => {
     const { paymentId, refundId, which } = await reserved({ amount: 100 });
     await refunds.run(which);
     expect(core.provider.calls).to.deep.equal([`refund ${refundId}`]);
@@ -124,8 +124,8 @@ describe('the refund process, on Postgres', () => {
     ]);
   });
 
-  describe('of a suspended account', () => {
-    /** By another process: what this one remembers of the account is out of date. */
+  describe('with a suspended account', () => {
+    /** Changes the account in another process, so that this process has an outdated state of it. */
     const change = async (decide: Parameters<typeof core.commands.record<AccountState, AccountEvent, unknown>>[2]) => {
       const { accountId } = core.account;
       await core.anotherProcess().record(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
@@ -133,7 +133,7 @@ describe('the refund process, on Postgres', () => {
     beforeEach(() => change(suspendAccount(SETTLED_AT)));
     afterEach(() => change(reopenAccount(SETTLED_AT)));
 
-    it('waits with a cash-out until the account is reopened, and then gives it to the provider once', async () => {
+    it('holds a cashout until the account is reopened, and then sends it to the provider once', async () => {
       const { refundId, which } = await reserved();
       await refunds.run(which);
       await refunds.run(which);
@@ -147,14 +147,14 @@ describe('the refund process, on Postgres', () => {
       expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.deep.equal([`refund ${refundId}`]);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
-    it('goes on at once when the account was reopened before the timer was set', async () => {
+    it('continues at once if the account was reopened before the timer was set', async () => {
       const { refundId, which } = await reserved();
       const { provider: providers, commands, accounts } = core;
       const set = () => change(reopenAccount(SETTLED_AT));
       await new RefundExecutor({ commands, accounts, providers, timers: { set } }).run(which);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
-    it('records what the provider has, given to it by a process that was killed', async () => {
+    it('records a refund that a crashed process already sent to the provider', async () => {
       const { refundId, which } = await reserved();
       await change(reopenAccount(SETTLED_AT));
       killedOn('RefundSubmitted');
@@ -165,14 +165,14 @@ describe('the refund process, on Postgres', () => {
       expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`]);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
-    it('gives back to the payer what is no cash-out', async () => {
+    it('sends a devolution', async () => {
       const { refundId, which } = await reserved({ strategy: 'devolution' });
       await refunds.run(which);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     });
   });
 
-  it('does nothing for what was never reserved', async () => {
+  it('does nothing for a refund that was never reserved', async () => {
     const { paymentId, refundId } = await reserved();
     const never = '0'.repeat(26) as RefundId;
     await refunds.run({ paymentId, refundId: never });
@@ -180,7 +180,7 @@ describe('the refund process, on Postgres', () => {
     expect([await typesOf(never), core.provider.calls]).to.deep.equal([[], []]);
   });
 
-  it('looks again after twice as long each time, at the end of the day at most, while the provider works on it', async () => {
+  it('doubles the delay between lookups, but not past the end of the day, while the provider is processing', async () => {
     const { which } = await reserved();
     await refunds.run(which);
     const { accountId: account } = core.account;
@@ -203,7 +203,7 @@ describe('the refund process, on Postgres', () => {
   });
 
   for (const type of ['RefundRequested', 'RefundSubmitted'])
-    it(`killed before ${type} is written, it goes on and pays once`, async () => {
+    it(`resumes after a crash before ${type} and pays once`, async () => {
       const { refundId, which } = await reserved();
       killedOn(type);
       expect(await thrown(refunds.run(which))).to.equal('killed');
@@ -213,7 +213,7 @@ describe('the refund process, on Postgres', () => {
       expect([...core.provider.refunds.keys()]).to.deep.equal([refundId]);
     });
 
-  it('killed before the end is written in the payment, it is written later, as of when it happened', async () => {
+  it('records the end in the payment after a crash, dated by when it happened', async () => {
     const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
     await refunds.run(which);
@@ -231,7 +231,7 @@ describe('the refund process, on Postgres', () => {
     expect(core.provider.calls).to.deep.equal([]);
   });
 
-  it('an answer lost on the way is asked for, not repeated', async () => {
+  it('looks up a refund whose answer was lost instead of sending it again', async () => {
     const { refundId, which } = await reserved();
     core.provider.next('refund', 'unknown');
     await refunds.run(which);
@@ -240,7 +240,7 @@ describe('the refund process, on Postgres', () => {
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
   });
 
-  it('a request lost on the way is made again under the same id, once the provider says that it has none', async () => {
+  it('sends a lost request again under the same id once the provider reports that it is unknown', async () => {
     const { refundId, which } = await reserved();
     core.provider.next('refund', { kind: 'unknown' });
     await refunds.run(which);
@@ -256,7 +256,7 @@ describe('the refund process, on Postgres', () => {
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
   });
 
-  it('a refusal of what was sent again is believed after 10 minutes: the first order may be its cause (V7)', async () => {
+  it('trusts a refusal of a second order only after 10 minutes, because the first order can be its cause (V7)', async () => {
     const { paymentId, refundId, which } = await reserved();
     const refused = { kind: 'refused', reason: 'The amount exceeds what is left of the Pix.' } as const;
     core.provider.next('refund', { kind: 'unknown' });
@@ -278,12 +278,12 @@ describe('the refund process, on Postgres', () => {
     expect((await ofPayment(paymentId)).at(-1)?.data).to.include({ reason: refused.reason });
   });
 
-  it('killed before the first answer is written: asked for, and a refusal of what is sent again is not believed yet (V9)', async () => {
+  it('does not trust a refusal after a crash before the first answer was recorded (V9)', async () => {
     const { refundId, which } = await reserved();
     killedOn('RefundSubmitted');
     expect(await thrown(refunds.run(which))).to.equal('killed');
     revived();
-    // The provider lists the refund late, and refuses another one because it has reserved the money for the first.
+    // The provider lists the refund late, and refuses another one because it has already reserved the money for the first.
     core.provider.refunds.clear();
     core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
     core.clock.nowMs += 1_000;
@@ -292,7 +292,7 @@ describe('the refund process, on Postgres', () => {
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown']);
   });
 
-  it('the 10 minutes and the pauses count from the first order, however long the connection was disabled before (V9)', async () => {
+  it('counts the 10 minutes and the delays from the first order, not from the time when the connection was disabled (V9)', async () => {
     const { refundId, which } = await reserved();
     const disabled: PaymentProviders = { route: async () => [], of: async () => null };
     expect(await thrown(processOf(core.commands, disabled).run(which))).to.contain(refundId);
@@ -306,7 +306,7 @@ describe('the refund process, on Postgres', () => {
     expect(timers.map(({ dueAt }) => dueAt)).to.deep.equal([addSeconds(fromMillis(core.clock.nowMs), 1)]);
   });
 
-  it('a refusal gives the amount back, once, and it can be refunded again', async () => {
+  it('releases the amount once if the provider refuses, so that it can be refunded again', async () => {
     const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };
     await refunds.run(which);
@@ -320,7 +320,7 @@ describe('the refund process, on Postgres', () => {
     expect((await ask(paymentId, { idempotencyKey: 'another-key' })).refund.amount).to.equal(12_345);
   });
 
-  it('run by two processes at once, it pays once and ends once', async () => {
+  it('pays and ends once if run concurrently by two processes', async () => {
     const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
     const other = processOf(core.anotherProcess());
@@ -333,7 +333,7 @@ describe('the refund process, on Postgres', () => {
     expect([...core.provider.refunds.keys()]).to.deep.equal([refundId]);
   });
 
-  it('asked for by two processes at once under one key, it is reserved once', async () => {
+  it('reserves once if requested concurrently by two processes under the same key', async () => {
     const { paymentId } = await reserved({ amount: 1 });
     const commands = core.anotherProcess();
     const other = { ...core, commands, accounts: new Accounts(commands, core.clock, DECLARED_SETTINGS) };

@@ -1,8 +1,8 @@
-// What the processes of the sandbox answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the sandbox’s processes to each event of the log (test/application/reactions.test.ts).
 import { type Answers, job, LATER } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   testClock: {
     'clock advanced': [

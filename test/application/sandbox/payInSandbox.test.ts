@@ -1,4 +1,4 @@
-// What a sandbox payment foretells is what its settlement makes of it, from one reading of the payment.
+// The outcome that a sandbox payment announces must equal that of its settlement, and the payment is read only once.
 import { expect } from 'chai';
 import { Settler } from '../../../application/payments/settle.ts';
 import { payInSandbox, type SandboxPayment } from '../../../application/sandbox/payInSandbox.ts';
@@ -26,7 +26,7 @@ describe('a payment in the sandbox', () => {
   after(() => core.close());
 
   for (const [name, terms, wish, outcome] of PAYMENTS)
-    it(`foretells what becomes of it: ${name}`, async () => {
+    it(`announces the outcome of its settlement: ${name}`, async () => {
       const { accounts, commands, provider } = core;
       provider.claims.clear();
       const id = await core.openCharge({ txid: newId<string>(), ...terms });
