@@ -1,4 +1,4 @@
-// What the processes of webhooks answer to each event of the log (test/application/reactions.test.ts).
+// The expected reactions of the processes for webhooks to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, DELIVERY, ENDPOINT, LATER, timer } from '../../support/reactionLog.ts';
 
 const afresh = [
@@ -6,7 +6,7 @@ const afresh = [
   { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
 ];
 
-/** By process and name in the log. What is not named here is answered with nothing. */
+/** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
   webhookFanOut: {},
   webhookDelivery: {

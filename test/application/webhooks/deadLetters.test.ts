@@ -1,4 +1,4 @@
-// Operators' list of dead letters, with many accounts that have some.
+// The operators’ list of dead letters across many accounts.
 import { expect } from 'chai';
 import { type DeadLetterNeeds, listDeadLetters } from '../../../application/webhooks/deadLetters.ts';
 import type { AccountId, DeliveryId, Tenant } from '../../../domain/kernel/ids.ts';
@@ -7,7 +7,7 @@ const ACCOUNTS = 10_000;
 const tenantOf = (n: number): Tenant => ({ accountId: String(n).padStart(26, '0') as AccountId, mode: 'live' });
 
 describe('the list of dead letters', () => {
-  it('asks only the accounts whose dead letters it shows, and counts those of all', async () => {
+  it('reads only the accounts whose dead letters it shows, and counts those of all', async () => {
     const asked: string[] = [];
     const delivery = { paymentId: null, eventType: 'payment.paid', endpointId: null, scheduledAt: '' };
     const needs = {

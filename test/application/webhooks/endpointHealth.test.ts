@@ -1,6 +1,5 @@
-// How often the shared knowledge of failing targets is asked for, and what of it (W3); the rest is tested
-// in test/infrastructure/deliveries/failingTargets.test.ts
-// has the rest.
+// How often the shared state of failing targets is read, and what is read of it (W3). The state itself is tested in
+// test/infrastructure/deliveries/failingTargets.test.ts.
 import { expect } from 'chai';
 import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
 import { EndpointHealth, PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
@@ -43,9 +42,9 @@ describe('endpoint health (W3)', () => {
     for (let n = 0; n < times; n++) await health.failed(attempt, 'timeout');
   };
 
-  it('holds from the third failure on, and probes once a minute', () =>
+  it('uses the rule of three failures in a row and one probe per minute', () =>
     expect(PROBE_RULE).to.deep.equal({ failuresInARow: 3, everySeconds: 60 }));
-  it('of a target that is well costs one read a second, however much goes there', async () => {
+  it('reads the state of a healthy target once per second, however many deliveries it receives', async () => {
     for (const ms of [0, 1, 500, 999, 1_000, 1_500]) {
       nowMs = ms;
       await health.look('we');
@@ -54,7 +53,7 @@ describe('endpoint health (W3)', () => {
     }
     expect(asked).to.deep.equal(['failures of we', 'failures of we']);
   });
-  it('lets go after two failures without asking, and asks from the third on', async () => {
+  it('allows deliveries after two failures without reading, and reads the state from the third on', async () => {
     await fail(2);
     expect(await health.holds(attempt)).to.equal(false);
     await fail(1);
@@ -62,24 +61,24 @@ describe('endpoint health (W3)', () => {
     expect(await health.holds({ ...attempt, group: 'other' })).to.equal(false);
     expect(asked).to.deep.equal(['failed', 'failed', 'failed', 'hold d']);
   });
-  it('of a target that fails for another worker is learnt with the next look', async () => {
+  it('learns at the next look that a target fails for another worker', async () => {
     await health.look('we');
     failures = 3;
     expect(await health.holds(attempt)).to.equal(false);
     nowMs = 1_000;
     await health.look('we');
     expect(await health.holds(attempt)).to.equal(true);
-    failures = 0; // it is well again for another worker: the table says so when it is asked to hold
+    failures = 0; // The target recovered for another worker, and the table reports it when asked to hold.
     expect(await health.holds(attempt)).to.equal(false);
   });
-  it('one success after any failure is told, once', async () => {
+  it('records one success after any failure, once', async () => {
     await fail(1);
     for (let n = 0; n < 2; n++) await health.succeeded('we', at('13:00:09'));
     expect(asked).to.deep.equal(['failed', `we recovered at ${at('13:00:09')}`]);
     await fail(2);
     expect(await health.holds(attempt)).to.equal(false);
   });
-  it('a look that is overtaken by a failure changes nothing', async () => {
+  it('ignores a look that completes after newer failures', async () => {
     const look = health.look('we');
     await fail(3);
     await look;

@@ -1,4 +1,4 @@
-// A re-drive that is cut off and goes on: nothing is lost, nothing is sent twice (rule W8, architecture §7).
+// An interrupted re-drive that continues: no delivery is lost or sent twice (rule W8, architecture §7).
 
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
@@ -45,7 +45,7 @@ describe('a re-drive', () => {
   });
 
   const tenant = () => ({ accountId: merchant.tenant.accountId, mode: 'test' as const });
-  /** Written down without a job: whoever asked is to work it off. */
+  /** Records a re-drive without its job, so that the test runs it. */
   const asked = (filter: RedriveFilter = ANY_DEAD_LETTER, requestId: string | null = null) => {
     const { needs } = gateway.gateway;
     const caughtUp = async () => ({ head: null, isCaughtUp: true });
@@ -63,7 +63,7 @@ describe('a re-drive', () => {
     await merchant.flush();
     return all.map(({ id }) => id).toSorted();
   };
-  /** Of each request to send it again, whether it was a probe. */
+  /** Returns for each retry request of a delivery whether it was a probe. */
   const probesOf = async (id: string): Promise<readonly boolean[]> => {
     const probes: boolean[] = [];
     const stream = WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId);
@@ -73,7 +73,7 @@ describe('a re-drive', () => {
   };
   const requestsOf = async (id: string) => (await probesOf(id)).length;
 
-  it('goes on page by page to its end, and is forgotten then', async () => {
+  it('continues page by page to its end and is then deleted', async () => {
     const { needs } = gateway.gateway;
     const tried = receiver.got.length;
     const outstanding = await needs.redrives.outstanding();
@@ -86,7 +86,7 @@ describe('a re-drive', () => {
     expect(await allDelivered()).to.deep.equal(sentAgain(tried));
   });
 
-  it('that was cut off before it kept how far it was, and again later, is found by the watchdog; each goes once', async () => {
+  it('is found by the watchdog after an interruption, and retries each delivery once', async () => {
     const { needs } = gateway.gateway;
     const tried = receiver.got.length;
     const id = await ask();
@@ -94,11 +94,11 @@ describe('a re-drive', () => {
     const first = new RedriveWorker({ ...needs, redrives: cutOff });
     expect(await first.page(id, 1).catch((error: Error) => error.message)).to.equal('killed');
     expect([first.sent, (await needs.redrives.find(id))?.after]).to.deep.equal([1, null]);
-    // What the first one sent is passed over: by the read model, or where that is behind, by the streams.
+    // Deliveries that the first worker retried are skipped: by the read model or, if it lags, by their streams.
     await new RedriveWorker(needs).page(id, 1);
     expect((await needs.redrives.find(id))?.after).to.not.equal(null);
     const jobs = jobsOf(CAPABILITIES).filter(({ kind }) => kind.name === redrive.name);
-    expect(await enqueueOwedWork(jobs, needs)).to.deep.equal([]); // it was at work a moment ago
+    expect(await enqueueOwedWork(jobs, needs)).to.deep.equal([]); // The re-drive was active a moment ago.
     await gateway.storage.operations.query(
       "UPDATE operations.redrives SET changed_at = changed_at - interval '61 s' WHERE id = $1",
       [id],
@@ -111,7 +111,7 @@ describe('a re-drive', () => {
     for (const one of ids) expect(await requestsOf(one)).to.equal(1);
   });
 
-  it('is worked off by jobs that each end soon, and by two at once', async () => {
+  it('is run by several short jobs, even two at once', async () => {
     const { needs } = gateway.gateway;
     const tried = receiver.got.length;
     const redriveId = await ask();
@@ -130,10 +130,10 @@ describe('a re-drive', () => {
   });
 
   for (const page of [1, 2, COUNT])
-    it(`probes a dead endpoint once, worked off ${page} at a time by jobs of a page; the others wait`, async () => {
+    it(`probes a dead endpoint once when run in pages of ${page}, and holds the others`, async () => {
       const { needs } = gateway.gateway;
       isWell = false;
-      await merchant.charge(); // it is the probe of this minute, and fails
+      await merchant.charge(); // This charge’s delivery is the probe of this minute, and fails.
       await merchant.flushed();
       const tried = receiver.got.length;
       const redriveId = await ask();
@@ -148,7 +148,7 @@ describe('a re-drive', () => {
       expect(receiver.got.length).to.equal(tried + 1);
     });
 
-  it('goes past what was given up for an endpoint that is inactive, and sends nothing there', async () => {
+  it('skips dead letters of an inactive endpoint', async () => {
     const { needs } = gateway.gateway;
     const idle = await receivers.open(answering(() => 500));
     const endpoint = await merchant.register(idle.url, ['charge.created']);
@@ -157,7 +157,7 @@ describe('a re-drive', () => {
     await merchant.flushed();
     await merchant.advance(ALL_RETRIES_SECONDS);
     const failed = await merchant.deliveries('?status=FAILED&limit=100');
-    expect(failed.total).to.equal(3 * COUNT); // the later charges went to both
+    expect(failed.total).to.equal(3 * COUNT); // The later charges went to both endpoints.
     const path = `/v1/webhooks/endpoints/${endpoint.id}`;
     const { status, text } = await gateway.call('PATCH', path, { key: merchant.key, body: { status: 'INACTIVE' } });
     expect(status, text).to.equal(200);
@@ -168,7 +168,7 @@ describe('a re-drive', () => {
     const worker = new RedriveWorker(needs);
     while ((await worker.page(redriveId!, 2)) !== null);
     expect(worker.sent).to.equal(2 * COUNT);
-    // Those held behind the probe are not waited for by a flush.
+    // A flush does not wait for deliveries held behind the probe.
     const isDelivered = ({ status }: { status: string }) => status === 'DELIVERED';
     await merchant.untilDeliveries((some) => some.filter(isDelivered).length === 2 * COUNT);
     await merchant.flush();
@@ -178,7 +178,7 @@ describe('a re-drive', () => {
     expect([receiver.got.length - tried, idle.got.length - idleTried]).to.deep.equal([2 * COUNT, 0]);
   });
 
-  it('leaves out what has as many events as it may, unless it is asked for on the command line', async () => {
+  it('skips deliveries at their event limit, unless it is requested on the command line', async () => {
     const { needs } = gateway.gateway;
     const [almost, full] = (await merchant.deliveries('?status=FAILED')).data.map(({ id }) => id) as [string, string];
     const at = await needs.accounts.now(merchant.tenant.accountId, 'test');
@@ -207,13 +207,13 @@ describe('a re-drive', () => {
     await allDelivered();
   });
 
-  it('beside another one sends what that one is not about to send, and says so', async () => {
+  it('skips deliveries of another re-drive and excludes them from its count', async () => {
     const { needs } = gateway.gateway;
     const tried = receiver.got.length;
     const id = await ask();
     expect(await asked()).to.deep.equal({ matched: COUNT, queued: 0, redriveId: null });
     const first = await needs.redrives.find(id);
-    // As if both had been asked for at the same instant, and had not seen each other.
+    // As if both had been requested at the same time without seeing each other.
     const beside = { ...first!, id: 'z'.repeat(26) as RedriveId };
     await needs.redrives.begin(beside, null);
     const other = new RedriveWorker(needs);
@@ -224,9 +224,9 @@ describe('a re-drive', () => {
     expect(await allDelivered()).to.deep.equal(sentAgain(tried));
   });
 
-  it('beside one of an event sends the rest', async () => {
+  it('retries the rest beside one with a filter', async () => {
     const { redriveId } = await asked({ ...ANY_DEAD_LETTER, eventType: 'charge.paid' });
-    expect(redriveId).to.equal(null); // none was given up
+    expect(redriveId).to.equal(null); // There are no dead letters of this event type.
     const { createdAt } = (await merchant.deliveries('?status=FAILED')).data[0]!;
     const of = { ...ANY_DEAD_LETTER, createdFrom: parseTimestamp(createdAt), createdTo: parseTimestamp(createdAt) };
     const some = await asked(of);
@@ -234,7 +234,7 @@ describe('a re-drive', () => {
     expect(await asked()).to.deep.include({ matched: COUNT, queued: COUNT - some.matched });
   });
 
-  it('of what was given up after it was asked for takes nothing', async () => {
+  it('skips deliveries that were dead-lettered after its request', async () => {
     const { needs } = gateway.gateway;
     const id = await ask();
     isWell = false;
@@ -245,7 +245,7 @@ describe('a re-drive', () => {
     await merchant.advance(2 * ALL_RETRIES_SECONDS);
     const again = (await merchant.deliveries()).data.map(({ status, attempts }) => [status, attempts]);
     expect(again).to.deep.equal(Array(COUNT).fill(['FAILED', 30]));
-    await needs.redrives.begin(found!, null); // as a copy from before would have it
+    await needs.redrives.begin(found!, null); // As if restored from an older backup.
     await new RedriveWorker(needs).page(id);
     for (const { id: one } of (await merchant.deliveries()).data) expect(await requestsOf(one)).to.equal(1);
   });

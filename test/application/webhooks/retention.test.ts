@@ -1,17 +1,17 @@
-// When deliveries are deleted, and how many at a time (ADR 0008).
+// When expired deliveries are deleted, and how many at a time (ADR 0008).
 import { expect } from 'chai';
 import { DeliveryRetention } from '../../../application/webhooks/retention.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/kernel/time.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-describe('the pace of the retention', () => {
+describe('the retention of deliveries', () => {
   let nowMs: number;
   let isClockRight: boolean;
-  /** What the next calls delete; null: they may not. */
+  /** The number of deliveries that each call deletes, or null if it may not delete. */
   let answers: (number | null)[];
   let calls: (readonly [string, number])[];
-  /** How long a batch takes, and how long each rest was. */
+  /** The duration of a batch, and the duration of each pause. */
   let batchMs: number;
   let rests: number[];
   let retention: DeliveryRetention;
@@ -41,7 +41,7 @@ describe('the pace of the retention', () => {
     });
   });
 
-  it('deletes what was recorded before the day that is so many days ago, in UTC', async () => {
+  it('deletes deliveries recorded before the UTC day that is `retentionDays` ago', async () => {
     await retention.run();
     expect(calls).to.deep.equal([['2026-08-23', 256]]);
     nowMs = Date.UTC(2026, 10, 22) - 1;
@@ -55,16 +55,16 @@ describe('the pace of the retention', () => {
     expect(await retention.deleted()).to.equal(7);
   });
 
-  it('deletes for half of the time of a run while there is more, and the next run goes on', async () => {
+  it('deletes for half of a run’s time while there are more, and continues in the next run', async () => {
     answers = Array.from({ length: 24 }, () => 256);
     await retention.run();
-    expect(calls.length).to.equal(23); // 20 ms each, and 20 ms of rest, in 900 ms
+    expect(calls.length).to.equal(23); // In 900 ms, each batch takes 20 ms and is followed by a pause of 20 ms.
     expect(rests).to.deep.equal(Array.from({ length: 22 }, () => 20));
     await retention.run();
     expect(calls.length).to.equal(25);
   });
 
-  it('rests longer if the database is slow, and deletes one batch in each run at least', async () => {
+  it('pauses longer if the database is slow, but deletes at least one batch per run', async () => {
     answers = Array.from({ length: 4 }, () => 256);
     batchMs = 200;
     await retention.run();
@@ -74,7 +74,7 @@ describe('the pace of the retention', () => {
     expect([calls.length, rests]).to.deep.equal([4, [200, 200]]);
   });
 
-  it('when nothing is left it looks again a minute later', async () => {
+  it('looks again after a minute if nothing is left', async () => {
     answers = [3];
     await retention.run();
     nowMs += MINUTE_MS - 1;
@@ -85,7 +85,7 @@ describe('the pace of the retention', () => {
     expect(calls.length).to.equal(2);
   });
 
-  it('while it must not delete it looks again with the next turn', async () => {
+  it('tries again in the next run if it may not delete', async () => {
     answers = [null, 256, null];
     await retention.run();
     expect(calls.length).to.equal(1);
@@ -95,7 +95,7 @@ describe('the pace of the retention', () => {
     expect(calls.length).to.equal(4);
   });
 
-  it('does nothing while the clock is off: what is to be kept would be gone', async () => {
+  it('does nothing while the clock is wrong, so that no delivery is deleted too early', async () => {
     isClockRight = false;
     nowMs += 365 * DAY_MS;
     await retention.run();

@@ -1,4 +1,4 @@
-// Messages rendered from the events of payments: the same wherever they are asked for, numbered over the payment (rules W2, W8).
+// Messages rendered from payment events are the same for every reader and numbered across the payment (rules W2, W8).
 
 import { expect } from 'chai';
 import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
@@ -25,7 +25,7 @@ describe('messages of payments', () => {
     core.spies.onRead = (stream) => void read.push(stream);
     messages = new StreamMessages(core.commands, AGGREGATES);
   });
-  /** Created, with its pay code, expired. */
+  /** Returns a payment that was created, issued and expired. */
   const expiredPayment = async (): Promise<PaymentId> => {
     const id = await core.openCharge();
     await core.commands.record(PAYMENT, PAYMENT.stream(id), expire(EXPIRES_AT), why(core.account.accountId));
@@ -43,7 +43,7 @@ describe('messages of payments', () => {
     form,
   });
 
-  it('are numbered over the whole payment, whichever event is asked for first', async () => {
+  it('are numbered across the whole payment, whichever event is requested first', async () => {
     const id = await expiredPayment();
     const numbered = async (revision: number) =>
       (await messages.at(PAYMENT.stream(id), revision)).messages.map(({ type, sequence }) => [sequence, type]);
@@ -59,7 +59,7 @@ describe('messages of payments', () => {
     ]);
     expect(await numbered(0)).to.deep.equal([]);
   });
-  it('of one event are made once', async () => {
+  it('of one event are rendered once', async () => {
     const id = await expiredPayment();
     const [one, other] = await Promise.all([
       messages.at(PAYMENT.stream(id), ENDED),
@@ -70,7 +70,7 @@ describe('messages of payments', () => {
     expect(message).to.equal(one.messages[0]);
     expect(read).to.deep.equal([PAYMENT.stream(id)]);
   });
-  it('tell of the payment as it was then', async () => {
+  it('show the payment’s state at the time of the event', async () => {
     const id = await expiredPayment();
     const statusIn = (body: string) =>
       (JSON.parse(body) as { data: { object: { status: string } } }).data.object.status;
@@ -78,7 +78,7 @@ describe('messages of payments', () => {
     const now = (await messages.of(delivery(id, ENDED, 'charge.expired'))).message.body;
     expect([statusIn(then), statusIn(now)]).to.deep.equal(['pending', 'expired']);
   });
-  it('of many deliveries are in their order, each payment read once', async () => {
+  it('of several deliveries are returned in their order, and each payment is read once', async () => {
     const [a, b] = [await expiredPayment(), await expiredPayment()];
     const asked = [
       delivery(a, ENDED, 'payment.failed'),
@@ -92,7 +92,7 @@ describe('messages of payments', () => {
     expect(bodies).to.deep.equal(alone);
     expect(await messages.bodiesOf([])).to.deep.equal([]);
   });
-  it('that are not there are a fault: an event, a message, a form', async () => {
+  it('throw for an unknown event, message or form', async () => {
     const id = await expiredPayment();
     for (const [asked, fault] of [
       [delivery(id, 9, 'charge.created'), /no event 9/],

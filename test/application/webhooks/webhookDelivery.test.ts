@@ -1,4 +1,4 @@
-// What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (rules W3, W4; architecture §7).
+// How a delivery job handles its input when repeated, late, or after a crash (rules W3, W4; architecture §7).
 import { expect } from 'chai';
 import { deliveryIdOf, eventIdOf } from '../../../application/core/derivedIds.ts';
 import type { FailingTargets } from '../../../application/ports/failingTargets.ts';
@@ -37,22 +37,22 @@ const REFUSED: AttemptOutcome = {
 };
 const TAKEN: AttemptOutcome = { ...REFUSED, ok: true, statusCode: 200, error: null };
 
-describe('the worker of deliveries', () => {
+describe('the delivery worker', () => {
   let core: Core;
   let sent: WebhookRequest[];
   let timers: Timer[];
   let told: string[];
   let outcome: AttemptOutcome;
-  /** As the table would say: when a first attempt may go. */
+  /** The time from which the table allows a first attempt, or null if it allows one now. */
   let turn: Timestamp | null;
   let failures: number;
   let worker: DeliveryWorker;
   let scheduled: Map<DeliveryId, ScheduledDelivery>;
   let begun: DeliveryId[];
   let deleted: DeliveryId[];
-  /** Payloads of the jobs that run now, in any process. */
+  /** Payloads of the jobs running now in any process. */
   let running: { readonly deliveryId: DeliveryId }[];
-  /** What happens during a request, and once before a timer is known to be set. */
+  /** Hooks that run during a request, and once while a timer is being set. */
   let onSend: () => Promise<unknown>;
   let onTimer: () => Promise<unknown>;
   before(async () => {
@@ -119,7 +119,7 @@ describe('the worker of deliveries', () => {
     core.clock.nowMs = toMillis(T(seconds));
   };
   const target = () => `${core.account.accountId}/test/127.0.0.1:1`;
-  /** As the fan-out does: the message charge.created of a new charge with a URL of its own. */
+  /** Schedules a delivery as the fan-out does: charge.created of a new charge with its own URL. */
   const schedule = async (resend = 0, endpointId: EndpointId | null = null): Promise<DeliveryId> => {
     const paymentId = await core.openCharge({ webhookUrl: endpointId === null ? 'http://127.0.0.1:1/hook' : null });
     const eventType = 'charge.created';
@@ -137,7 +137,7 @@ describe('the worker of deliveries', () => {
   const attemptsOf = async (id: DeliveryId) =>
     (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ data }) => (data as { at: string }).at);
 
-  it('attempts once what it is told twice', async () => {
+  it('attempts a delivery once if its job is repeated', async () => {
     const id = await schedule();
     for (const mayBeRepeat of [false, true]) await run(id, undefined, false, mayBeRepeat);
     expect([sent.length, await attemptsOf(id), told]).to.deep.equal([1, [T(0)], [`${id} failed at ${T(0)}`]]);
@@ -145,16 +145,16 @@ describe('the worker of deliveries', () => {
     for (let n = 0; n < 2; n++) await run(id, T(5));
     expect([sent.length, await attemptsOf(id)]).to.deep.equal([2, [T(0), T(5)]]);
   });
-  it('holds a first attempt back while its target keeps failing, and sends it when its turn has come, without asking', async () => {
+  it('holds a first attempt while its target keeps failing, and sends it at its turn as a probe', async () => {
     [failures, turn] = [3, T(60)];
     const id = await schedule();
     await run(id);
-    expect([sent, timers, told]).to.deep.equal([[], [], [`hold ${id}`]]); // its timer is set by the table
+    expect([sent, timers, told]).to.deep.equal([[], [], [`hold ${id}`]]); // The table sets the timer.
     clockAt(60);
     await run(id, T(60), true);
     expect([sent.length, told]).to.deep.equal([1, [`hold ${id}`, `${id} failed at ${T(60)}`]]);
   });
-  it('asks again for one that was let go, and finds the target failing again', async () => {
+  it('holds a released first attempt again while its target keeps failing', async () => {
     [failures, turn] = [3, T(90)];
     const id = await schedule();
     clockAt(30);
@@ -164,24 +164,24 @@ describe('the worker of deliveries', () => {
     await run(id, T(30));
     expect(await attemptsOf(id)).to.deep.equal([T(30)]);
   });
-  it('sends a resend at once, and tells that the target took it', async () => {
+  it('sends a resend at once and records that the target recovered', async () => {
     [failures, turn, outcome] = [3, T(60), TAKEN];
     const id = await schedule(1);
     await run(id);
     expect([sent.length, told]).to.deep.equal([1, [`recovered at ${T(0)}`]]);
   });
-  it('tells nothing of a target that is well', async () => {
+  it('records nothing about a healthy target', async () => {
     outcome = TAKEN;
     for (let n = 0; n < 3; n++) await run(await schedule());
     expect([sent.length, told]).to.deep.equal([3, []]);
   });
-  it('lets a retry come before its time once, then sets its timer again, and again', async () => {
+  it('allows one early retry and then resets the timer each time', async () => {
     const id = await schedule();
     await run(id);
     clockAt(5);
-    await run(id, T(5)); // due next at 35 s
+    await run(id, T(5)); // next due at 35 s
     clockAt(10);
-    await run(id, T(10)); // its target took something: due next at 130 s
+    await run(id, T(10)); // The target accepted a delivery. Next due at 130 s.
     expect([await attemptsOf(id), timers]).to.deep.equal([[T(0), T(5), T(10)], []]);
     clockAt(15);
     for (let n = 0; n < 2; n++) await run(id, T(15));
@@ -190,21 +190,21 @@ describe('the worker of deliveries', () => {
       Array(2).fill(['deliver', id, T(130), undefined]),
     );
   });
-  it('sets the timer again of one that was fired early, at an instant before its last attempt', async () => {
+  it('resets the timer if it fired for a time before the last attempt', async () => {
     const id = await schedule();
     clockAt(2);
     await run(id);
     await run(id, T(1));
     expect([sent.length, timers.map(({ dueAt }) => dueAt)]).to.deep.equal([1, [T(7)]]);
   });
-  it('all timers of the target fired now: at once, as far as it may', async () => {
+  it('retries at once, if allowed, when all timers of the target are fired', async () => {
     const id = await schedule();
     await run(id);
     clockAt(1);
     await run(id, fromMillis(0));
     expect(await attemptsOf(id)).to.deep.equal([T(0), T(1)]);
   });
-  it('sends nothing again, and records nothing, when a job that was cut off comes again', async () => {
+  it('sends and records nothing if the job of a completed delivery is repeated after an interruption', async () => {
     outcome = TAKEN;
     const id = await schedule();
     await run(id);
@@ -212,25 +212,25 @@ describe('the worker of deliveries', () => {
     expect([sent.length, await attemptsOf(id)]).to.deep.equal([1, [T(0)]]);
     expect(new Set(begun)).to.deep.equal(new Set([id]));
   });
-  it('does not send again what a backup knows as scheduled, but was sent and deleted since', async () => {
+  it('does not resend a delivery that a restored backup lists as scheduled but that was already deleted', async () => {
     const [gone, other] = [await schedule(), await schedule()];
     deleted = [gone];
     for (const id of [gone, other]) await run(id, undefined, false, true);
     expect([sent.length, begun, await attemptsOf(gone)]).to.deep.equal([1, [gone, other], []]);
   });
-  it('keeps the first outcome when two attempt the same at once', async () => {
+  it('keeps the first outcome of two concurrent attempts', async () => {
     outcome = TAKEN;
     const id = await schedule();
     await Promise.all([run(id), run(id)]);
     expect(await attemptsOf(id)).to.deep.equal([T(0)]);
   });
-  it('does nothing about one of which nothing is known', async () => {
+  it('ignores an unknown delivery', async () => {
     const id = await schedule();
     scheduled.clear();
     for (const dueAt of [undefined, T(60)]) await run(id, dueAt);
     expect([sent, timers, told, begun]).to.deep.equal([[], [], [], []]);
   });
-  it('sends the same body and number on every attempt, with the number of the message among those of its payment', async () => {
+  it('sends the same body and sequence number at every attempt', async () => {
     const id = await schedule();
     await run(id);
     clockAt(5);
@@ -242,7 +242,7 @@ describe('the worker of deliveries', () => {
     expect(sent.map(({ headers }) => headers['x-acme-sequence'])).to.deep.equal(['1', '1']);
     expect(sent.map(({ headers }) => headers['x-acme-delivery-id'])).to.deep.equal([`wd_${id}`, `wd_${id}`]);
   });
-  describe('that was asked for by hand', () => {
+  describe('with a manual retry', () => {
     const ask = async (id: DeliveryId, at: Timestamp) => {
       const { delivery, target } = scheduled.get(id)!;
       const decide = requestRetry({ delivery: { ...delivery, form: 1 }, target }, at);
@@ -251,17 +251,17 @@ describe('the worker of deliveries', () => {
     const outcomesOf = async (id: DeliveryId) =>
       (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ type }) => type.replace('WebhookDelivery', ''));
 
-    it('goes although its target keeps failing, once, also when it was never tried', async () => {
+    it('sends it once, even if its target keeps failing and it was never attempted', async () => {
       [failures, turn] = [3, T(60)];
       const id = await schedule();
-      await run(id); // held back
+      await run(id); // The delivery is held.
       clockAt(10);
       await ask(id, T(10));
-      for (const dueAt of [undefined, T(10)]) await run(id, dueAt); // the job of its first attempt comes late
+      for (const dueAt of [undefined, T(10)]) await run(id, dueAt); // The job of the first attempt arrives late.
       expect([sent.length, await outcomesOf(id)]).to.deep.equal([1, ['RetryRequested', 'AttemptFailed']]);
       expect(told).to.deep.equal([`hold ${id}`, `${id} failed at ${T(10)}`]);
     });
-    it('waits for an attempt of it that is being made, and is not made beside it', async () => {
+    it('waits for an attempt in progress instead of sending concurrently', async () => {
       const id = await schedule();
       await ask(id, T(0));
       running = [{ deliveryId: id }, { deliveryId: newId<DeliveryId>() }, { deliveryId: id }];
@@ -273,7 +273,7 @@ describe('the worker of deliveries', () => {
       expect([sent.length, await attemptsOf(id)]).to.deep.equal([1, [T(0), T(1)]]);
     });
   });
-  describe('whose endpoint is inactive (W6)', () => {
+  describe('with an inactive endpoint (W6)', () => {
     const DAYS_7 = 7 * 24 * 3_600;
     const endpointId = () => newId<EndpointId>();
     const scheduleTo = (id: EndpointId): Promise<DeliveryId> => schedule(0, id);
@@ -290,7 +290,7 @@ describe('the worker of deliveries', () => {
       decide(id, changeEndpoint(owner(), { url: null, events: null, status }, T(seconds)));
     const runTo = (id: EndpointId, deliveryId: DeliveryId, dueAt?: Timestamp) =>
       worker.run([{ deliveryId, ...(dueAt && { dueAt }) }], id);
-    /** The whole of its stream. */
+    /** Returns the cancellations in the delivery’s stream, and the types of its other events. */
     const cancellationsOf = async (id: DeliveryId) =>
       (await core.eventsOf(WEBHOOK_DELIVERY.stream(id))).map(({ type, data }) => {
         const { reason, at } = data as { reason: string; at: string };
@@ -299,7 +299,7 @@ describe('the worker of deliveries', () => {
     const stateOf = async (id: DeliveryId) =>
       (await core.commands.load(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id))).state;
 
-    it('waits for it, whatever wakes it, and goes once it is active', async () => {
+    it('holds the delivery whatever wakes it, and sends it once the endpoint is active', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       await become(id, 'inactive', 10);
@@ -314,7 +314,7 @@ describe('the worker of deliveries', () => {
       await runTo(id, delivery, fromMillis(0));
       expect([sent.length, (await stateOf(delivery)).status]).to.deep.equal([1, 'delivered']);
     });
-    it('keeps a failed attempt, and makes the next one only when it is active', async () => {
+    it('keeps a failed attempt and makes the next one once the endpoint is active', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       await runTo(id, delivery);
@@ -327,7 +327,7 @@ describe('the worker of deliveries', () => {
       await runTo(id, delivery, fromMillis(0));
       expect(await attemptsOf(delivery)).to.deep.equal([T(0), T(60)]);
     });
-    it('is cancelled seven days after it became inactive, not before, and once', async () => {
+    it('cancels the delivery once, seven days after the endpoint became inactive', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       await become(id, 'inactive', 10);
@@ -341,7 +341,7 @@ describe('the worker of deliveries', () => {
       ]);
       expect([sent, (await stateOf(delivery)).status]).to.deep.equal([[], 'cancelled']);
     });
-    it('is cancelled when the endpoint is deleted, inactive or not', async () => {
+    it('cancels the delivery if the endpoint is deleted, active or not', async () => {
       for (const status of ['active', 'inactive'] as const) {
         const id = await registered();
         const delivery = await scheduleTo(id);
@@ -354,7 +354,7 @@ describe('the worker of deliveries', () => {
       }
       expect(sent).to.deep.equal([]);
     });
-    it('goes at once where the endpoint became active before the timer was set', async () => {
+    it('makes the delivery due at once if the endpoint became active before the timer was set', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       await become(id, 'inactive', 10);
@@ -363,7 +363,7 @@ describe('the worker of deliveries', () => {
       await runTo(id, delivery, T(20));
       expect(timers.map(({ dueAt }) => dueAt)).to.deep.equal([T(10 + DAYS_7), fromMillis(0)]);
     });
-    it('waits anew where the endpoint became active and inactive again before the timer was set', async () => {
+    it('starts a new wait if the endpoint became active and inactive again before the timer was set', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       await become(id, 'inactive', 10);
@@ -376,7 +376,7 @@ describe('the worker of deliveries', () => {
       await runTo(id, delivery, fromMillis(0));
       expect(timers.map(({ dueAt }) => dueAt)).to.deep.equal([T(10 + DAYS_7), fromMillis(0), T(30 + DAYS_7)]);
     });
-    it('does not cancel what fails while the endpoint becomes inactive', async () => {
+    it('does not cancel a delivery that fails while the endpoint becomes inactive', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
       onSend = () => become(id, 'inactive', 1);
@@ -385,9 +385,9 @@ describe('the worker of deliveries', () => {
     });
   });
 
-  // Last: the account's clock stays where it was moved to.
-  describe('after the test clock was moved', () => {
-    it('tries 30 s long, as the sender does, and 5 s at an instant that the test clock was moved over', async () => {
+  // This must run last, because the account’s clock stays ahead.
+  describe('after the test clock was advanced', () => {
+    it('uses the sender’s default timeout, and 5 s for a time that the test clock skipped', async () => {
       await run(await schedule());
       const { accountId } = core.account;
       await core.commands.execute(ACCOUNT, ACCOUNT.stream(accountId), advanceTestClock(3_600, T(0)), why(accountId));
