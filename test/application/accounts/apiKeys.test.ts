@@ -112,13 +112,13 @@ describe('API keys', () => {
     expect(lookedUp).to.deep.equal([key.fingerprint, key.fingerprint]);
   });
 
-  it('return null if never issued, and this result is not cached', async () => {
+  it('are not found if never issued, and this result is not cached', async () => {
     const unknown = `ak_test_${'x'.repeat(32)}`;
     expect([await keys.find(unknown), await keys.find(unknown)]).to.deep.equal([null, null]);
     expect([lookedUp.length, used]).to.deep.equal([4, []]);
   });
 
-  it('throw ReadModelsBehind if they are not found while the read model lags', async () => {
+  it('cause ReadModelsBehind if they are not found while the read model lags', async () => {
     isCaughtUp = false;
     const thrown = await keys.find(`ak_test_${'y'.repeat(32)}`).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(ReadModelsBehind);

@@ -1,5 +1,4 @@
-// How processes learn of changes to accounts and keys by other processes: by an announcement under the lease, and from the log (ADR
-// 0009).
+// How processes learn of changes to accounts and keys by other processes: from announcements and from the log (ADR 0009).
 
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';

@@ -86,7 +86,7 @@ describe('fingerprintOf', () => {
       createHmac('sha256', Buffer.alloc(32, 7)).update('fingerprint\n1\n{"a":"€","b":2}').digest('base64url'),
     );
   });
-  it('differs between seeds, so that a database dump does not reveal a guessed tax id (L2)', () => {
+  it('differs between seeds, so that a database dump can’t confirm a guessed tax id (L2)', () => {
     expect(fingerprintOf(other, 1, { a: 1 })).not.to.equal(fingerprintOf(account, 1, { a: 1 }));
   });
   it('differs between rule versions', () => {

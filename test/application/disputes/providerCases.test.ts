@@ -1,5 +1,4 @@
-// Disputes reported by a provider: reviews between its reports, its deadlines, and confirmed and unconfirmed evidence files (Q1, Q2, Q5,
-// Q6).
+// Disputes reported by a provider: reviews between its reports, its deadlines, and evidence files (Q1, Q2, Q5, Q6).
 
 import { expect } from 'chai';
 import { medCaseIdOf } from '../../../application/core/derivedIds.ts';

@@ -265,7 +265,7 @@ describe('cancellations on Postgres', () => {
     ]);
   });
 
-  // Before this optimization, the stream was read four times, and six times if the payment was paid first.
+  // An earlier version read the stream four times, and six times if the payment was paid first.
   it('read the stream only if this process has no current state of it', async () => {
     const { accountId } = core.account;
     const reads = async (id: PaymentId, commands: CommandHandler): Promise<number> => {

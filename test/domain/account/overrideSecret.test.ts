@@ -1,5 +1,4 @@
-// The version of the secret that signs webhooks to payments’ own URLs. Each mode has its own version, and each rotation increments it
-// (rule W7).
+// The version of the secret that signs webhooks to payments’ own URLs. Each rotation increments the version of its mode (rule W7).
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { type AccountEvent, account, openAccount, rotateOverrideSecret } from '../../../domain/account/account.ts';

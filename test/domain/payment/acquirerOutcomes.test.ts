@@ -50,7 +50,7 @@ describe('recordProcessing', () => {
       .then(processing(), 'recorded')
       .again('nothing');
   });
-  it('is ignored while another attempt is in progress', () => {
+  it('does nothing while another attempt is in progress', () => {
     const other = recordProcessing('BOLETO', at('13:06:00'));
     given(payment, ...TWO, processing())
       .when(other)

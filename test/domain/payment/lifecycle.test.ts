@@ -209,7 +209,7 @@ describe('recordReturnRefusal', () => {
       .when(refuse)
       .then('nothing');
   });
-  it('a refused return is recorded as returned if the provider confirms it later, before or after a retry', () => {
+  it('lets a refused return be recorded as returned if the provider confirms it later, before or after a retry', () => {
     const back = recordReturn(END_TO_END_ID, at('13:05:02'));
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
       .when(back)

@@ -252,7 +252,7 @@ describe('reserveRefund by a provider without Pix-outs (M6a)', () => {
 });
 
 describe('reserveRefund', () => {
-  describe('applies the first matching rule', () => {
+  describe('the first matching rule', () => {
     for (const [rule, history, over, code, param] of ORDER)
       it(`rejects with ${code}: ${rule}`, () =>
         given(payment, ...history)

@@ -259,7 +259,7 @@ const ORDER: readonly (readonly [
 ];
 
 describe('settleIncomingPayment', () => {
-  describe('applies the first matching rule', () => {
+  describe('the first matching rule', () => {
     for (const [rule, history, arrives, events, outcome] of ORDER)
       it(`returns ${outcome}: ${rule}`, () => {
         given(payment, ...history)
@@ -295,22 +295,22 @@ describe('settleIncomingPayment', () => {
   it('returns a payment that arrives before any instrument was issued', () => {
     given(payment, created()).when(settleIncomingPayment(arriving())).then(sentBack('charge_ended'), 'returned');
   });
-  describe('uses the provider’s payer check if a locked charge is paid without the payer’s document', () => {
+  describe('with a locked charge whose payer the bank does not identify', () => {
     const checked = (payerCheck: PayerCheck, over: Partial<IncomingPayment> = nameless) =>
       settleIncomingPayment(arriving(over, { payerCheck }));
-    it('settles on a match', () => {
+    it('settles if the provider’s payer check matches', () => {
       given(payment, ...LOCKED)
         .when(checked('match'))
         .then(settled({ incoming: incoming(nameless) }), 'settled')
         .again('duplicate');
     });
-    it('returns the payment on a mismatch', () => {
+    it('returns the payment if the check finds a mismatch', () => {
       given(payment, ...LOCKED)
         .when(checked('mismatch'))
         .then(sentBack('payer_mismatch', nameless), 'refunded')
         .again('duplicate');
     });
-    it('holds the payment if the result is unknown', () => {
+    it('holds the payment if the result of the check is unknown', () => {
       given(payment, ...LOCKED)
         .when(checked('unknown'))
         .then(held(), 'held')

@@ -193,7 +193,7 @@ describe('settleHeld (M10)', () => {
 });
 
 describe('a confirmation after a refusal', () => {
-  it('records the return if the money still waits', () => {
+  it('of a return whose money still waits is recorded as the return', () => {
     const data = { ...money, at: NOW };
     given(payment, ...REFUSED)
       .when(recordReturn(END_TO_END_ID, NOW))

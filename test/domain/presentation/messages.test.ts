@@ -61,8 +61,9 @@ interface Row {
   readonly legacy: readonly string[];
   readonly status: string;
   readonly previousStatus: string;
-  /** The additional fields of `payment.refunded` (W9b). `paid` holds the settlement fields of a PAID or APPROVED payment. */
+  /** The additional fields of `payment.refunded` (W9b). */
   readonly back?: { refundId: string | null; refundedAmount: number; refundedTotal: number };
+  /** The settlement fields of a PAID or APPROVED payment. */
   readonly paid?: { paidWith: string; providerFee: number; platformFee: number; netAmount: number };
 }
 const BY_PIX = { paidWith: 'PIX', providerFee: 10, platformFee: 123, netAmount: 12_212 };

@@ -103,7 +103,7 @@ describe('payout messages (Y2, W9, M11)', () => {
     cancelled: [...CREATED, ...ended('failed', 'cancelled', 'failed', 'PENDING>CANCELLED')],
   };
   for (const [name, expected] of Object.entries(TOLD))
-    it(`sends the right ${expected.length} messages until ${name}`, () =>
+    it(`sends ${expected.length} messages in a history that ends as ${name}`, () =>
       expect(told(name as History)).to.deep.equal(expected));
   it('sends a legacy message with these fields for a paid payout', () => {
     expect(messagesOf(HISTORIES.paid)[3]?.body).to.deep.equal({

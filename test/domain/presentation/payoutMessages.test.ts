@@ -92,7 +92,7 @@ for (const [bearer, terms, fee] of [
   ['the platform', PART, 0],
   ['the merchant', BY_MERCHANT, 50],
 ] as const)
-  describe(`W9: cashout refund requested / settled / failed, the fee borne by ${bearer}`, () => {
+  describe(`a cashout refund whose fee ${bearer} bears (W9)`, () => {
     const payout = payoutOf(fee);
     const paid = { ...payout, status: 'paid', end_to_end_id: 'E-out-1', paid_at: ENDED_AT };
     const failed = { ...payout, status: 'failed', failure_reason: 'account closed' };

@@ -23,7 +23,7 @@ const record = (over: Partial<RefundRecord> = {}): RefundRecord => ({
 const completed: RefundRecord['outcome'] = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
 const failed: RefundRecord['outcome'] = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
 
-describe('refund statuses of contract.md: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
+describe('the refund status of contract.md: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
   const WAYS: readonly (readonly [RefundState['status'] | undefined, RefundRecord['outcome'], string])[] = [
     [undefined, { status: 'reserved' }, 'PENDING'],
     ['absent', { status: 'reserved' }, 'PENDING'],
@@ -41,7 +41,7 @@ describe('refund statuses of contract.md: PENDING, then IN_PROGRESS, then REFUND
     it(`is ${status} if the payment’s refund is ${outcome.status} and the provider’s is ${way ?? 'not read'}`, () => {
       expect(refundStatus(record({ outcome }), way)).to.equal(status);
     });
-  it('are exactly these four', () =>
+  it('has exactly these four values', () =>
     expect(REFUND_STATUSES).to.deep.equal(['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED']));
 });
 

@@ -1,5 +1,4 @@
-// A resend repeats the canonical and legacy messages of a transition, without `payment.status_changed` and without payouts (rules W8,
-// W9).
+// A resend repeats the messages of a transition, except `payment.status_changed` and those of payouts (rules W8, W9).
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
