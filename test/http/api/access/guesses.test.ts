@@ -1,4 +1,4 @@
-// Guesses at one password hold up neither its owner nor a stranger (rule D2), with hashes that cost what they cost in production.
+// Guessing one user’s password delays neither that user nor anyone else (rule D2). Hashes cost what they cost in production.
 import { expect } from 'chai';
 import { OWASP_PARAMETERS } from '../../../../infrastructure/secrets/passwordHasher.ts';
 import type { TestGateway, TestUser } from '../../../world/gateway.ts';
@@ -9,7 +9,7 @@ const [OWNER_MS, STRANGER_MS] = [12_000, 2_000];
 
 describe('while 60 guesses for one user are in flight', function suite() {
   this.timeout(60_000);
-  this.retries(2); // other programs may have the processors meanwhile
+  this.retries(2); // other programs may be using the processors
   let gateway: TestGateway;
   before(async () => {
     gateway = await openReady({ trustProxy: 1, passwordParameters: OWASP_PARAMETERS, loginsPerMinute: 20 });
@@ -26,7 +26,7 @@ describe('while 60 guesses for one user are in flight', function suite() {
     );
     return { status, ms: performance.now() - began };
   };
-  /** Keeps so many guesses in flight, each from the next of 250 addresses, until the test has what it wants. */
+  /** Keeps GUESSES wrong logins in flight, from 250 addresses in turn. The returned function stops them and returns the statuses seen. */
   const guessing = (email: string) => {
     let isOn = true;
     let next = 0;
@@ -57,10 +57,10 @@ describe('while 60 guesses for one user are in flight', function suite() {
     expect(Math.max(others.ms, unknown.ms)).to.be.below(STRANGER_MS);
     expect(await stop()).to.deep.equal([401]);
   };
-  it('the right password and a stranger’s are judged', async () => {
+  it('answers the user, another user and an unknown address in time', async () => {
     await expectJudged(await gateway.addUser(), await gateway.addUser());
   });
-  it('and after 200 failures, when each answer for the user waits for 10 s', async () => {
+  it('answers them in time after 200 failures, when each answer for the user waits 10 s', async () => {
     const user = await gateway.addUser();
     const { failures } = gateway.gateway.needs;
     for (let i = 0; i < 200; i++) await failures.record(user.email);

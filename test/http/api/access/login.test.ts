@@ -1,4 +1,4 @@
-// Logging in, and out of it (rules D1, D2).
+// Logging in and out (rules D1, D2).
 
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -43,7 +43,7 @@ describe('login', () => {
     gateway.post('/v1/auth/login', body, { key: null });
   const look = (headers: Record<string, string>, path = '/members') => gateway.get(path, { key: null, headers });
 
-  it('answers with a token, the user and its account', async () => {
+  it('returns a token, the user and the account', async () => {
     const { userId, email, password } = await gateway.addUser('ADMIN');
     const { status, body } = await logIn({ email, password });
     expect(status).to.equal(200);
@@ -57,12 +57,12 @@ describe('login', () => {
     });
     expect((await look({ authorization: `Bearer ${token}` })).status).to.equal(204);
   });
-  it('of an operator has no account', async () => {
+  it('returns no account for an operator', async () => {
     const { email, password } = await gateway.addUser('OPERATOR');
     const { status, body } = await logIn({ email, password });
     expect([status, body['account'], (body['user'] as { role: Role }).role]).to.deep.equal([200, null, 'OPERATOR']);
   });
-  it('takes the address in any case of letters, and the password in any form of Unicode', async () => {
+  it('accepts the address in any letter case and the password in any Unicode form', async () => {
     const wish = { email: 'Joao.Caixa@Example.com', password: 'açaí com pão de queijo' };
     await gateway.addUser('MEMBER', wish);
     for (const email of [wish.email, wish.email.toLowerCase(), wish.email.toUpperCase()])
@@ -86,7 +86,7 @@ describe('login', () => {
     expect(await statusOf(right, 'Bearer x')).to.equal(401);
     expect(await statusOf('Bearer x', right)).to.equal(401);
   });
-  it('twice are two sessions: each ends by itself', async () => {
+  it('opens a separate session each time; logging out ends only one', async () => {
     const user = await gateway.addUser();
     const [one, two] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
     expect(one).to.not.deep.equal(two);
@@ -97,7 +97,7 @@ describe('login', () => {
     expectError(await gateway.call('POST', '/v1/auth/logout', { key: null, headers: one }), 401, 'unauthorized');
   });
 
-  describe('is refused alike', () => {
+  describe('returns the same 401', () => {
     const cases: readonly (readonly [string, (email: string) => { email: string; password: string }])[] = [
       ['with a wrong password', (email) => ({ email, password: 'outra senha de teste' })],
       ['with an address that nobody has', (email) => ({ email: `x${email}`, password: PASSWORD })],
@@ -123,7 +123,7 @@ describe('login', () => {
       expectError(await logIn({ email, password: PASSWORD }), 401, 'unauthorized');
     });
   });
-  it('that is no login is 400', async () => {
+  it('rejects an invalid body with 400', async () => {
     expectError(await logIn({ email: 'a@example.com' }), 400, 'invalid_request', 'password');
     expectError(await logIn({ email: 1, password: PASSWORD }), 400, 'invalid_request', 'email');
     expectError(
@@ -133,7 +133,7 @@ describe('login', () => {
       'password',
     );
   });
-  it('that fails is told to the security log, without the address', async () => {
+  it('writes a failure to the security log, without the address', async () => {
     const { email } = await gateway.addUser();
     const before = gateway.securityEvents.length;
     const headers = { 'x-request-id': 'failing' };
@@ -145,7 +145,7 @@ describe('login', () => {
 
   describe('roles', () => {
     for (const role of ROLES)
-      it(`${role}: routes of ${role === 'OPERATOR' ? 'the platform, and of no account' : 'its account, and not of the platform'}`, async () => {
+      it(`${role} uses routes of ${role === 'OPERATOR' ? 'the platform, and of no account' : 'its account, and not of the platform'}`, async () => {
         const session = await gateway.logIn(role);
         const [own, other] = role === 'OPERATOR' ? ['/operators', '/members'] : ['/members', '/operators'];
         expect((await look(session, own)).status).to.equal(204);
@@ -153,12 +153,12 @@ describe('login', () => {
       });
   });
 
-  describe('a password that is changed', () => {
+  describe('changing the password', () => {
     const NEW = 'outra senha de teste';
     const change = (headers: Record<string, string>, current_password: string, new_password: string) =>
       gateway.call('POST', '/v1/auth/password', { key: null, headers, body: { current_password, new_password } });
 
-    it('is the only one, and ends every other session', async () => {
+    it('replaces the old password and ends every other session', async () => {
       const user = await gateway.addUser();
       const [own, other] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
       expect((await change(own, PASSWORD, NEW)).status).to.equal(204);
@@ -171,21 +171,21 @@ describe('login', () => {
       ]);
       expect(rows).to.have.length(1);
     });
-    it('is the same one again: the others end none the less', async () => {
+    it('ends the other sessions even if the password stays the same', async () => {
       const user = await gateway.addUser();
       const [own, other] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
       expect((await change(own, PASSWORD, PASSWORD)).status).to.equal(204);
       expectError(await look(other), 401, 'unauthorized');
       expect((await look(own)).status).to.equal(204);
     });
-    it('needs the present one, and must be one', async () => {
+    it('needs the current password and a valid new one', async () => {
       const own = await gateway.logIn();
       expectError(await change(own, NEW, NEW), 400, 'invalid_request', 'current_password');
       expectError(await change(own, PASSWORD, 'short'), 400, 'invalid_request', 'new_password');
       expectError(await change(own, PASSWORD, 'x'.repeat(129)), 400, 'invalid_request', 'new_password');
       expect((await look(own)).status).to.equal(204);
     });
-    it('is nowhere in the log', async () => {
+    it('writes neither password nor hash to the event log', async () => {
       const user = await gateway.addUser();
       expect((await change(await gateway.logIn('OWNER', user), PASSWORD, NEW)).status).to.equal(204);
       const texts: string[] = [];

@@ -1,4 +1,4 @@
-// Links by mail: an invitation, and a password that was forgotten (one use, one hour).
+// Password links by mail, for invitations and forgotten passwords. A link works once, within an hour.
 
 import { expect } from 'chai';
 import { inviteUser, sendLink, sendPasswordLink } from '../../../../application/accounts/passwordLink.ts';
@@ -14,7 +14,7 @@ import type { TestDatabase } from '../../../world/postgres.ts';
 const NEW = 'uma senha bem nova';
 const BY = { actor: 'operator:test', requestId: null };
 
-/** Takes mail, and says when some has come; it can be told to fail. */
+/** Collects mails and lets a test wait for the next one. With `fails` set, sending throws. */
 class Mailbox implements MailSender {
   readonly mails: Mail[] = [];
   fails = false;
@@ -28,7 +28,7 @@ class Mailbox implements MailSender {
   async forget(): Promise<void> {}
   close(): void {}
 
-  /** Waits for the next mail to the address and takes it. */
+  /** Waits for the next mail to the address, and removes and returns it. */
   async take(to: string): Promise<Mail> {
     for (;;) {
       const at = this.mails.findIndex((mail) => mail.to === to);
@@ -40,7 +40,7 @@ class Mailbox implements MailSender {
 
 const tokenIn = ({ text }: Mail): string => /account\/password#([\w-]+)$/m.exec(text)?.[1] ?? '';
 
-describe('links by mail', () => {
+describe('password links by mail', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   const mailbox = new Mailbox();
@@ -60,7 +60,7 @@ describe('links by mail', () => {
   };
   const set = (token: string, password = NEW, headers: Record<string, string> = {}) =>
     gateway.post('/account/password', { token, password }, { key: null, headers });
-  /** Ids of all that are stored of the user, newest last. */
+  /** Returns the ids of all passwords stored for the user, oldest first. */
   const hashesOf = async (userId: string) =>
     (
       await gateway.storage.operations.query<{ id: string }>(
@@ -82,7 +82,7 @@ describe('links by mail', () => {
   const expectDead = async (token: string, password = NEW) =>
     expectError(await set(token, password), 400, 'invalid_request', 'token');
 
-  it('sets a new password, once, and ends every session', async () => {
+  it('set a new password once and end every session', async () => {
     const user = await gateway.addUser();
     const session = await gateway.logIn('OWNER', user);
     expect(await reset(user.email.toUpperCase())).to.deep.equal([202, '']);
@@ -100,7 +100,7 @@ describe('links by mail', () => {
     expect([last?.type, account, actor, cause]).to.deep.equal([
       ...['UserPasswordChanged', gateway.tenant.accountId, `user:usr_${user.userId}`, 'req_set'],
     ]);
-    // The old hash is gone.
+    // The old hash was deleted.
     const { passwordId } = JSON.parse(last?.data ?? '{}') as { passwordId?: string };
     expect(await hashesOf(user.userId)).to.deep.equal([passwordId]);
     expect([await logIn(user), await logIn({ ...user, password: NEW })]).to.deep.equal([401, 200]);
@@ -110,7 +110,7 @@ describe('links by mail', () => {
     await expectDead(token, 'outra senha ainda');
     expect(await logIn({ ...user, password: NEW })).to.equal(200);
   });
-  it('returns the same response for an unknown address and sends no mail', async () => {
+  it('return the same response for an unknown address and send no mail', async () => {
     for (const email of ['nobody@example.com', 'no address', '']) {
       expect(await reset(email)).to.deep.equal([202, '']);
       await idle();
@@ -118,7 +118,7 @@ describe('links by mail', () => {
     }
     expect(mailbox.mails).to.deep.equal([]);
   });
-  it('of which one is used kills the others, and so does a password that is changed otherwise', async () => {
+  it('stop working once another link of the user is used', async () => {
     const user = await gateway.addUser();
     const tokens: string[] = [];
     for (let i = 0; i < 2; i++) {
@@ -130,7 +130,7 @@ describe('links by mail', () => {
     expect((await set(tokens[1] as string)).status).to.equal(204);
     await expectDead(tokens[0] as string);
   });
-  it('used twice at once sets one password', async () => {
+  it('set one password when used twice at the same time', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -141,7 +141,7 @@ describe('links by mail', () => {
     for (const [i, password] of wishes.entries())
       expect(await logIn({ email: user.email, password })).to.equal(i === won ? 200 : 401);
   });
-  it('is dead after its hour, and a wrong password does not use it', async () => {
+  it('expire after an hour; a password that is rejected does not use them up', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -159,7 +159,7 @@ describe('links by mail', () => {
     await expectDead('x'.repeat(43));
     expect(await logIn(user)).to.equal(200);
   });
-  it('is not sent to disabled users', async () => {
+  it('are not sent to disabled users', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -171,7 +171,7 @@ describe('links by mail', () => {
     await idle();
     expect(mailbox.mails).to.deep.equal([]);
   });
-  it('goes out three times in a quarter of an hour at most', async () => {
+  it('are sent at most three times in 15 minutes', async () => {
     const user = await gateway.addUser();
     for (let i = 0; i < 3; i++) {
       await reset(user.email);
@@ -182,7 +182,7 @@ describe('links by mail', () => {
     await idle();
     expect(mailbox.mails).to.deep.equal([]);
   });
-  it('whose mail could not be sent is sent later; killed behind the mail, the job sends the same one again', async () => {
+  it('are sent again after the mail server failed, with the same mail if the job died after sending', async () => {
     const user = await gateway.addUser();
     const { needs } = gateway.gateway;
     const email = user.email.toUpperCase();
@@ -203,17 +203,17 @@ describe('links by mail', () => {
     await run();
     await run();
     isOpen = true;
-    // It is one of those that went out already, however many did.
+    // The mail repeats a link already sent, even if other links were opened since.
     for (const token of ['one', 'two']) await needs.links.open(token, { userId: user.userId, replaces: null });
     await run();
     expect(own.mails).to.have.length(2);
     const [first, second] = own.mails as [Mail, Mail];
     expect(second).to.deep.equal(first);
-    // To the address that the user has, not as somebody typed it.
+    // The mail goes to the user’s stored address, not to the spelling in the request.
     expect(first.to).to.equal(user.email);
     expect((await set(tokenIn(first))).status).to.equal(204);
   });
-  it('to an address that the mail server refuses is given up', async () => {
+  it('are abandoned if the mail server rejects the address', async () => {
     const user = await gateway.addUser();
     const { needs } = gateway.gateway;
     const request = { requestId: '00000000000000000000000008', purpose: 'reset', email: user.email } as const;
@@ -230,7 +230,7 @@ describe('links by mail', () => {
     const run = () => sendPasswordLink({ ...needs, mail: own, links })(request).catch((error: Error) => error.name);
     expect([await run(), await run(), ended]).to.deep.equal(['AddressRefused', undefined, [request.requestId]]);
   });
-  it('stands in no table and no event', async () => {
+  it('have their token in no table, only its owner', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -242,7 +242,7 @@ describe('links by mail', () => {
     expect(rows[0]?.all).to.include(user.userId).and.not.include(token);
   });
 
-  describe('of an invitation', () => {
+  describe('for an invitation', () => {
     const invite = (email: string, ...more: string[]) =>
       runWords(
         database.connectionString,
@@ -250,7 +250,7 @@ describe('links by mail', () => {
         ...more,
       );
 
-    it('lets the user set the first password; asked for again, another link goes out', async () => {
+    it('set the first password; another invitation replaces the link', async () => {
       const email = 'convidada@example.com';
       const { code, out } = await invite(email);
       expect([code, out]).to.deep.equal([0, `a link was sent to ${email}\n`]);
@@ -266,13 +266,13 @@ describe('links by mail', () => {
       expect(third.code).to.equal(2);
       expect(third.err).to.match(/quita: A user with this email address already exists\.\n$/);
     });
-    it('is not sent to users who have a password by now', async () => {
+    it('are not sent to users who already have a password', async () => {
       const user = await gateway.addUser();
       await gateway.gateway.services.requestPasswordLink('invitation', user.email);
       await idle();
       expect([await requestsOf(user.email), mailbox.mails]).to.deep.equal([0, []]);
     });
-    it('to another role or account than before is refused', async () => {
+    it('are not sent for another role or account than in the first invitation', async () => {
       const needs = gateway.gateway.needs;
       const invited = { email: 'outra@example.com', name: 'Bia', role: 'MEMBER' } as const;
       const { accountId } = gateway.tenant;
@@ -288,8 +288,8 @@ describe('links by mail', () => {
     });
   });
 
-  describe('lead to a page', () => {
-    it('that is the same for all, under a strict policy', async () => {
+  describe('open a page', () => {
+    it('that is served under a strict content security policy', async () => {
       const asked = { key: null, headers: { 'accept-language': 'pt-BR' } };
       const { status, headers, text } = await gateway.get('/account/password', asked);
       expect([status, headers.get('content-type'), headers.get('cache-control')]).to.deep.equal([

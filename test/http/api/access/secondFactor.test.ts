@@ -1,4 +1,4 @@
-// The second factor of users: TOTP and recovery codes (rule D4).
+// Second factors of users: TOTP and recovery codes (rule D4).
 
 import { expect } from 'chai';
 import { USER } from '../../../../domain/user/user.ts';
@@ -8,7 +8,7 @@ import { eventTypes, expectError, openReady } from '../../../world/http.ts';
 import type { TestDatabase } from '../../../world/postgres.ts';
 
 type Headers = { readonly authorization: string };
-/** In the middle of a step of 30 seconds. */
+/** The middle of a 30-second step. */
 const NOON = Date.parse('2026-11-21T12:00:15.000Z');
 const STEP_MS = 30_000;
 
@@ -52,7 +52,7 @@ describe('a second factor, in two processes', () => {
     return { user, headers, ...(await enrol(gateway, headers, now)) };
   };
 
-  it('is enrolled by a secret and a code of it, and then every login takes a code', async () => {
+  it('is enrolled with a secret and its code; every later login then needs a code', async () => {
     const user = await gateway.addUser();
     const headers = await gateway.logIn('OWNER', user);
     const begun = await auth('enroll', headers);
@@ -63,7 +63,7 @@ describe('a second factor, in two processes', () => {
     const { protocol, host, pathname, searchParams } = new URL(url);
     expect([protocol, host, decodeURIComponent(pathname)]).to.deep.equal(['otpauth:', 'totp', `/Quita:${user.email}`]);
     expect(searchParams.get('secret')).to.equal(secret);
-    // Not in force before it is confirmed.
+    // The secret does not count before it is confirmed.
     expect((await logIn(user)).status).to.equal(200);
     const done = await auth('confirm', headers, { code: codeOf(secret, 0, now) });
     expect(done.status).to.equal(200);
@@ -76,7 +76,7 @@ describe('a second factor, in two processes', () => {
     const types = ['UserAdded', 'UserSecondFactorEnrolled'];
     expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
   });
-  it('tells nothing to who does not have the password', async () => {
+  it('returns the same error for a wrong password, with or without a code', async () => {
     const { user, secret } = await enrolled();
     const wrong = { ...user, password: 'outra senha de teste' };
     const texts = [await logIn(wrong), await logIn(wrong, codeOf(secret, 1, now)), await logIn(wrong, '000000')];
@@ -84,7 +84,7 @@ describe('a second factor, in two processes', () => {
     expect(new Set(texts.map(({ body }) => (body['error'] as { message: string }).message)).size).to.equal(1);
     expect((await logIn(user, codeOf(secret, 1, now))).status).to.equal(200);
   });
-  it('takes the codes of the step before, this one and the next one, no others', async () => {
+  it('accepts codes of the previous, current and next step only', async () => {
     const { user, secret } = await enrolled();
     now += 10 * STEP_MS;
     for (const [steps, status] of [
@@ -96,7 +96,7 @@ describe('a second factor, in two processes', () => {
     ] as const)
       expect((await logIn(user, codeOf(secret, steps, now))).status, `${steps}`).to.equal(status);
   });
-  it('takes each code once, in whichever process, the one that confirmed it included', async () => {
+  it('accepts each code once across all processes, including the confirming code', async () => {
     const { user, secret } = await enrolled();
     expectError(await logIn(user, codeOf(secret, 0, now)), 401, 'unauthorized');
     const code = codeOf(secret, 1, now);
@@ -112,7 +112,7 @@ describe('a second factor, in two processes', () => {
     expect((await logIn(user, `${a} ${b}`)).status).to.equal(200);
     expectError(await logIn(user, 'x'.repeat(65)), 400, 'invalid_request', 'code');
   });
-  it('takes each recovery code once, in any case and with or without dashes', async () => {
+  it('accepts each recovery code once, in any letter case, with or without dashes', async () => {
     const { user, recoveryCodes } = await enrolled();
     const [one, two, three] = recoveryCodes as [string, string, string];
     const all = await Promise.all([gateway, other, gateway, other].map((at) => logIn(user, one, at)));
@@ -121,13 +121,13 @@ describe('a second factor, in two processes', () => {
     expect((await logIn(user, three.replaceAll('-', ''))).status).to.equal(200);
     for (const used of [one, two, three]) expectError(await logIn(user, used), 401, 'unauthorized');
   });
-  it('takes no code of another user', async () => {
+  it('rejects codes of another user', async () => {
     const [ana, bia] = [await enrolled(), await enrolled()];
     expectError(await logIn(ana.user, codeOf(bia.secret, 1, now)), 401, 'unauthorized');
     expectError(await logIn(ana.user, bia.recoveryCodes[0]), 401, 'unauthorized');
     expect((await logIn(bia.user, bia.recoveryCodes[0])).status).to.equal(200);
   });
-  it('counts a wrong code as a guess, and after 20 of them takes recovery codes alone for a while', async () => {
+  it('counts wrong codes as failed logins and after 20 of them accepts only recovery codes', async () => {
     const { user, secret, recoveryCodes } = await enrolled();
     const { failures } = gateway.gateway.needs;
     for (let i = 0; i < 19; i++) expectError(await logIn(user, '000000'), 401, 'unauthorized');
@@ -136,7 +136,7 @@ describe('a second factor, in two processes', () => {
     expectError(await logIn(user, codeOf(secret, 1, now)), 401, 'unauthorized');
     expect((await logIn(user, recoveryCodes[0])).status).to.equal(200);
   });
-  it('keeps neither its secret nor a recovery code in the clear', async () => {
+  it('stores neither the secret nor a recovery code in cleartext', async () => {
     const { secret, recoveryCodes } = await enrolled();
     const dump = await gateway.storage.operations.query<{ row: string }>(
       `SELECT f::text AS row FROM operations.second_factors f UNION ALL SELECT c::text FROM operations.recovery_codes c`,
@@ -150,13 +150,13 @@ describe('a second factor, in two processes', () => {
     ])
       expect(text).to.not.contain(hidden);
   });
-  it('ends every other session with its enrolment, and this one goes on', async () => {
+  it('ends all other sessions when it is enrolled', async () => {
     const user = await gateway.addUser();
     const [mine, stolen] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
     await enrol(gateway, mine, now);
     expect([await isOpen(mine), await isOpen(stolen)]).to.deep.equal([true, false]);
   });
-  it('outlives a changed password, in the session that changed it, too', async () => {
+  it('and the current session survive a password change', async () => {
     const { user, headers, secret } = await enrolled();
     const password = 'outra senha de teste';
     const body = { current_password: user.password, new_password: password };
@@ -175,14 +175,14 @@ describe('a second factor, in two processes', () => {
           'unauthorized',
         );
     });
-    it('by a wrong code; the right one still confirms it', async () => {
+    it('by a wrong code, which leaves the right one valid', async () => {
       const headers = await gateway.logIn();
       const secret = await beginEnrolment(gateway, headers);
       expectError(await auth('confirm', headers, { code: codeOf(secret, 7, now) }), 400, 'invalid_request', 'code');
       expectError(await auth('confirm', headers, {}), 400, 'invalid_request', 'code');
       expect((await auth('confirm', headers, { code: codeOf(secret, 0, now) })).status).to.equal(200);
     });
-    it('by a code without an enrolment, and twice by one', async () => {
+    it('by a code without an enrollment, or twice by one enrollment', async () => {
       const headers = await gateway.logIn();
       expectError(await auth('confirm', headers, { code: '000000' }), 400, 'invalid_request');
       const secret = await beginEnrolment(gateway, headers);
@@ -192,7 +192,7 @@ describe('a second factor, in two processes', () => {
       expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
       expectError(await auth('confirm', headers, { code: codeOf(secret, -1, now) }), 400, 'invalid_request');
     });
-    it('by a secret that another enrolment replaced', async () => {
+    it('by the secret of an enrollment that was replaced', async () => {
       const headers = await gateway.logIn();
       const [first, second] = [await beginEnrolment(gateway, headers), await beginEnrolment(gateway, headers)];
       expectError(await auth('confirm', headers, { code: codeOf(first, 0, now) }), 400, 'invalid_request', 'code');
@@ -200,7 +200,7 @@ describe('a second factor, in two processes', () => {
     });
   });
 
-  it('is replaced only by who has a code of it, and stays in force until the new one is confirmed', async () => {
+  it('is replaced only with one of its codes, and stays valid until the new one is confirmed', async () => {
     const { user, headers, secret, recoveryCodes } = await enrolled();
     expectError(await auth('enroll', headers), 401, 'second_factor_required');
     expectError(await auth('enroll', headers, { code: '000000' }), 400, 'invalid_request', 'code');
@@ -213,7 +213,7 @@ describe('a second factor, in two processes', () => {
     expect((await logIn(user, codeOf(next, 1, now))).status).to.equal(200);
     expect(await isOpen(headers)).to.equal(true);
   });
-  it('is reset by an operator, once: sessions end, the password alone opens, and it can be enrolled again', async () => {
+  it('is reset by an operator: sessions end, the password suffices, and it can be enrolled again', async () => {
     const { user, headers, secret, recoveryCodes } = await enrolled();
     const operator = await gateway.logIn('OPERATOR');
     const reset = (userId: string) =>
@@ -224,7 +224,7 @@ describe('a second factor, in two processes', () => {
     }
     expect(await isOpen(headers)).to.equal(false);
     const session = await gateway.logIn('OWNER', user);
-    // A user without a second factor may send a code: nobody looks at it.
+    // Codes are ignored for users without a second factor.
     for (const code of [codeOf(secret, 1, now), recoveryCodes[0]])
       expect((await logIn(user, code)).status).to.equal(200);
     await enrol(gateway, session, now);
@@ -241,7 +241,7 @@ describe('a second factor, in two processes', () => {
       'role_required',
     );
   });
-  it('is in the security log when it is enrolled and reset, without codes', async () => {
+  it('is written to the security log without codes when it is enrolled and reset', async () => {
     const before = gateway.securityEvents.length;
     const { user } = await enrolled();
     const operator = await gateway.addUser('OPERATOR');
@@ -268,7 +268,7 @@ describe('an operator in production', () => {
   after(() => gateway.close());
   const accounts = (headers: Headers) => gateway.get('/ops/v1/accounts', { key: null, headers });
 
-  it('operates only with a second factor', async () => {
+  it('can operate only with a second factor', async () => {
     const operator = await gateway.addUser('OPERATOR');
     const headers = await gateway.logIn('OPERATOR', operator);
     const early = await gateway.logIn('OPERATOR', operator);
@@ -277,7 +277,7 @@ describe('an operator in production', () => {
     expect((await accounts(headers)).status).to.equal(200);
     expectError(await accounts(early), 401, 'unauthorized');
   });
-  it('without one may still log out and change the password; members need none', async () => {
+  it('can log out without a second factor; members don’t need one', async () => {
     const headers = await gateway.logIn('OPERATOR');
     expect((await gateway.call('POST', '/v1/auth/logout', { key: null, headers })).status).to.equal(204);
     const member = await gateway.logIn('VIEWER');

@@ -1,4 +1,4 @@
-// What ends a session ends it in every process at once, and nobody is let in while it can't be known (rules D1, D2, S6).
+// Whatever ends a session ends it in every process at once. While sessions can’t be read, nobody is let in (rules D1, D2, S6).
 
 import { expect } from 'chai';
 import { disableUser, enableUser } from '../../../../application/accounts/users.ts';
@@ -32,7 +32,7 @@ describe('a session, in two processes', () => {
   before(async () => {
     database = await startedDatabase();
     const roles = { serves: true, projects: false, works: false };
-    // One deployment has one public URL, and the second process has learnt the next secrets key already.
+    // One deployment has one public URL. The second process already knows the next secrets key.
     const shared = { database, publicUrl: 'https://pay.quita.example', moreRoutes: [WHO], isAlone: false };
     one = await openReady({ ...shared, secretsKeys: [FIRST] });
     two = await TestGateway.open({ ...shared, secretsKeys: [FIRST, SECOND], roles });
@@ -48,7 +48,7 @@ describe('a session, in two processes', () => {
     (await gateway.get('/who', { key: null, headers })).status;
   const everywhere = async (headers: Session) => [await look(one, headers), await look(two, headers)];
 
-  it('is one', async () => expect(await everywhere(await one.logIn())).to.deep.equal([204, 204]));
+  it('is valid in both', async () => expect(await everywhere(await one.logIn())).to.deep.equal([204, 204]));
 
   const ends: { readonly [name: string]: (headers: Session, user: TestUser) => Promise<unknown> } = {
     'a logout': (headers) => two.call('POST', '/v1/auth/logout', { key: null, headers }),
@@ -65,14 +65,14 @@ describe('a session, in two processes', () => {
     },
   };
   for (const [name, end] of Object.entries(ends))
-    it(`ends with ${name}, once and for all`, async () => {
+    it(`ends for good in both: ${name}`, async () => {
       const user = await one.addUser();
       const session = await one.logIn('OWNER', user);
       expect(await everywhere(session)).to.deep.equal([204, 204]);
       await end(session, user);
       expect(await everywhere(session)).to.deep.equal([401, 401]);
     });
-  it('of an operator ends after 30 minutes without use, in every process; each use begins them anew', async () => {
+  it('of an operator ends in every process after 30 idle minutes; each use restarts the period', async () => {
     const headers = await one.logIn('OPERATOR');
     const rest = (minutes: number) =>
       one.storage.operations.query(
@@ -89,12 +89,12 @@ describe('a session, in two processes', () => {
     const { rows } = await one.storage.operations.query('SELECT id FROM operations.sessions WHERE account_id IS NULL');
     expect(rows).to.deep.equal([]);
   });
-  it('of a member goes on without use', async () => {
+  it('of a member survives 59 idle minutes', async () => {
     const headers = await one.logIn('VIEWER');
     await one.storage.operations.query(`UPDATE operations.sessions SET used_at = used_at - interval '59 minutes'`);
     expect(await everywhere(headers)).to.deep.equal([204, 204]);
   });
-  it('of a suspended account opens nothing, and its users can’t log in', async () => {
+  it('of a suspended account is rejected, as are its logins and keys', async () => {
     const tenant = await one.newTenant();
     const user = await one.addUser('OWNER', { tenant });
     const session = await one.logIn('OWNER', user);
@@ -107,24 +107,24 @@ describe('a session, in two processes', () => {
     const { email, password } = user;
     expectError(await one.post('/v1/auth/login', { email, password }, { key: null }), 401, 'unauthorized');
     await reopenAccount(tenant.accountId, BY);
-    // For good: what was suspected is not let in again by itself.
+    // Reopening the account does not bring back a session that may have been stolen.
     expect(await everywhere(session)).to.deep.equal([401, 401]);
     expect(await everywhere(await one.logIn('OWNER', user))).to.deep.equal([204, 204]);
     expect((await one.get('/v1/wallets', { key })).status).to.equal(200);
   });
-  it('does not outlive a suspension that was cut off, once the account is open again', async () => {
+  it('stays ended after reopening, even if the suspension was cut off after its event', async () => {
     const tenant = await one.newTenant();
     const user = await one.addUser('OWNER', { tenant });
     const session = await one.logIn('OWNER', user);
     const { commands, accounts } = two.gateway;
     const stream = ACCOUNT.stream(tenant.accountId);
     const metadata = metadataForChange(BY, tenant.accountId, tenant.accountId);
-    // As if the process had been killed right after the append.
+    // Simulates a process that was killed right after the append.
     await commands.execute(ACCOUNT, stream, suspendAccount(accounts.realNow()), metadata);
     await two.gateway.services.platform.reopenAccount(tenant.accountId, BY);
     expect(await everywhere(session)).to.deep.equal([401, 401]);
   });
-  it('has the role that the user has now, in every process', async () => {
+  it('has the user’s current role in every process', async () => {
     const user = await one.addUser('MEMBER');
     const headers = await one.logIn('MEMBER', user);
     const issue = (gateway: TestGateway) =>
@@ -138,7 +138,7 @@ describe('a session, in two processes', () => {
       expect([(await issue(one)).status, (await issue(two)).status]).to.deep.equal([status, status]);
     }
   });
-  it('two owners demoted at once leave one', async () => {
+  it('of the last owner stands: only one of two owners demoted at once loses the role', async () => {
     const tenant = await one.newTenant();
     const owners = [await one.addUser('OWNER', { tenant }), await one.addUser('OWNER', { tenant })];
     expect(await one.gateway.projected.caughtUp(10_000, ['users'])).to.equal(true);
@@ -149,7 +149,7 @@ describe('a session, in two processes', () => {
       demoted.map((done) => (done !== undefined && isRejection(done) ? done.param : 'demoted')).sort(),
     ).to.deep.equal(['demoted', 'role']);
   });
-  it('that has run out opens nothing', async () => {
+  it('is rejected and deleted after it expires', async () => {
     const [session, other] = [await one.logIn(), await one.logIn()];
     const [, claims = ''] = session.authorization.split('.');
     const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string };
@@ -162,27 +162,27 @@ describe('a session, in two processes', () => {
     const { rows } = await one.storage.operations.query('SELECT 1 FROM operations.sessions WHERE id = $1', [jti]);
     expect([rows, await everywhere(other)]).to.deep.equal([[], [204, 204]]);
   });
-  it('lives on while SECRETS_KEY is replaced in one process after the other', async () => {
+  it('survives replacing SECRETS_KEY in one process after another', async () => {
     const before = await one.logIn();
     const kidOf = ({ authorization }: Session) =>
       (JSON.parse(Buffer.from(authorization.split('.')[0]?.slice(7) ?? '', 'base64url').toString()) as { kid: string })
         .kid;
     const database2 = { database, publicUrl: 'https://pay.quita.example', moreRoutes: [WHO], isAlone: false };
     const roles = { serves: true, projects: false, works: false };
-    // Signs with the next one; the second process knows both.
+    // This process signs with the next key; the second process knows both.
     const next = await TestGateway.open({ ...database2, secretsKeys: [SECOND, FIRST], roles });
     expect(await look(next, before)).to.equal(204);
     const after = await next.logIn();
     expect(kidOf(after)).to.not.equal(kidOf(before));
     expect([await look(two, after), await look(next, after)]).to.deep.equal([204, 204]);
-    // Who has not learnt the next key lets nobody in by it: that is why step 2 of the how-to comes first.
+    // A process without the next key rejects it. This is why the how-to distributes the new key in step 2.
     expect(await look(one, after)).to.equal(401);
     await next.close();
   });
 });
 
-describe('a session, when the database is away', () => {
-  it('is 503: users can’t log in, and sessions stay open', async () => {
+describe('a session, when the database is unavailable', () => {
+  it('gets 503 and is valid again afterwards', async () => {
     const gateway = await openReady({ moreRoutes: [WHO] });
     const headers = await gateway.logIn();
     await gateway.storage.operations.query('ALTER TABLE operations.sessions RENAME TO sessions_away');

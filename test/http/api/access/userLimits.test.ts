@@ -1,4 +1,4 @@
-// A user has at most 1,000 events (rule E10). Nobody is locked out or kept in by that: access can be taken away, and a mailed link sets a
+// A user has at most 1,000 events (rule E10). The limit locks nobody out or in: access can still be removed, and a mailed link still sets a
 // password.
 import { expect } from 'chai';
 import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
@@ -11,7 +11,7 @@ import { expectError, openReady } from '../../../world/http.ts';
 const BY = { actor: 'operator:test', requestId: null };
 const NEXT = 'outra senha de teste';
 
-describe('a user with as many changes as it may have', () => {
+describe('a user at the event limit', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await openReady();
@@ -24,7 +24,7 @@ describe('a user with as many changes as it may have', () => {
     return (await gateway.storage.operations.query<{ count: number }>(text, [userId])).rows[0]?.count ?? -1;
   };
 
-  it('takes one at the bound and none beyond it, except what ends or restores its access', async () => {
+  it('rejects further changes, except those that end or restore access', async () => {
     const { commands, accounts, links } = gateway.gateway.needs;
     const owner = await gateway.logIn('OWNER');
     const user = await gateway.addUser('MEMBER');
@@ -48,7 +48,7 @@ describe('a user with as many changes as it may have', () => {
       expectError(await as(headers, '/v1/auth/password', password), 400, 'change_limit_reached');
     const secret = await beginEnrolment(gateway, headers);
     expectError(await as(headers, '/v1/auth/totp/confirm', { code: codeOf(secret) }), 400, 'change_limit_reached');
-    // Nothing is left of what was refused.
+    // The rejected changes left nothing behind.
     expect([await rows('passwords', userId), await rows('second_factors', userId)]).to.deep.equal([1, 0]);
 
     expect((await of('disable')).status).to.equal(200);

@@ -1,4 +1,4 @@
-// The account for its members: what each role reads and changes (rules D2, M7a, O3).
+// The account as its members see it: what each role can read and change (rules D2, M7a, O3).
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -46,14 +46,14 @@ describe('the account', () => {
   };
 
   for (const role of ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const)
-    it(`is read by ${role}: all of it, in the words of the command line`, async () => {
+    it(`is returned to ${role} in full, with the same setting names as on the command line`, async () => {
       const body = good(await read(await as(role)));
       const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
       expect(body).to.deep.include({ id: `acct_${tenant.accountId}`, name: 'Loja de Teste', logoUrl: null, settings });
       expect(Object.keys(body)).to.deep.equal(['id', 'name', 'email', 'createdAt', 'logoUrl', 'settings']);
     });
 
-  it('OWNER and ADMIN change what is the merchant’s own, and nothing twice', async () => {
+  it('lets OWNER and ADMIN change the merchant’s own settings; repeats write no event', async () => {
     const [owner, admin] = [await as('OWNER'), await as('ADMIN')];
     const { settings } = good(await read(owner)) as { settings: Body };
     const colored = { ...settings, color: '#ffe600' };
@@ -70,7 +70,7 @@ describe('the account', () => {
     expect(good(await change(owner, {}))).to.deep.equal(settings);
     expect(await changes()).to.equal(3);
   });
-  it('only an OWNER says where cash-outs may go, and then refunds obey', async () => {
+  it('lets only an OWNER set the payout destinations, which then apply to refunds', async () => {
     const [owner, admin] = [await as('OWNER'), await as('ADMIN')];
     expectError(await change(admin, { cashoutDestinations: null }), 403, 'role_required', 'cashoutDestinations');
     expectError(
@@ -92,7 +92,7 @@ describe('the account', () => {
     good(await change(owner, { cashoutDestinations: null }));
     expect((await refund('outra@example.com')).status).to.equal(201);
   });
-  it('a new account’s test mode pays out to any key, and its empty list binds live mode only', async () => {
+  it('pays out to any key in test mode; a new account’s empty list applies to live mode only', async () => {
     expect((await gateway.gateway.accounts.get(tenant.accountId)).settings.cashoutDestinations).to.deep.equal([]);
     const { testKey: key } = tenant;
     const { body: charge } = await gateway.charge<{ id: string }>({}, { key });
@@ -100,7 +100,7 @@ describe('the account', () => {
     const body = { idempotencyKey: 'to-anybody', amount: 1, destinationKey: 'outra@example.com' };
     expect((await gateway.post(`/v1/payments/${rawIdOf(charge.id)}/refund`, body, { key })).status).to.equal(201);
   });
-  it('only an OWNER limits refunds: by count, by sum, and what is not sent stays', async () => {
+  it('lets only an OWNER limit refunds by count and sum, and keeps omitted limits', async () => {
     const [owner, admin] = [await as('OWNER'), await as('ADMIN')];
     expectError(await change(admin, { refundVelocity: { countPerHour: 5 } }), 403, 'role_required', 'refundVelocity');
     expectError(await change(admin, { refundVelocity: {} }), 403, 'role_required', 'refundVelocity');
@@ -117,7 +117,7 @@ describe('the account', () => {
     expect(await changes()).to.equal(3);
   });
   for (const role of ['MEMBER', 'VIEWER'] as const)
-    it(`${role} changes nothing`, async () => {
+    it(`lets ${role} change nothing`, async () => {
       const headers = await as(role);
       for (const body of [{}, { color: '#000000' }, { cashoutDestinations: null }, { refundVelocity: {} }])
         expectError(await change(headers, body), 403, 'role_required');
@@ -125,7 +125,7 @@ describe('the account', () => {
       expectError(await remove(headers), 403, 'role_required');
       expect(await changes()).to.equal(0);
     });
-  it('nobody changes what the operator agreed: fees, limits, names, tax id', async () => {
+  it('lets no OWNER change what the operator agreed: fees, limits, names, tax ID', async () => {
     const owner = await as('OWNER');
     const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
     const own = ['color', 'chargeWindowSeconds', ...accountSchemas(DECLARED_SETTINGS).ownersOnly] as readonly string[];
@@ -152,12 +152,12 @@ describe('the account', () => {
     ['refundVelocity.sumPerHour', { refundVelocity: { sumPerHour: 1.5 } }],
     ['refundVelocity.perDay', { refundVelocity: { perDay: 1 } }],
   ] as const)
-    it(`${JSON.stringify(body).slice(0, 60)} is refused`, async () => {
+    it(`rejects ${JSON.stringify(body).slice(0, 60)}`, async () => {
       expectError(await change(await as('OWNER'), body), 400, 'invalid_request', param);
       expect(await changes()).to.equal(0);
     });
 
-  it('OWNER and ADMIN upload the logo and take it away', async () => {
+  it('lets OWNER and ADMIN upload and remove the logo', async () => {
     const [owner, admin] = [await as('OWNER'), await as('ADMIN')];
     const [png, jpg] = [pngImage(40, 40), jpegImage(40, 40)];
     const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -173,7 +173,7 @@ describe('the account', () => {
     expect(await changes()).to.equal(3);
     expect((await fetch(logoUrl as string)).status).to.equal(404);
   });
-  it('refuses an upload that is no such image', async () => {
+  it('rejects uploads that are not a valid PNG or JPEG', async () => {
     const owner = await as('OWNER');
     expectError(await upload(owner, Buffer.from('<svg/>')), 400, 'invalid_request', 'logo');
     expectError(await upload(owner, Buffer.alloc(0)), 400, 'invalid_request', 'logo');
@@ -182,13 +182,13 @@ describe('the account', () => {
     expectError(await upload(owner, Buffer.alloc(65_537)), 413, 'payload_too_large');
     expect(await changes()).to.equal(0);
   });
-  it('is only the caller’s own', async () => {
+  it('shows callers only their own settings', async () => {
     const owner = await as('OWNER');
     good(await change(owner, { color: '#123456' }));
     tenant = await gateway.newTenant();
     expect((good(await read(await as('OWNER'))) as { settings: Body }).settings['color']).to.equal(null);
   });
-  it('charges that are there keep their Pix code and their fees when the settings change (O2)', async () => {
+  it('keeps the Pix code and fees of existing charges when settings change (O2)', async () => {
     const { testKey: key, accountId } = tenant;
     const agreed = (settings: Parameters<ReturnType<typeof changeAccountSettings>>[1]) =>
       changeAccountSettings(gateway.gateway)(accountId, settings, { actor: 'operator:test', requestId: null });

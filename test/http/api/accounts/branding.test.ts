@@ -1,4 +1,4 @@
-// How a merchant looks to payers: logo and colour on the checkout, logo on receipts, set by its operator (rules I7, O3).
+// How a merchant looks to payers: logo and color on the checkout, logo on receipts, set by an operator (rules I7, O3).
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe('branding', () => {
     return join(folder, name);
   };
   const page = async (id: string): Promise<string> => (await fetch(`${gateway.baseUrl}/pay/${rawIdOf(id)}`)).text();
-  /** The page once it has this text: another process changed the account, and is heard of in a moment. */
+  /** Waits until the page contains the text: another process changed the account, and the gateway learns of it a moment later. */
   const untilPage = async (id: string, text: string): Promise<string> => {
     const found = await pollUntil(gateway.gateway.projected, 20_000, async () => {
       const html = await page(id);
@@ -63,7 +63,7 @@ describe('branding', () => {
     return found.map(({ sha256 }) => sha256);
   };
 
-  it('is Quita’s until a merchant has its own, which changes every page at once, those of old charges too', async () => {
+  it('is Quita’s by default; the merchant’s own logo and color apply to existing charges too', async () => {
     const shop = await Merchant.open(gateway);
     const { id } = await shop.charge();
     const before = await page(id);
@@ -74,7 +74,7 @@ describe('branding', () => {
     const opened = await changes();
     const done = await settings(shop, '--logo', await file('a.png', png), '--color', '#FFE600');
     expect(done).to.deep.equal({ code: 0, err: done.err, logo: shaOf(png), color: '#ffe600' });
-    // One change, so that none is made without the other.
+    // Both settings change in one event, so neither can change alone.
     expect(await changes()).to.deep.equal([...opened, 'AccountSettingsChanged']);
     const html = await untilPage(id, `<img src="/pay/logos/${shaOf(png)}" alt="Loja de Teste">`);
     expect(html).to.not.contain('class="brand"');
@@ -90,7 +90,7 @@ describe('branding', () => {
     const after = await untilPage(id, 'class="brand"');
     expect(after).to.equal(before.replace(/data-now="[^"]+"/, /data-now="[^"]+"/.exec(after)?.[0] as string));
   });
-  it('serves a logo as an image and nothing else, for ever, from its own origin', async () => {
+  it('serves a logo as an immutable image under a strict policy', async () => {
     const shop = await Merchant.open(gateway);
     for (const [name, bytes, contentType] of [
       ['b.png', pngImage(64, 64), 'image/png'],
@@ -118,7 +118,7 @@ describe('branding', () => {
       expect(Buffer.from(await reply.arrayBuffer()).equals(bytes)).to.equal(true);
     }
   });
-  it('stands on receipts, as PNG of every kind and as JPEG', async () => {
+  it('puts the logo on receipts, for every PNG color type and JPEG', async () => {
     const shop = await Merchant.open(gateway);
     const { id } = await shop.charge();
     await shop.pay(id);
@@ -138,7 +138,7 @@ describe('branding', () => {
       expect(Buffer.from(body.base64, 'base64').toString('latin1')).to.contain('/Subtype /Image\n');
     }
   });
-  it('keeps the present logo and the one before it, and none that was taken away', async () => {
+  it('keeps the current and the previous logo, and none after removal', async () => {
     const shop = await Merchant.open(gateway);
     const [a, b, c] = [pngImage(20, 20), pngImage(21, 21), pngImage(22, 22)].map(
       (bytes) => [bytes, shaOf(bytes)] as const,
@@ -156,7 +156,7 @@ describe('branding', () => {
     expect((await rows(shop)).sort()).to.deep.equal([b[1], c[1]].sort());
     expect((await image(c[1])).status).to.equal(200);
 
-    const other = await Merchant.open(gateway); // with the same image
+    const other = await Merchant.open(gateway); // has the same image
     await settings(other, '--logo', await file('same', b[0]));
     await settings(shop, '--logo', 'none');
     expect([await rows(shop), await rows(other)]).to.deep.equal([[], [b[1]]]);
@@ -187,7 +187,7 @@ describe('branding', () => {
     expect(await settings(shop)).to.include({ logo: null, color: null });
     expect(await rows(shop)).to.deep.equal([]);
   });
-  it('has no page for names that are none', async () => {
+  it('returns 404 for invalid and unknown names', async () => {
     for (const path of [
       '/pay/logos/x',
       `/pay/logos/${'A'.repeat(64)}`,

@@ -1,4 +1,4 @@
-// What an operator of the platform does with accounts, keys and users by a request, as at a terminal (rules D2, O1).
+// What platform operators can do with accounts, keys and users over HTTP, as on the command line (rules D2, O1).
 
 import { expect } from 'chai';
 import type { EventMetadata } from '../../../../application/ports/loggedEvent.ts';
@@ -18,7 +18,7 @@ interface Created {
   readonly testApiKey: string;
   readonly liveApiKey: string;
 }
-/** As it stands in the log. */
+/** Metadata as stored in the log. */
 type Stored = Pick<EventMetadata, 'actor' | 'account'> & { readonly $causationId?: string };
 interface Page {
   readonly data: readonly (Body & { readonly id: string })[];
@@ -62,7 +62,7 @@ describe('operators of the platform', () => {
     return all;
   };
 
-  it('open an account: its owner logs in, and its keys work at once', async () => {
+  it('open an account whose owner can log in and whose keys work at once', async () => {
     const made = await good(create('bia@example.com'), 201);
     expect(made).to.include({ name: 'Loja Nova', email: 'bia@example.com' });
     expect(made.password).to.match(/^[\w-]{24}$/);
@@ -72,7 +72,7 @@ describe('operators of the platform', () => {
       { id: made.userId, name: 'Loja Nova', email: 'bia@example.com', role: 'OWNER' },
       { id: made.id, name: 'Loja Nova' },
     ]);
-    // The log says who did it.
+    // The log names the operator.
     const by = { actor: `user:usr_${olga.userId}` };
     for (const stream of [
       ACCOUNT.stream(rawIdOf(made.id) as AccountId),
@@ -81,7 +81,7 @@ describe('operators of the platform', () => {
     ])
       for (const metadata of await metadataOf(stream)) expect(metadata).to.include(by);
   });
-  it('open none without what it takes, and none twice', async () => {
+  it('open no account from invalid input, or twice for one address', async () => {
     expectError(await create('not an address'), 400, 'invalid_request', 'email');
     expectError(await create('carla@example.com', { name: '' }), 400, 'invalid_request', 'name');
     expectError(await create('carla@example.com', { name: 'two\nlines' }), 400, 'invalid_request', 'name');
@@ -94,7 +94,7 @@ describe('operators of the platform', () => {
     );
     expect(rows.length).to.be.at.most(1);
   });
-  it('list accounts by page, in the order of their opening', async () => {
+  it('list accounts by page, in order of opening', async () => {
     const all = await good<Page>(ask('GET', '/ops/v1/accounts?limit=100'));
     expect(all.data.at(-1)).to.include({ id: `acct_${tenant.accountId}`, name: 'Loja de Teste' });
     const seen: string[] = [];
@@ -111,7 +111,7 @@ describe('operators of the platform', () => {
     expectError(await ask('GET', `/ops/v1/accounts?startingAfter=${nobody}`), 400, 'invalid_cursor', 'startingAfter');
     expectError(await ask('GET', '/ops/v1/accounts?page=2'), 400, 'invalid_filter', 'page');
   });
-  it('suspend an account and open it again; twice is once', async () => {
+  it('suspend and reopen an account, idempotently', async () => {
     const member = await gateway.addUser('MEMBER', { tenant });
     const session = await gateway.logIn('MEMBER', member);
     const isIn = async () => (await gateway.get('/v1/account', { key: null, headers: session })).status;
@@ -174,7 +174,7 @@ describe('operators of the platform', () => {
     const limit = (await gateway.get('/v1/wallets', { key: tenant.testKey })).headers.get('x-ratelimit-limit-minute');
     expect(limit).to.equal('77');
   });
-  it('refuse settings out of bounds, and those that there are not', async () => {
+  it('get 400 for settings out of bounds and for unknown settings', async () => {
     const refused: readonly (readonly [string, Body])[] = [
       ['fees.PIX.platform.percentBps', { fees: { PIX: { platform: { percentBps: 10_001, fixed: 0 } } } }],
       ['fees.PIX.platform.fixed', { fees: { PIX: { platform: { percentBps: 1 } } } }],
@@ -194,7 +194,7 @@ describe('operators of the platform', () => {
       expectError(await ask('PATCH', `${account}/settings`, body), 400, 'invalid_request', param);
     expect(await eventTypes(gateway, ACCOUNT.stream(tenant.accountId))).to.deep.equal(['AccountOpened']);
   });
-  it('give an account a logo, and take it away', async () => {
+  it('set and remove an account’s logo', async () => {
     const image = (path: string, raw: Buffer, type = 'image/jpeg') =>
       gateway.call<Body>('PUT', path, { key: null, headers: { ...headers, 'content-type': type }, raw });
     const jpeg = jpegImage(40, 40);
@@ -237,7 +237,7 @@ describe('operators of the platform', () => {
     expect(await good(revoke())).to.deep.equal({ revoked: true });
     expectError(await revoke(), 404, 'not_found');
     expect([await wallets(next.apiKey), await keys()]).to.deep.equal([401, before]);
-    // A key of another account is not one of this.
+    // A key of another account is not found in this one.
     const other = await gateway.newTenant();
     const [{ id } = { id: '' }] = (
       await good<{ data: { id: string }[] }>(ask('GET', `/ops/v1/accounts/acct_${other.accountId}/api-keys`))
@@ -247,7 +247,7 @@ describe('operators of the platform', () => {
     const actors = (await metadataOf(KEYRING.stream(tenant.accountId))).map(({ actor }) => actor);
     expect(actors.slice(-3)).to.deep.equal(Array(3).fill(`user:usr_${olga.userId}`));
   });
-  it('add users, and shut them out and let them in again', async () => {
+  it('add, disable and enable users', async () => {
     const wish = { accountId: `acct_${tenant.accountId}`, email: 'caio@example.com', role: 'MEMBER' };
     const added = await good<Body & { id: string; password: string }>(ask('POST', '/ops/v1/users', wish), 201);
     const { password, ...caio } = added;
@@ -284,13 +284,13 @@ describe('operators of the platform', () => {
       );
       return { ids: data.map(({ id }) => id), nextCursor };
     };
-    // Those of one millisecond are in the order of their ids.
+    // Users created in the same millisecond are ordered by id.
     const { ids } = await page('');
     expect(ids.toSorted()).to.deep.equal(added.toSorted());
     expect(await page('&limit=2')).to.deep.equal({ ids: ids.slice(0, 2), nextCursor: ids[1] });
     expect(await page(`&limit=2&startingAfter=${ids[1]}`)).to.deep.equal({ ids: ids.slice(2), nextCursor: null });
   });
-  it('reject invalid users', async () => {
+  it('get 400 or 404 for invalid users', async () => {
     const wish = { accountId: `acct_${tenant.accountId}`, email: 'eva@example.com', role: 'ADMIN' };
     const add = (more: Body) => ask('POST', '/ops/v1/users', { ...wish, ...more });
     expectError(await add({ role: 'OPERATOR' }), 400, 'invalid_request', 'role');
@@ -303,7 +303,7 @@ describe('operators of the platform', () => {
     expectError(await add({ role: 'KING' }), 400, 'invalid_request', 'role');
     expect((await good<Page>(ask('GET', `/ops/v1/users?accountId=${wish.accountId}`))).data).to.deep.equal([]);
   });
-  it('invite users, again while they have no password', async () => {
+  it('invite users, repeatedly while they have no password', async () => {
     const wish = { accountId: `acct_${tenant.accountId}`, email: 'dora@example.com', role: 'VIEWER', name: 'Dora' };
     const invited = await good(ask('POST', '/ops/v1/users/invite', wish), 202);
     expect(invited).to.include({ ...wish, status: 'active' });
@@ -311,7 +311,7 @@ describe('operators of the platform', () => {
     const other = { ...wish, role: 'ADMIN' };
     expectError(await ask('POST', '/ops/v1/users/invite', other), 400, 'invalid_request', 'email');
   });
-  it('change a role, which counts in open sessions; the last OWNER keeps it', async () => {
+  it('change a role, effective in open sessions, but not of the last OWNER', async () => {
     const owner = await gateway.addUser('OWNER', { tenant });
     const session = await gateway.logIn('OWNER', owner);
     const role = (wanted: string) => ask('POST', `/ops/v1/users/usr_${owner.userId}/role`, { role: wanted });
@@ -319,7 +319,7 @@ describe('operators of the platform', () => {
       (await gateway.get<{ access: Body }>('/v1/api-keys', { key: null, headers: session })).body.access['canManage'];
     expectError(await role('VIEWER'), 400, 'invalid_request', 'role');
     const second = `/ops/v1/users/usr_${(await gateway.addUser('OWNER', { tenant })).userId}`;
-    // One that is shut out could not give the role back.
+    // A disabled owner does not count, since nobody could restore the role.
     await good(ask('POST', `${second}/disable`));
     expectError(await role('VIEWER'), 400, 'invalid_request', 'role');
     await good(ask('POST', `${second}/enable`));
@@ -335,7 +335,7 @@ describe('operators of the platform', () => {
     expect(await good(role('OWNER'))).to.include({ role: 'OWNER' });
     expect(await canManage()).to.equal(true);
   });
-  it('leave in every event who did it, and by which request', async () => {
+  it('are recorded in every event, with the request ID', async () => {
     let asked = 0;
     const act = async <T = Body & { id: string }>(method: string, path: string, body?: object): Promise<T> => {
       const id = { 'x-request-id': `who-${++asked}` };
@@ -371,7 +371,7 @@ describe('operators of the platform', () => {
         stream,
       ).to.deep.equal(requests.map((n) => [accountId, `user:usr_${olga.userId}`, `who-${n}`]));
   });
-  it('are in the request log as themselves, and limited like a key', async () => {
+  it('appear in the request log as users and are rate limited like a key', async () => {
     const reply = await gateway.get('/ops/v1/accounts', {
       key: null,
       headers: { ...headers, 'x-request-id': 'ops-1' },

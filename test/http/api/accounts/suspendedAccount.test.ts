@@ -1,5 +1,5 @@
-// A suspended account, end to end: its keys, sessions and logins are refused; what its payers and the bank do goes on as ever, and is told;
-// a cash-out that the bank was not given waits, and goes on after the reopening.
+// A suspended account, end to end. Its keys, sessions and logins are rejected. Payments and bank reports are processed and sent to webhooks
+// as usual. A payout the bank has not received waits for the reopening.
 
 import { expect } from 'chai';
 import type { PaymentId, RefundId } from '../../../../domain/kernel/ids.ts';
@@ -28,7 +28,7 @@ describe('a suspended account', () => {
     await database.drop();
   });
 
-  /** Runs it on a gateway of its own on the one database. */
+  /** Runs `act` on a gateway of its own, on the shared database. */
   const on = async <T>(works: boolean, act: (gateway: TestGateway) => Promise<T>): Promise<T> => {
     const roles = { serves: true, projects: true, works };
     const gateway = await TestGateway.open({ database, publicUrl: 'https://quita.example', roles });
@@ -46,7 +46,7 @@ describe('a suspended account', () => {
     readonly user: TestUser;
     readonly session: { readonly authorization: string };
     readonly receiver: Receiver;
-    /** Charges: one that is paid meanwhile, one that expires meanwhile, and one that was paid before. */
+    /** Charge paid during the suspension. */
     readonly awaited: string;
     readonly expiring: string;
     readonly paid: string;
@@ -67,14 +67,14 @@ describe('a suspended account', () => {
     return { desk, user, session: await gateway.logIn('OWNER', user), receiver, awaited, expiring, paid };
   };
 
-  it('is shut for its people and programs, and open for its payers', async function run() {
+  it('rejects its users and keys, and still serves its payers', async function run() {
     const scene = await on(true, openScene);
     const { user, receiver, awaited, expiring, paid } = scene;
     const { tenant } = scene.desk.merchant;
     const { accountId } = tenant;
     const test = { accountId, mode: 'test' } as const;
 
-    // Nobody works here: the cash-out was asked for, and the bank has heard nothing of it.
+    // No worker runs, so the requested payout never reaches the bank.
     const refund = await on(false, async (gateway) => {
       const asked = await gateway.post<{ id: string }>(
         `/v1/payments/${rawIdOf(paid)}/refund`,
@@ -125,7 +125,7 @@ describe('a suspended account', () => {
       await services.untilSeen(30_000, async () => ((await outcomes(expiring))?.[0] === 'returned' ? true : null));
       expect(await services.untilSeen(30_000, isPutOff)).to.equal(true);
       expect([await outcomes(awaited), await outcomes(expiring)]).to.deep.equal([['settled'], ['returned']]);
-      // It fell due on the way, was put off again, and not given to the bank.
+      // The payout came due meanwhile and was postponed again; the bank did not receive it.
       expect(await eventTypes(gateway, refundStream)).to.deep.equal(['RefundRequested']);
       await isShut();
 
@@ -138,7 +138,7 @@ describe('a suspended account', () => {
       ]);
       expect((await gateway.get('/v1/wallets/balance', { key: tenant.testKey })).status).to.equal(200);
       expect((await gateway.get('/v1/wallets/balance', { key: tenant.liveKey })).status).to.equal(200);
-      // The session of before is over for good; a login opens a new one.
+      // The old session stays ended; a login opens a new one.
       expectError(await gateway.get('/v1/api-keys', { key: null, headers: scene.session }), 401, 'unauthorized');
       expect(
         (await gateway.get('/v1/api-keys', { key: null, headers: await gateway.logIn('OWNER', user) })).status,
