@@ -1,4 +1,4 @@
-// The audit log over HTTP: what auditors and witnesses get, on both event stores (rules U4, U5, U7).
+// The audit log over HTTP, for auditors and witnesses, on both event stores (rules U4, U5, U7).
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { readCheckpoint } from '../../../../application/audit/checkpoint.ts';
@@ -25,7 +25,7 @@ const LOG = '/audit/log';
 const { privateKey } = generateKeyPairSync('ed25519');
 const WITNESS = noteKeyOf('witness.example.com/w1', publicBytes(privateKey), 'cosignature');
 const SETTINGS = { isPublic: false, witnesses: [vkeyOf(WITNESS)], anchors: [], inWebhooks: false };
-/** No upkeep: the tests seal. */
+/** Disables the schedule; the tests seal the log themselves. */
 const startSchedule = () => async () => undefined;
 
 const eventsIn = async ({ storage: { store } }: TestGateway): Promise<readonly RecordedEvent[]> => {
@@ -70,7 +70,7 @@ onBothStores('the audit log', (log) => {
     expectError(await get(`${LOG}/tile/0/000.p/1`), 404, 'not_found');
   });
 
-  it('serves a checkpoint that the listed key signed, with the root of all events', async () => {
+  it('serves a checkpoint signed by the listed key, with the root of all events', async () => {
     await gateway.charge();
     await sealAllOf(gateway);
     const { text, headers } = await get(`${LOG}/checkpoint`);
@@ -99,7 +99,7 @@ onBothStores('the audit log', (log) => {
     });
   });
 
-  it('serves hashes and entries of the tile, also in part and compressed', async () => {
+  it('serves hashes and entries of a tile, partial and compressed', async () => {
     const events = await eventsIn(gateway);
     const width = events.length;
     const tile = await bytesAt(`${LOG}/tile/0/000.p/${width}`);
@@ -126,9 +126,9 @@ onBothStores('the audit log', (log) => {
     'x/000',
     '64/000.p/1',
   ])
-    it(`has no tile ${path}`, async () => expectError(await get(`${LOG}/tile/${path}`), 404, 'not_found'));
+    it(`returns 404 for tile ${path}`, async () => expectError(await get(`${LOG}/tile/${path}`), 404, 'not_found'));
 
-  it('is closed without a token, with another one, and after its revocation', async () => {
+  it('needs a valid token that is not revoked', async () => {
     const issued = await gateway.gateway.services.platform.issueAuditToken('for a while');
     if (isRejection(issued)) throw new Error(issued.message);
     for (const path of ['/checkpoint', '/tile/0/000.p/1', '/tile/entries/000.p/1']) {
@@ -143,7 +143,7 @@ onBothStores('the audit log', (log) => {
     expectError(await get(`${LOG}/checkpoint`, `Bearer ${issued.token}`), 401, 'unauthorized');
   });
 
-  describe('takes cosignatures', () => {
+  describe('cosignatures', () => {
     const post = (raw: string) =>
       gateway.call<{ witnesses?: string[] }>('POST', `${LOG}/cosignatures`, {
         key: null,
@@ -152,7 +152,7 @@ onBothStores('the audit log', (log) => {
       });
     const latest = async () => readNote((await get(`${LOG}/checkpoint`)).text)!;
 
-    it('of known witnesses on its own checkpoints, and serves them', async () => {
+    it('are accepted from known witnesses on its own checkpoints, and served', async () => {
       const { text } = await latest();
       const signature = cosigned(text, WITNESS.name, privateKey, 1_700_000_000);
       const reply = await post(writeNote({ text, signatures: [signature] }));
@@ -167,7 +167,7 @@ onBothStores('the audit log', (log) => {
       expect(witnesses.map((one) => [one.witness, one.size])).to.deep.equal([[WITNESS.name, size]]);
     });
 
-    it('twice, and keeps the newer one', async () => {
+    it('are replaced by newer ones, never by older ones', async () => {
       const { text } = await latest();
       const older = cosigned(text, WITNESS.name, privateKey, 1_700_000_008);
       const signature = cosigned(text, WITNESS.name, privateKey, 1_700_000_009);
@@ -177,7 +177,7 @@ onBothStores('the audit log', (log) => {
       }
     });
 
-    it('not of strangers, not of other checkpoints, and no nonsense', async () => {
+    it('are rejected if from strangers, on other checkpoints, or malformed', async () => {
       const { text } = await latest();
       const stranger = generateKeyPairSync('ed25519').privateKey;
       const other = text.replace(/\n\d+\n/, '\n9999\n');
@@ -200,7 +200,7 @@ describe('a public audit log', () => {
   });
   after(() => gateway.close());
 
-  it('serves checkpoints and hashes to everybody, entries to auditors only', async () => {
+  it('serves checkpoints and hashes to everyone, entries to auditors only', async () => {
     const get = (path: string) => gateway.get(LOG + path, { key: null });
     expect((await get('/checkpoint')).status).to.equal(200);
     const tile = await get('/tile/0/000.p/1');

@@ -1,4 +1,4 @@
-// Webhooks of charge.paid carry the latest checkpoint of the audit log, if the deployment wants it.
+// Webhooks of charge.paid carry the latest checkpoint of the audit log if the deployment enables it.
 import { expect } from 'chai';
 import { sealAllOf } from '../../../infrastructure/audit/auditWorld.ts';
 import { TestGateway } from '../../../world/gateway.ts';
@@ -7,7 +7,7 @@ import { type Hit, Receiver } from '../../../world/receiver.ts';
 const SETTINGS = { isPublic: false, witnesses: [], anchors: [] };
 
 describe('the header X-Quita-Checkpoint', () => {
-  /** Pays a charge, and returns the webhooks of both events. */
+  /** Pays a charge and returns the webhooks of both events. */
   const webhooksOf = async (inWebhooks: boolean): Promise<{ created: Hit; paid: Hit; note: string | undefined }> => {
     const receiver = await Receiver.open();
     const gateway = await TestGateway.open({ audit: { ...SETTINGS, inWebhooks } });
@@ -24,7 +24,7 @@ describe('the header X-Quita-Checkpoint', () => {
     return hits;
   };
 
-  it('is in webhooks of charge.paid only, with a checkpoint that was signed', async () => {
+  it('is sent with charge.paid only, and holds a signed checkpoint', async () => {
     const { created, paid, note } = await webhooksOf(true);
     expect(created.headers).not.to.have.property('x-quita-checkpoint');
     const [origin, size] = Buffer.from(String(paid.headers['x-quita-checkpoint']), 'base64').toString().split('\n');

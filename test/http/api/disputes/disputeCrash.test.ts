@@ -1,5 +1,5 @@
-// A dispute's case and its payment are two streams (ADR 0011). The program ends around each append to either: after the next start each
-// dispute was held once, ended once, and told once.
+// A dispute’s case and its payment are two streams (ADR 0011). The process dies around each append to either. After the next start, each
+// dispute was held once, ended once and reported once.
 
 import { expect } from 'chai';
 import { medCaseIdOf } from '../../../../application/core/derivedIds.ts';
@@ -21,7 +21,7 @@ import type { TestDatabase } from '../../../world/postgres.ts';
 const AMOUNT = 1_000;
 const PATIENCE_MS = 30_000;
 type Step = 'open' | 'accept' | 'win';
-/** Which append the program does not survive, and whether it was written. */
+/** The append at which the process dies, and whether it was written. */
 interface End {
   readonly step: Step;
   readonly type: string;
@@ -44,7 +44,7 @@ interface Dispute extends End {
   readonly caseId: string;
 }
 
-/** Once an append of the type is tried, nothing is written to the streams any more. Resolves then. */
+/** Blocks all appends to the streams from the first append of the type on. Resolves at that append. */
 const endAt = ({ storage: { store } }: TestGateway, { type, isWritten }: End, streams: readonly StreamName[]) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const append = store.append.bind(store);
@@ -61,7 +61,7 @@ const endAt = ({ storage: { store } }: TestGateway, { type, isWritten }: End, st
   return promise;
 };
 
-describe('disputes that the program does not survive', () => {
+describe('disputes interrupted by a crash', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   let merchant: Merchant;
@@ -104,7 +104,7 @@ describe('disputes that the program does not survive', () => {
       }[end.step]();
       cutOff.push(asked.catch(() => null));
       await ended;
-      // What was recorded is answered, though the payment could not be told.
+      // The acceptance was recorded, so it is answered, although the payment was not updated.
       if (end.step === 'accept' && end.type === 'TransactionDisputeResolved')
         expect((await asked).status).to.equal(200);
     }
@@ -119,11 +119,11 @@ describe('disputes that the program does not survive', () => {
   });
 
   for (const [n, { step, type, isWritten }] of ENDS.entries())
-    it(`${step}, ended ${isWritten ? 'after' : 'before'} ${type}: one hold, one end, each told once`, async function run() {
+    it(`${step}, cut off ${isWritten ? 'after' : 'before'} ${type}: held, ended and reported once`, async function run() {
       this.timeout(2 * PATIENCE_MS);
       const { chargeId, caseId } = disputes[n] as Dispute;
       await until(caseId, () => true);
-      // The merchant repeats what was not answered.
+      // The merchant repeats the request that was not answered.
       if (step !== 'win') expect((await post(`/v1/med/cases/${caseId}/accept`)).status).to.be.oneOf([200, 400]);
       const end = await until(caseId, ({ closed_at }) => closed_at !== null);
       expect([end.status, end.money_outcome]).to.deep.equal(
@@ -154,7 +154,7 @@ describe('disputes that the program does not survive', () => {
       expect(await merchant.statusOf(chargeId)).to.equal(step === 'win' ? 'paid' : 'disputed');
     });
 
-  it('afterwards the wallet has what was won, the books balance, and read models are equal to the replay', async () => {
+  it('leave the right wallet balance, a balanced ledger, and read models equal to a replay', async () => {
     const { available, retained } = (await merchant.get<Wallet>('/v1/wallets/balance')).body;
     const lost = ENDS.filter(({ step }) => step !== 'win').length;
     expect({ available, retained }).to.deep.equal({

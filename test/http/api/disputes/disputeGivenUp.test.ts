@@ -1,4 +1,4 @@
-// A sandbox dispute that no worker handles in time is given up (rules Q10, X4): it never opens, and the charge can be disputed again.
+// Quita gives up a sandbox dispute that no worker handles in time (rules Q10, X4). It never opens, and the charge can be disputed again.
 import { expect } from 'chai';
 import type { BookedDispute } from '../../../../application/sandbox/disputeInSandbox.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -22,7 +22,7 @@ describe('a sandbox dispute that no worker handles in time', () => {
     await database.drop();
   });
 
-  it('is refused for good, however often it is repeated, and the next one of the charge opens', async () => {
+  it('stays refused when repeated, and the charge’s next dispute opens', async () => {
     const desk = await CaseDesk.open(gateway);
     const tenant = { accountId: desk.merchant.tenant.accountId, mode: 'test' as const };
     const [unnamed, named] = [await desk.paid(), await desk.paid()];

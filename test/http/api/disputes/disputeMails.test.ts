@@ -1,4 +1,4 @@
-// Mails about dispute cases (Q2, Q7), and the operators' review at the command line (O1).
+// Mails about dispute cases (Q2, Q7).
 import { expect } from 'chai';
 import type { Mail, MailSender } from '../../../../application/ports/mail.ts';
 import { CaseDesk } from '../../../world/caseDesk.ts';
@@ -9,7 +9,7 @@ import { pollUntil } from '../../../world/pollUntil.ts';
 const DAY_S = 86_400;
 
 class Mailbox implements MailSender {
-  /** By id: sent twice it is one. */
+  /** By id, so that a mail sent twice counts once. */
   readonly mails = new Map<string, Mail>();
   async send(mail: Mail): Promise<void> {
     this.mails.set(mail.id, mail);
@@ -18,7 +18,7 @@ class Mailbox implements MailSender {
     for (const id of ids) this.mails.delete(id);
   }
   close(): void {}
-  /** Those that name the case, in order of their first sending. */
+  /** Returns the mails that name the case, in order of first sending. */
   about(caseId: string): readonly Mail[] {
     return [...this.mails.values()].filter(({ text }) => text.includes(caseId));
   }
@@ -36,14 +36,14 @@ describe('mails about dispute cases (Q7)', () => {
     desk = await CaseDesk.open(gateway);
   });
 
-  /** The subjects, without the amount, once there are so many. */
+  /** Waits for `count` mails about the case and returns their subjects without the amount. */
   const subjects = async (caseId: string, count: number): Promise<readonly string[]> => {
     const look = async () => (mail.about(caseId).length >= count ? mail.about(caseId) : null);
     const found = await pollUntil(gateway.gateway.reacted, 20_000, look);
     return (found ?? mail.about(caseId)).map(({ subject }) => subject.replace(/: R\$.*$/, '')).toSorted();
   };
 
-  it('one for the opening, the request for evidence, the near deadline and the outcome', async () => {
+  it('are sent for the opening, the request for evidence, the near deadline and the outcome', async () => {
     const order = { amount: 123_456, description: 'Two coffees', metadata: { order_id: 'A-1001' } };
     const { id: paid } = await desk.merchant.charge(order);
     await desk.good(`/v1/sandbox/charges/${paid}/pay`);
@@ -81,7 +81,7 @@ describe('mails about dispute cases (Q7)', () => {
     );
   });
 
-  it('no reminder of a case that was answered', async () => {
+  it('include no reminder for a case that was appealed', async () => {
     const { id } = await desk.dispute(await desk.paid());
     await desk.appeal(id);
     await desk.merchant.advance(3 * DAY_S);
@@ -90,7 +90,7 @@ describe('mails about dispute cases (Q7)', () => {
     expect(await subjects(id, 2)).to.deep.equal(['[teste] Nova disputa aberta', '[teste] Resultado da disputa']);
   });
 
-  it('a deadline that passes changes nothing, and is counted', async () => {
+  it('are not needed for a passed deadline: the case stays open and is counted', async () => {
     const { id } = await desk.dispute(await desk.paid());
     const { cases } = gateway.gateway.needs;
     const before = await cases.countPastDeadline();

@@ -1,4 +1,4 @@
-// What the bank reports of disputes and no rule can take as it is: amounts that do not match, reports at the wrong time, contradictions
+// Dispute reports of the bank that no rule can apply automatically: amounts that don’t match, reports at the wrong time, contradictions
 // (rules Q1, Q10, Q11, X4).
 
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ describe('dispute reports that wait for an operator', () => {
     gateway.post<T>(`/ops/v1/med${path}`, body, { key: null, headers });
   const settle = (id: string, body: Body) => ops(`/cases/${id}/settle`, { reason: 'asked the bank', ...body });
   const dismiss = (id: string) => ops(`/cases/${id}/dismiss`, { reason: 'asked the bank' });
-  /** Of this account. */
+  /** Returns the reports of this account that wait for an operator. */
   const waiting = async (): Promise<readonly Body[]> => {
     const { body, status } = await gateway.get<{ data: Body[] }>('/ops/v1/med/review?limit=1000', {
       key: null,
@@ -66,13 +66,13 @@ describe('dispute reports that wait for an operator', () => {
     });
   const untilWaiting = (count: number) =>
     until(async () => ((await waiting()).length === count ? await waiting() : null));
-  /** The types of what webhooks tell of the case, in alphabetical order. */
+  /** Returns the types of the case’s webhook messages, in alphabetical order. */
   const told = async (id: string) =>
     (await desk.messages(1))
       .filter(({ type, object }) => type !== undefined && [object['id'], object['case_id']].includes(id))
       .map(({ type }) => type)
       .toSorted();
-  /** The ledger of the charge, by account. */
+  /** Returns the nonzero ledger balances of the charge, by account. */
   const ledger = async (chargeId: string): Promise<Record<string, number>> => {
     const { body } = await gateway.get<{ postings: { account: string; amount: number }[] }>(
       `/ops/v1/ledger/payments/${rawIdOf(chargeId)}`,
@@ -87,13 +87,13 @@ describe('dispute reports that wait for an operator', () => {
   };
 
   describe('a reported amount that does not match (Q1)', () => {
-    it('moves nothing, waits after its end, and may be settled as lost: the payer never ends with more than the charge', async () => {
+    it('moves no money, blocks refunds beyond the rest, and may be settled as lost after its end', async () => {
       const chargeId = await desk.paid(10_000);
       const opened = await desk.dispute(chargeId, { amount: 4_000 });
       expect(await desk.wallet()).to.deep.equal({ available: NET, retained: 0 });
       const { status, med: shown } = await desk.chargeOf(chargeId);
       expect([status, shown['amountMismatch'], opened.status]).to.deep.equal(['paid', true, 'open']);
-      // 4,000 must be left: 6,000 may go back, and no more.
+      // 4,000 must stay refundable, so at most 6,000 may be refunded.
       for (const amount of [undefined, 10_000, 6_001])
         expectError((await refund(chargeId, amount)) as Reply<unknown>, 400, 'charge_disputed');
       expect((await refund(chargeId, 6_000)).status).to.equal(201);
@@ -127,7 +127,7 @@ describe('dispute reports that wait for an operator', () => {
         platform_fees: 100,
       });
     });
-    it('sends no payment.failed before it is held or lost, and then as any dispute', async () => {
+    it('sends no payment.failed before an operator holds or loses it, then follows any dispute', async () => {
       await desk.merchant.register('http://127.0.0.1:1025/', ['payment.failed', 'payment.status_changed']);
       const chargeId = await desk.paid(10_000);
       const { id } = await desk.dispute(chargeId, { amount: 4_000 });
@@ -151,7 +151,7 @@ describe('dispute reports that wait for an operator', () => {
       await desk.merchant.flushed();
       expect(await told(id)).to.deep.equal(['med.resolved', 'med_case.created', 'med_case.updated']);
     });
-    it('settled as nothing, open or ended: closed, the money stays, and it can be refunded again', async () => {
+    it('can be settled as nothing, open or ended: the case closes and the charge is refundable', async () => {
       for (const ends of [false, true]) {
         const chargeId = await desk.paid(10_000);
         const { id } = await desk.dispute(chargeId, { amount: 10_001 });
@@ -163,7 +163,7 @@ describe('dispute reports that wait for an operator', () => {
         expect((await refund(chargeId)).status).to.equal(201);
       }
     });
-    it('an amount that is the refundable rest matches', async () => {
+    it('is no mismatch if it equals the refundable rest', async () => {
       const chargeId = await desk.paid(10_000);
       expect((await refund(chargeId, 3_000)).status).to.equal(201);
       const opened = await desk.dispute(chargeId, { amount: 7_000 });
@@ -171,7 +171,7 @@ describe('dispute reports that wait for an operator', () => {
       expect(await desk.wallet()).to.deep.equal({ available: NET - 10_000, retained: 7_000 });
       expectError(await settle(opened.id, { nothing: true }), 400, 'case_not_open');
     });
-    it('refunds at once never leave less than what was reported', async () => {
+    it('stays refundable under concurrent refunds', async () => {
       const chargeId = await desk.paid(10_000);
       await desk.dispute(chargeId, { amount: 4_000 });
       const asked = await Promise.all(Array.from({ length: 10 }, () => refund(chargeId, 1_000)));
@@ -179,7 +179,7 @@ describe('dispute reports that wait for an operator', () => {
       for (const one of asked.filter(({ status }) => status !== 201))
         expectError(one as Reply<unknown>, 400, 'charge_disputed');
     });
-    it('is refused in words: shape, case, amount', async () => {
+    it('can’t be settled with an invalid body, case or amount', async () => {
       const chargeId = await desk.paid(10_000);
       const { id } = await desk.dispute(chargeId, { amount: 4_000 });
       for (const body of [
@@ -201,8 +201,8 @@ describe('dispute reports that wait for an operator', () => {
     });
   });
 
-  describe('a report that can’t be taken now (Q10)', () => {
-    it('for a Pix held for review waits for its release', async () => {
+  describe('a report that can’t be applied yet (Q10)', () => {
+    it('for a Pix held for review waits for the release', async () => {
       const locked = { amount: 10_000, expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
       const { id } = await desk.merchant.charge(locked);
       await desk.good<Body>(`/v1/sandbox/charges/${id}/pay`, { payer: { document: null } });
@@ -216,7 +216,7 @@ describe('dispute reports that wait for an operator', () => {
       await untilCases(id, 1);
       expect((await desk.chargeOf(id)).status).to.equal('disputed');
     });
-    it('for a second case waits until the first has ended with money left; after a lost one it is listed and dismissed', async () => {
+    it('for a second case opens after a first one is won, and is listed after a lost one', async () => {
       for (const [won, name] of [
         [true, 'second-won'],
         [false, 'second-lost'],
@@ -247,7 +247,7 @@ describe('dispute reports that wait for an operator', () => {
         expectError(await desk.merchant.get(`/v1/med/cases/${listed?.['caseId']}`), 404, 'not_found');
       }
     });
-    it('for a fully refunded payment never opens, and is listed', async () => {
+    it('for a fully refunded payment never opens and is listed', async () => {
       const chargeId = await desk.paid(10_000);
       const { id } = (await refund(chargeId)).body;
       await desk.good<Body>(`/v1/sandbox/refunds/${id}/confirm`);
@@ -257,13 +257,13 @@ describe('dispute reports that wait for an operator', () => {
       for (const bad of ['%00', 'a%00']) expectError(await dismiss(bad), 404, 'not_found');
       expect((await dismiss(encodeURIComponent('contestação nº 1'))).status).to.equal(200);
     });
-    it('for a payment that is not settled is taken once it is', async () => {
+    it('for an unpaid charge opens once it is paid', async () => {
       const { id } = await desk.merchant.charge({ amount: 10_000 });
       await owed(id, 'early-1');
       await desk.good<Body>(`/v1/sandbox/charges/${id}/pay`, {});
       await untilCases(id, 1);
     });
-    it('after a settled mismatch is taken', async () => {
+    it('for a charge with a mismatch opens after the mismatch is settled', async () => {
       const chargeId = await desk.paid(10_000);
       const { id } = await desk.dispute(chargeId, { amount: 1 });
       await owed(chargeId, 'after-mismatch');
@@ -272,7 +272,7 @@ describe('dispute reports that wait for an operator', () => {
       const [second] = await untilCases(chargeId, 2);
       expect(second?.status).to.equal('open');
     });
-    it('two cases at once on one charge: one opens, the other is refused for good', async () => {
+    it('is not needed for two simultaneous cases: one opens, the other stays refused', async () => {
       for (let n = 0; n < 10; n++) {
         const chargeId = await desk.paid(10_000);
         const names = [`one-${n}`, `two-${n}`];
@@ -281,7 +281,7 @@ describe('dispute reports that wait for an operator', () => {
         const refused = replies.findIndex(({ status }) => status === 400);
         expectError(replies[refused] as Reply<unknown>, 400, 'charge_not_disputable');
         const opened = replies[1 - refused]?.body as MedCaseView;
-        // It stays refused, even when the charge could take it.
+        // It stays refused even when the charge could be disputed again.
         await desk.withdraw(opened.id);
         await desk.merchant.flushed();
         expect((await casesOf(chargeId)).map(({ id }) => id)).to.deep.equal([opened.id]);
@@ -290,8 +290,8 @@ describe('dispute reports that wait for an operator', () => {
     });
   });
 
-  describe('what the payer got (Q11)', () => {
-    it('another amount than was held leaves a rest on the account of disputes', async () => {
+  describe('the amount returned to the payer (Q11)', () => {
+    it('leaves a rest on the disputes account if it differs from the held amount', async () => {
       const charges = [await desk.paid(10_000), await desk.paid(10_000), await desk.paid(10_000)];
       const clear = { merchant_available: NET - 10_000, provider_fees: 10, platform_fees: 100 };
       for (const [n, [got, left]] of (
@@ -314,7 +314,7 @@ describe('dispute reports that wait for an operator', () => {
         { accountId: `acct_${desk.merchant.tenant.accountId}`, mode: 'test', currency: 'BRL', rest: 13_000 },
       ]);
     });
-    it('after an acceptance is posted when the bank says so; more than was held is a loss', async () => {
+    it('is posted after an acceptance when the bank reports it; the excess over the hold is a loss', async () => {
       const chargeId = await desk.paid(10_000);
       expect((await refund(chargeId, 4_000)).status).to.equal(201);
       const { id } = await desk.dispute(chargeId);
@@ -334,7 +334,7 @@ describe('dispute reports that wait for an operator', () => {
       expect(await waiting()).to.deep.equal([]);
       expect((await desk.read(id)).status).to.equal('accepted');
     });
-    it('is refused beyond the charge, below 0, and with another result', async () => {
+    it('is rejected above the charge, below 0, and with another result', async () => {
       const chargeId = await desk.paid(10_000);
       expect((await refund(chargeId, 4_000)).status).to.equal(201);
       const { id } = await desk.dispute(chargeId);
@@ -349,7 +349,7 @@ describe('dispute reports that wait for an operator', () => {
         expectError(await decide(body), 400, 'invalid_amount', 'returned_to_payer');
       expect((await decide({ result: 'agreed', returned_to_payer: 10_000 })).status).to.equal(200);
     });
-    it('a later contradiction is recorded and listed, moves nothing, and can be dismissed', async () => {
+    it('stays as posted if a later report contradicts it; the report is listed and can be dismissed', async () => {
       const chargeId = await desk.paid(10_000);
       const { id } = await desk.dispute(chargeId, { provider_case_id: 'contradicted' });
       const won = await desk.decide(id, { result: 'disagreed' });
@@ -374,7 +374,7 @@ describe('dispute reports that wait for an operator', () => {
     });
   });
 
-  it('a held Pix is reviewed in account time', async () => {
+  it('record a held Pix’s review in account time', async () => {
     const locked = { amount: 10_000, expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
     const [passed, sentBack] = [await desk.merchant.charge(locked), await desk.merchant.charge(locked)];
     for (const { id } of [passed, sentBack])

@@ -1,4 +1,4 @@
-// contract.md "Dispute case status", row by row: status, money, charge, its metadata, and what webhooks tell (rules Q1, Q3, Q5, Q8).
+// contract.md "Dispute case status", row by row: status, money, charge, its metadata, and webhook messages (rules Q1, Q3, Q5, Q8).
 import { expect } from 'chai';
 import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { CaseDesk, netOf } from '../../../world/caseDesk.ts';
@@ -14,7 +14,7 @@ const CREATED = 'med_case.created';
 const UPDATED = 'med_case.updated';
 const RESOLVED = 'med.resolved';
 
-/** What happens after the opening, and all that shows afterwards. */
+/** The steps after the opening, and the expected state afterwards. */
 interface Row {
   readonly name: string;
   readonly play: (desk: CaseDesk, id: string) => Promise<MedCaseView>;
@@ -230,7 +230,7 @@ describe('the dispute case status table (contract.md, Q1, Q3, Q5, Q8)', () => {
           money_outcome: outcome,
           resolved_at: answered.closed_at,
         });
-      // Whatever came of it, the postings still add up, and the refund is blocked while the charge is disputed.
+      // In every state, the charge can be refunded only if it is no longer disputed.
       const refund = await desk.desk.ask(chargeId, { amount: 1 });
       if (charge === 'paid') expect(refund.status, refund.text).to.equal(201);
       else expectError(refund, 400, 'charge_disputed');

@@ -1,4 +1,4 @@
-// Dispute cases over HTTP: when they open, what they hold, what is told of them (rules Q1–Q5, Q9).
+// Dispute cases over HTTP: when they open, what they hold, and which webhooks they send (rules Q1–Q5, Q9).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -38,8 +38,8 @@ describe('dispute cases', () => {
     return body;
   };
 
-  describe('have a bound', () => {
-    it('of 20 for a charge in the sandbox, also at once; a repeat is known', async () => {
+  describe('are limited', () => {
+    it('to 20 per charge in the sandbox, also under concurrency; repeats still succeed', async () => {
       const { id } = await desk.merchant.charge({ amount: 1_000 });
       const owed = (n: number) => med(id, { owed: true, provider_case_id: `owed-${id}-${n}` });
       const replies = await Promise.all(Array.from({ length: 25 }, (_, n) => owed(n)));
@@ -49,7 +49,7 @@ describe('dispute cases', () => {
       expectError(await owed(25), 400, 'change_limit_reached');
       expect((await owed(replies.findIndex(({ status }) => status === 202))).status).to.equal(202);
     });
-    it('of 20 decisions on a case in the sandbox', async () => {
+    it('to 20 decisions per case in the sandbox', async () => {
       const { id } = await desk.dispute(await desk.paid());
       await desk.withdraw(id);
       const decide = () =>
@@ -57,7 +57,7 @@ describe('dispute cases', () => {
       for (let n = 1; n < 20; n++) expect((await decide()).status).to.equal(202);
       expectError(await decide(), 400, 'change_limit_reached');
     });
-    it('of 200 events for requests for evidence; everything else goes on', async () => {
+    it('to 200 events before requests for evidence are rejected; appeals and decisions still succeed', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const stream = MED_CASE.stream(rawIdOf(id) as MedCaseId);
       const { commands, accounts } = gateway.gateway.needs;
@@ -82,7 +82,7 @@ describe('dispute cases', () => {
   });
 
   describe('opening', () => {
-    it('has these fields, and both paths show it', async () => {
+    it('returns the case with all fields; both paths return the same case', async () => {
       const chargeId = await desk.paid();
       const opened = await desk.dispute(chargeId, { reason: 'never came' });
       const {
@@ -114,7 +114,7 @@ describe('dispute cases', () => {
       for (const path of ['/v1/med/cases', '/v1/infractions'])
         expect((await desk.merchant.get(`${path}/${id}`)).body).to.deep.equal(opened);
     });
-    it('the same provider’s case is the same case, also at once and about another charge', async () => {
+    it('returns the existing case for a known provider case ID, also concurrently and for another charge', async () => {
       const chargeId = await desk.paid();
       const body = { provider_case_id: 'bank-1' };
       const [first, second] = await Promise.all([med(chargeId, body), med(chargeId, body)]);
@@ -125,7 +125,7 @@ describe('dispute cases', () => {
       expect((await list()).data).to.have.length(1);
       expect((await desk.wallet()).retained).to.equal(1_000);
     });
-    it('is refused of what is not paid, in a case, lost in one, or given back', async () => {
+    it('is rejected for a charge that is unpaid, disputed, lost or refunded', async () => {
       const refusedOf = async (chargeId: string) => expectError(await med(chargeId), 400, 'charge_not_disputable');
       await refusedOf((await desk.merchant.charge({ amount: 1_000 })).id);
       const chargeId = await desk.paid();
@@ -138,7 +138,7 @@ describe('dispute cases', () => {
       await desk.good<unknown>(`/v1/sandbox/refunds/${refund.id}/confirm`);
       await refusedOf(refunded);
     });
-    it('a charge may have several cases, one after the other; its metadata shows the latest', async () => {
+    it('is possible again after a case ends; the charge’s metadata shows the latest case', async () => {
       const chargeId = await desk.paid();
       const first = await desk.dispute(chargeId, { method: 'scam' });
       await desk.withdraw(first.id);
@@ -149,7 +149,7 @@ describe('dispute cases', () => {
       expect(await desk.wallet()).to.deep.equal({ available: netOf(1_000), retained: 0 });
       expect((await list(`?charge_id=${chargeId}`)).data.map(({ id }) => id)).to.deep.equal([second.id, first.id]);
     });
-    it('the deadline is the provider’s, or unknown', async () => {
+    it('takes the provider’s deadline, which may be null', async () => {
       const deadline = '2030-01-02T03:04:05.678Z';
       expect((await desk.dispute(await desk.paid(), { response_deadline: deadline })).response_deadline).to.equal(
         deadline,
@@ -165,8 +165,8 @@ describe('dispute cases', () => {
     });
   });
 
-  describe('and refunds', () => {
-    it('holds what is left; what fails meanwhile is the merchant’s again, and the hold stays', async () => {
+  describe('with a refund on its way', () => {
+    it('hold the remaining amount; if the refund fails, its amount becomes available and the hold stays', async () => {
       const chargeId = await desk.paid();
       const refund = await desk.desk.refund(chargeId, { amount: 400, strategy: 'devolution' });
       const { id } = await desk.dispute(chargeId);
@@ -178,8 +178,8 @@ describe('dispute cases', () => {
     });
   });
 
-  describe('answers', () => {
-    it('in this order: the reason, the case, its status', async () => {
+  describe('answers and requests', () => {
+    it('check the reason first, then the case, then its status', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const never = `med_${'0'.repeat(26)}`;
       const appeal = (to: string, body: Body) => desk.post(`/v1/med/cases/${to}/appeal`, body);
@@ -198,7 +198,7 @@ describe('dispute cases', () => {
       for (const path of ['appeal', 'accept'])
         expectError(await desk.post(`/v1/infractions/${id}/${path}`, { reason: 'It came.' }), 400, 'case_not_open');
     });
-    it('while an outcome is reviewed: case_under_review, but for an appeal', async () => {
+    it('get case_under_review while an outcome is reviewed, except appeals', async () => {
       const { id } = await desk.dispute(await desk.paid());
       await desk.decide(id, { result: 'agreed', review: true });
       const under = `/v1/sandbox/med/cases/${id}`;
@@ -218,7 +218,7 @@ describe('dispute cases', () => {
       ] as const)
         expectError(await desk.post(`${under}/${path}`, body), 400, 'case_not_open');
     });
-    it('a request for evidence shows and sends a webhook', async () => {
+    it('for evidence set the time and send a webhook, each time', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const asked = await desk.good(`/v1/sandbox/med/cases/${id}/request-evidence`);
       expect(asked.evidence_requested_at).to.equal(asked.updated_at);
@@ -236,7 +236,7 @@ describe('dispute cases', () => {
     });
   });
 
-  it('are there for keys of their own mode alone, to read and to answer', async () => {
+  it('can be read and answered only with keys of their own mode', async () => {
     const { id } = await desk.dispute(await desk.paid());
     const live = { key: desk.merchant.tenant.liveKey };
     for (const path of ['/v1/med/cases', '/v1/infractions']) {
@@ -247,8 +247,8 @@ describe('dispute cases', () => {
     expect((await desk.read(id)).status).to.equal('open');
   });
 
-  describe('whose outcomes are not published', () => {
-    it('are told but for those; the case shows them', async () => {
+  describe('with dispute notifications off', () => {
+    it('send no webhook about the outcome, which the case still shows', async () => {
       await desk.desk.settings({ dispute_notifications: false });
       const { id } = await desk.dispute(await desk.paid());
       await desk.appeal(id);
@@ -263,8 +263,8 @@ describe('dispute cases', () => {
     });
   });
 
-  describe('listed', () => {
-    it('newest first, by status, type, charge and time, in pages', async () => {
+  describe('in lists', () => {
+    it('are sorted newest first, filtered by status, type, charge and time, and paged', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n++) {
         ids.unshift((await desk.dispute(await desk.paid())).id);
@@ -298,7 +298,7 @@ describe('dispute cases', () => {
       );
       expect((await list(`?created_before=${third.created_at}`)).data.map(({ id }) => id)).to.deep.equal(ids.slice(3));
     });
-    it('refuses what is wrong, by its name', async () => {
+    it('get 400 with the name of an invalid parameter', async () => {
       const { id } = await desk.dispute(await desk.paid());
       for (const [query, param] of [
         ['limit=0', 'limit'],
@@ -323,9 +323,9 @@ describe('dispute cases', () => {
     });
   });
 
-  it('the script of the README finds exactly the cases of a day', async () => {
+  it('are found by the README’s script, exactly those of the given day', async () => {
     const { now } = await desk.merchant.clock();
-    // To noon of the next day.
+    // Advances to noon of the next day.
     await desk.merchant.advance(
       Math.ceil((Date.parse(`${now.slice(0, 10)}T12:00:00.000Z`) - Date.parse(now)) / 1_000) + DAY_S,
     );
@@ -346,10 +346,10 @@ describe('dispute cases', () => {
     for (const other of [before, after]) expect(stdout).to.not.include(other.id);
   });
 
-  describe('at once', () => {
-    /** `npm run soak -- disputes` plays 100. */
+  describe('under concurrency', () => {
+    /** `npm run soak -- disputes` runs 100 rounds. */
     const ROUNDS = Number(process.env['ROUNDS'] ?? 20);
-    /** Few at a time: a test gateway has one process. */
+    /** Runs ten at a time, since a test gateway has a single process. */
     const rounds = async (play: (n: number) => Promise<void>): Promise<void> => {
       for (let n = 0; n < ROUNDS; n += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => play(n + i)));
     };
@@ -357,7 +357,7 @@ describe('dispute cases', () => {
       const { available, retained } = await desk.wallet();
       return available + retained;
     };
-    it('a refund and a dispute draw on one rest: no cent is held twice', async () => {
+    it('share the refundable rest with refunds: no cent is held twice', async () => {
       let refunded = 0;
       await rounds(async () => {
         const chargeId = await desk.paid();
@@ -374,7 +374,7 @@ describe('dispute cases', () => {
       expect(retained).to.equal(ROUNDS * 1_000 - refunded);
       expect(available).to.equal(ROUNDS * (netOf(1_000) - 1_000));
     });
-    it('an appeal and a decision: the decision stands, and the appeal came before it or not at all', async () => {
+    it('keep a decision made during an appeal; the appeal comes first or is rejected', async () => {
       await rounds(async () => {
         const { id } = await desk.dispute(await desk.paid());
         const [appealed, decided] = await Promise.all([
@@ -390,7 +390,7 @@ describe('dispute cases', () => {
       });
       expect(await desk.wallet()).to.deep.equal({ available: ROUNDS * (netOf(1_000) - 1_000), retained: 0 });
     });
-    it('an acceptance and a withdrawal: one of them wins, and the money goes where it says', async () => {
+    it('end by either the acceptance or the withdrawal, and the money follows', async () => {
       let accepted = 0;
       await rounds(async () => {
         const { id } = await desk.dispute(await desk.paid());

@@ -1,4 +1,4 @@
-// Evidence in dispute cases: three steps, and everything that may go wrong between them (contract.md Dispute case, rule Q6).
+// Evidence in dispute cases: the three steps, and what may go wrong between them (contract.md Dispute case, rule Q6).
 import { mkdtemp, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -32,18 +32,18 @@ describe('evidence', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
-  /** The files of the merchant, by their evidence. */
+  /** Returns the evidence IDs of the merchant’s stored files. */
   const files = async (): Promise<readonly string[]> =>
     (await readdir(join(folder, desk.merchant.tenant.accountId)).catch(() => [])).map((id) => `mev_${id}`).sort();
   const onTheirWay = (): Promise<readonly string[]> => readdir(join(folder, 'incoming'));
-  /** Nothing was confirmed, and there is no file but these. */
+  /** Expects no confirmed evidence, and no stored files except the given uploads. */
   const expectNone = async (...arrived: readonly Upload[]): Promise<void> => {
     expect([await desk.list(), await desk.count()]).to.deep.equal([[], 0]);
     expect(await files()).to.deep.equal(arrived.map(({ id }) => id).sort());
     expect(await onTheirWay()).to.deep.equal([]);
   };
 
-  it('is granted, sent and confirmed, and shows in the list and the count', async () => {
+  it('is granted, uploaded and confirmed, then appears in the list and the count', async () => {
     const upload = await desk.grant();
     const { id, upload_url: url } = upload;
     expect(id).to.match(/^mev_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -78,7 +78,7 @@ describe('evidence', () => {
     expect(await desk.count()).to.equal(1);
     expect([await files(), await onTheirWay()]).to.deep.equal([[id], []]);
   });
-  it('is confirmed twice as the same evidence, and once by many at once', async () => {
+  it('is confirmed idempotently, also concurrently', async () => {
     const upload = await desk.grant();
     await put(upload, FILE);
     const replies = await Promise.all(Array.from({ length: 5 }, () => desk.complete(upload)));
@@ -107,7 +107,7 @@ describe('evidence', () => {
     expect(body.data.map(({ id }) => id)).to.deep.equal([upload.id]);
   });
 
-  describe('is refused at the grant', () => {
+  describe('is rejected at the grant', () => {
     const REFUSED: readonly (readonly [string, readonly unknown[]])[] = [
       [
         'file_name',
@@ -142,12 +142,12 @@ describe('evidence', () => {
       ['mime_type', ['image/svg+xml', 'text/html', 'IMAGE/PNG', 'image/png; charset=x', '', null]],
     ];
     for (const [field, values] of REFUSED)
-      it(`with a wrong ${field}, or without one`, async () => {
+      it(`for a wrong or missing ${field}`, async () => {
         const code = `invalid_${field}` as 'invalid_file_name' | 'invalid_file_size' | 'invalid_mime_type';
         for (const value of [...values, undefined]) expectError(await desk.ask({ [field]: value }), 400, code, field);
         await expectNone();
       });
-    it('but not with a name of 255 characters, or one that only looks like a path', async () => {
+    it('but not for a name of 255 characters, or one that resembles a path', async () => {
       for (const file_name of [
         'x'.repeat(255),
         '😀'.repeat(255),
@@ -163,7 +163,7 @@ describe('evidence', () => {
       ])
         expect((await desk.add({ file_name })).file_name).to.equal(file_name);
     });
-    it('with a file of 10 MB and a byte, but not with one of 10 MB', async () => {
+    it('above 10 MiB, but not at exactly 10 MiB', async () => {
       const whole = pdfFile(EVIDENCE_BYTES_MAX - pdfFile().length);
       expect(whole.length).to.equal(10_485_760);
       expectError(
@@ -174,13 +174,13 @@ describe('evidence', () => {
       );
       expect((await desk.add({ mime_type: 'application/pdf' }, whole)).file_size).to.equal(10_485_760);
     });
-    it('for a case that is another account’s, or none', async () => {
+    it('for unknown cases and those of another account', async () => {
       const other = await EvidenceDesk.open(gateway);
       const file = { file_name: 'a.png', file_size: 1, mime_type: 'image/png' };
       for (const id of [desk.caseId, 'med_00000000000000000000000000', rawIdOf(other.caseId), 'x'])
         expectError(await gateway.post(`/v1/med/cases/${id}/evidence`, file, other.merchant), 404, 'not_found');
     });
-    it('for a case that has ended, but not for one that is appealed', async () => {
+    it('for a closed case, but not for an appealed one', async () => {
       await desk.answer('appeal', { reason: 'Foi entregue.' });
       await desk.add();
       const ended = await EvidenceDesk.open(gateway);
@@ -190,7 +190,7 @@ describe('evidence', () => {
       expectError(await ended.ask(), 400, 'case_not_open');
       expectError(await ended.complete(upload), 400, 'case_not_open');
     });
-    it('beyond twenty confirmed files; of more that were granted before, the twenty-first is refused when it is confirmed', async () => {
+    it('after 20 confirmed files; a 21st file granted earlier is rejected when confirmed', async () => {
       const uploads: Upload[] = [];
       const grant = async () => uploads.push(await desk.grant());
       for (let i = 0; i < 20; i++) await grant();
@@ -206,8 +206,8 @@ describe('evidence', () => {
     });
   });
 
-  describe('is not taken at its URL', () => {
-    it('with another type or size, which leaves the grant as it was', async () => {
+  describe('is rejected at its upload URL', () => {
+    it('with another type or size, which leaves the grant valid', async () => {
       const upload = await desk.grant();
       for (const type of ['image/jpeg', 'text/html', 'image/png; charset=utf-8'])
         expect(await put(upload, FILE, type)).to.equal(403);
@@ -223,7 +223,7 @@ describe('evidence', () => {
       expect(await put(upload, FILE)).to.equal(200);
       expect((await desk.complete(upload)).status).to.equal(200);
     });
-    it('a second time, before or after it was confirmed', async () => {
+    it('a second time, before and after the confirmation', async () => {
       const upload = await desk.grant();
       expect(await put(upload, FILE)).to.equal(200);
       expect(await put(upload, FILE)).to.equal(403);
@@ -231,7 +231,7 @@ describe('evidence', () => {
       expect(await put(upload, FILE)).to.equal(403);
       expect(await desk.count()).to.equal(1);
     });
-    it('with the signature of another file, a changed one, or none', async () => {
+    it('with a signature that is missing, changed or of another file', async () => {
       const upload = await desk.grant();
       const other = await desk.grant();
       const at = (url: string): Upload => ({ ...upload, upload_url: url });
@@ -250,7 +250,7 @@ describe('evidence', () => {
       expectError(await gateway.call('GET', path, { key: null }), 403, 'invalid_signature');
       await expectNone();
     });
-    it('a path that leads elsewhere', async () => {
+    it('with a path that leads elsewhere', async () => {
       const upload = await desk.grant();
       for (const path of ['..', '..%2f..%2fetc', `..%2F${upload.id}`, `${upload.id}%2f..`, `${upload.id}%00`, '%2e%2e'])
         expect(await put({ ...upload, upload_url: upload.upload_url.replace(upload.id, path) }, FILE)).to.be.oneOf([
@@ -258,7 +258,7 @@ describe('evidence', () => {
         ]);
       await expectNone();
     });
-    it('after its time: a new grant must be asked for', async () => {
+    it('after the grant expires; a new grant works', async () => {
       const [late, sent] = [await desk.grant(), await desk.grant()];
       expect(await put(sent, FILE)).to.equal(200);
       now += 899_999;
@@ -269,13 +269,13 @@ describe('evidence', () => {
       await desk.add();
       expect(await desk.count()).to.equal(1);
     });
-    it('after its time by the account’s clock', async () => {
+    it('after the grant expires by the account’s clock', async () => {
       const upload = await desk.grant();
       await desk.merchant.advance(900);
       expect(await put(upload, FILE)).to.equal(403);
       await expectNone();
     });
-    it('when the connection is cut: the same grant takes the file afterwards', async () => {
+    it('if the connection is cut; the same grant then accepts the whole file', async () => {
       const upload = await desk.grant();
       const [whole, half] = [FILE, FILE.subarray(0, 100)];
       const cut = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
@@ -289,7 +289,7 @@ describe('evidence', () => {
       expect(await put(upload, whole)).to.equal(200);
       expect((await desk.complete(upload)).status).to.equal(200);
     });
-    it('before the last byte has come, however slowly they do', async () => {
+    it('by a confirmation before the last byte arrives', async () => {
       const upload = await desk.grant();
       const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
       const status = new Promise((resolve) => slow.on('response', (res) => resolve(res.resume().statusCode)));
@@ -304,7 +304,7 @@ describe('evidence', () => {
   });
 
   describe('is not confirmed', () => {
-    it('by another account, in the other mode, of another case, or when there is none', async () => {
+    it('by another account, mode or case, or with an unknown ID', async () => {
       const upload = await desk.grant();
       await put(upload, FILE);
       const other = await EvidenceDesk.open(gateway);
@@ -315,7 +315,7 @@ describe('evidence', () => {
         expectError(await desk.complete({ id }), 404, 'not_found');
       await expectNone(upload);
     });
-    it('when its content is of another type, or several files, the first time and again', async () => {
+    it('if its content has another type or is several files, however often it is tried', async () => {
       for (const bytes of [
         jpegImage(),
         Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
@@ -329,7 +329,7 @@ describe('evidence', () => {
       }
       expect([await desk.list(), await desk.count()]).to.deep.equal([[], 0]);
     });
-    it('when its file was damaged', async () => {
+    it('if its stored file was damaged', async () => {
       const upload = await desk.grant();
       await put(upload, FILE);
       await truncate(join(folder, desk.merchant.tenant.accountId, rawIdOf(upload.id)), 10);
@@ -338,7 +338,7 @@ describe('evidence', () => {
     });
   });
 
-  it('is 503 while the storage is away, with nothing half done, and goes on afterwards', async () => {
+  it('gets 503 while the storage is unavailable, loses nothing, and works again afterwards', async () => {
     const { view_url: viewUrl } = await desk.add();
     const upload = await desk.grant();
     const sent = await desk.grant();

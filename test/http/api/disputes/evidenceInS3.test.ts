@@ -1,4 +1,4 @@
-// Evidence in an S3-compatible storage: the merchant sends it there, and sees it by links of this service (rule Q6).
+// Evidence in S3-compatible storage: the merchant uploads there and views it through links of this service (rule Q6).
 import { expect } from 'chai';
 import { removeUnconfirmed } from '../../../../application/disputes/evidenceSweep.ts';
 import { jpegImage } from '../../../support/images.ts';
@@ -24,7 +24,7 @@ describe('evidence in S3', () => {
     for (const name of Object.keys(S3_CREDENTIALS)) delete process.env[name];
   });
 
-  it('is sent to the storage, confirmed, and seen as a file to be saved', async () => {
+  it('is uploaded to the storage, confirmed, and downloadable', async () => {
     const upload = await desk.grant();
     expect(upload.upload_url.startsWith(`${s3.endpoint}/${BUCKET}/uploads/`)).to.equal(true);
     expect(upload.upload_url).to.not.include(desk.merchant.tenant.accountId);
@@ -39,7 +39,7 @@ describe('evidence in S3', () => {
     expect(reply.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
     expect(await desk.count()).to.equal(1);
   });
-  it('stays what was confirmed, whatever is sent to its URL while that lives', async () => {
+  it('keeps its confirmed content, whatever is uploaded to the URL afterwards', async () => {
     const upload = await desk.grant();
     expect(await put(upload, FILE)).to.equal(200);
     const { body } = await desk.complete(upload);
@@ -47,7 +47,7 @@ describe('evidence in S3', () => {
     await put(upload, other);
     expect(Buffer.from(await (await fetch(body.view_url)).arrayBuffer())).to.deep.equal(FILE);
   });
-  it('is refused when it is not what was declared, once and for all, and gone when its grant has ended', async () => {
+  it('is rejected for good if its type differs from the declared one, and removed after the grant ends', async () => {
     const wrong = jpegImage();
     const upload = await desk.grant({ file_size: wrong.length });
     expect(await put(upload, wrong)).to.equal(200);
@@ -66,12 +66,12 @@ describe('evidence in S3', () => {
     expect(await evidence.read(ref)).to.equal(null);
     expect(gateway.faults).to.deep.equal([]);
   });
-  it('no upload URL of this service takes anything', async () => {
+  it('is never accepted at an upload URL of this service', async () => {
     const path = `/evidence/mev_${'0'.repeat(26)}?token=none`;
     const headers = { 'content-type': 'image/png' };
     expectError(await gateway.call('PUT', path, { raw: FILE, headers, key: null }), 403, 'invalid_signature');
   });
-  it('is 503 while the storage is away, with nothing half done', async () => {
+  it('gets 503 while the storage is unavailable, and confirms nothing', async () => {
     const [asked, counted] = [await desk.grant(), await desk.count()];
     await put(asked, FILE);
     await s3.close();

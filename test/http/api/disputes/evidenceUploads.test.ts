@@ -1,4 +1,4 @@
-// What uploads may take from everybody: grants, bytes on the disk, requests and the event loop (rule E9).
+// Limits on what uploads may use: grants, disk space, requests and the event loop (rule E9).
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import type { TestDatabase } from '../../../world/postgres.ts';
 import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
-/** A PNG of 10 MB that is made of 1.3 million empty chunks, or as many bytes of them. */
+/** Returns a PNG of at most `bytes` bytes, made of empty chunks: 1.3 million of them in 10 MB. */
 const emptyChunks = (bytes = EVIDENCE_BYTES_MAX): Buffer => {
   const [header, trailer] = [FILE.subarray(8, 33), FILE.subarray(-12)];
   const chunk = Buffer.alloc(12);
@@ -83,7 +83,7 @@ describe('uploads of evidence', () => {
       expectError(reply, 429, 'upload_limit_reached');
       expect(Number(reply.headers.get('retry-after'))).to.be.within(...seconds);
     };
-    it('are twenty a case, in all processes together, however many are asked for at once', async () => {
+    it('are limited to 20 per case across all processes, also when requested concurrently', async () => {
       const other = await openOne(false);
       const asks = Array.from({ length: 30 }, (_, n) => {
         const body = { file_name: 'a.png', file_size: 1, mime_type: 'image/png' };
@@ -100,7 +100,7 @@ describe('uploads of evidence', () => {
       await desk.grant();
       await other.close();
     });
-    it('end when they are confirmed, refused or, by the account’s own time, expired', async () => {
+    it('are freed when they are confirmed, rejected, or expired by the account’s clock', async () => {
       const wrong = jpegImage();
       const uploads = [await desk.grant(), await desk.grant({ file_size: wrong.length })] as const;
       for (let i = 0; i < 18; i++) await desk.grant();
@@ -117,7 +117,7 @@ describe('uploads of evidence', () => {
       await desk.merchant.advance(900);
       await desk.grant();
     });
-    it('have 200 MB in all cases of an account and mode, until their files are removed', async () => {
+    it('are limited to 200 MB across all cases of an account and mode until their files are removed', async () => {
       const file_size = EVIDENCE_BYTES_MAX;
       const second = await desk.another();
       for (let i = 0; i < 10; i++) await desk.grant({ file_size });
@@ -136,7 +136,7 @@ describe('uploads of evidence', () => {
   });
 
   describe('to one grant', () => {
-    it('go one at a time, in all processes together; one that was cut off leaves the grant as it was', async () => {
+    it('run one at a time across all processes; an upload that was cut off leaves the grant valid', async () => {
       const other = await openOne(false);
       const upload = await desk.grant();
       const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
@@ -155,7 +155,7 @@ describe('uploads of evidence', () => {
       expect(await put(upload, FILE)).to.equal(403);
       await other.close();
     });
-    it('are taken again soon after a process was killed in the middle', async () => {
+    it('are accepted again soon after a process was killed in the middle', async () => {
       const upload = await desk.grant();
       const { operations } = gateway.storage;
       const killed = (left: string) =>
@@ -169,7 +169,7 @@ describe('uploads of evidence', () => {
       await killed('-1 ms');
       expect(await put(upload, FILE)).to.equal(200);
     });
-    it('end with it: what arrives after the confirmation or the removal is not kept', async () => {
+    it('are not kept if the grant is removed before the last byte', async () => {
       const upload = await desk.grant();
       const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
       const status = new Promise((resolve) => slow.on('response', (res) => resolve(res.resume().statusCode)));
@@ -182,13 +182,13 @@ describe('uploads of evidence', () => {
   });
 
   describe('are judged', () => {
-    it('once: a repeat on a refused file gets the same answer without a look, after a restart and in another process, too', async () => {
+    it('once: repeats for a rejected file get the same answer without another look, also in another process', async () => {
       const bytes = jpegImage();
       const upload = await desk.grant({ file_size: bytes.length });
       await put(upload, bytes);
       const first = await desk.complete(upload);
       expectError(first, 400, 'invalid_evidence');
-      // Whoever looks again finds a good file.
+      // A second look would find a valid file.
       await writeFile(pathOf(upload), FILE);
       const other = await openOne(false);
       const path = `/v1/med/cases/${desk.caseId}/evidence/${upload.id}/complete`;
@@ -200,7 +200,7 @@ describe('uploads of evidence', () => {
       now += 900_000;
       expectError(await desk.complete(upload), 400, 'invalid_evidence');
     });
-    it('once when many complete at once, in two processes', async () => {
+    it('to the same result when many complete concurrently in two processes', async () => {
       const bytes = jpegImage();
       const upload = await desk.grant({ file_size: bytes.length });
       await put(upload, bytes);
@@ -215,7 +215,7 @@ describe('uploads of evidence', () => {
       expect(rows).to.deep.equal([]);
       await other.close();
     });
-    it('while another process judges a file of the account: afterwards', async () => {
+    it('only after another process has judged a file of the same account', async () => {
       const upload = await desk.grant();
       await put(upload, FILE);
       const { grants } = gateway.gateway.needs;
@@ -231,7 +231,7 @@ describe('uploads of evidence', () => {
       await end?.();
       expect((await completed).status).to.equal(200);
     });
-    it('beside the event loop: 10 MB of empty chunks hold it for less than 20 ms', async () => {
+    it('outside the event loop: 10 MB of empty chunks block it for less than 20 ms', async () => {
       const bytes = emptyChunks();
       const [warmUp, upload] = [await desk.add(), await desk.grant({ file_size: bytes.length })];
       expect(warmUp.file_size).to.equal(FILE.length);
@@ -246,8 +246,8 @@ describe('uploads of evidence', () => {
     });
   });
 
-  describe('that were not completed', () => {
-    it('are removed within a minute of real time after their quarter of an hour, refused ones as well', async () => {
+  describe('that were not confirmed', () => {
+    it('are removed within a minute after their 15 minutes, including rejected ones', async () => {
       const wrong = jpegImage();
       const kept = await desk.add();
       const [left, refused, late] = [
@@ -275,11 +275,11 @@ describe('uploads of evidence', () => {
       expectError(await desk.complete(left), 404, 'not_found');
       expect(await readFile(pathOf(kept))).to.deep.equal(FILE);
     });
-    it('stay while they are on their way, and go afterwards', async () => {
+    it('are kept while they are still uploading, and removed afterwards', async () => {
       const upload = await desk.grant();
       const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
       slow.on('error', () => undefined).write(FILE.subarray(1));
-      // Its grant is judged once more after the upload was claimed: the clock may jump once the first bytes lie there.
+      // The grant is checked again after the upload is claimed, so the clock may only jump after the first bytes arrive.
       while (!(await incoming()).some((name) => name.startsWith(rawIdOf(upload.id)))) await new Promise(setImmediate);
       const removed = async () => (await gateway.gateway.needs.grants.find(rawIdOf(upload.id) as never))?.isRemoved;
       now += 945_000;
@@ -289,7 +289,7 @@ describe('uploads of evidence', () => {
       while (!(await removed())) await sweep();
       expect(await files()).to.deep.equal([]);
     });
-    it('are not taken for unconfirmed when a process was killed between the confirmation and its end', async () => {
+    it('are kept if the process died after the confirmation and before the grant ended', async () => {
       const upload = await desk.grant();
       const { grants } = gateway.gateway.needs;
       const grant = await grants.find(rawIdOf(upload.id) as never);
@@ -302,7 +302,7 @@ describe('uploads of evidence', () => {
     });
   });
 
-  it('are 503 while less disk space is free than EVIDENCE_FREE_SPACE', async () => {
+  it('get 503 while less disk space is free than EVIDENCE_FREE_SPACE', async () => {
     const full = await openReady({ evidence: { freeSpaceMin: Number.MAX_SAFE_INTEGER } });
     expectError(await (await EvidenceDesk.open(full)).ask(), 503, 'service_unavailable');
     expect(full.faults.splice(0).map(String)).to.deep.equal([
@@ -310,7 +310,7 @@ describe('uploads of evidence', () => {
     ]);
     await full.close();
   });
-  it('of a PDF that runs code are refused', async () => {
+  it('are rejected if a PDF contains JavaScript', async () => {
     const [head = '', tail = ''] = pdfFile().toString('latin1').split('trailer');
     const bytes = Buffer.from(`${head}4 0 obj<</S/Java#53cript/JS(app.alert(1))>>endobj\ntrailer${tail}`, 'latin1');
     const upload = await desk.grant({ mime_type: 'application/pdf', file_size: bytes.length });

@@ -1,4 +1,4 @@
-// Links to evidence: what a browser gets, for how long, and what downloads may take from the process (rules Q6, E9).
+// Links to evidence: what a browser receives, for how long, and what downloads may use of the process (rules Q6, E9).
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Evidence, EvidenceDesk, FILE } from '../../../world/evidenceDesk.t
 import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, portOf, rawIdOf } from '../../../world/http.ts';
 
-describe('evidence is seen by its link', () => {
+describe('a link to evidence', () => {
   let gateway: TestGateway;
   let folder: string;
   let now = Date.now();
@@ -31,7 +31,7 @@ describe('evidence is seen by its link', () => {
     await rm(join(folder, '..'), { recursive: true });
   });
 
-  it('as a file to be saved, which no browser runs or guesses at', async () => {
+  it('serves the file as a download that browsers neither run nor sniff', async () => {
     const { view_url: url } = await desk.add({ file_name: 'Comprovação "1" – ção.png' });
     const reply = await fetch(url);
     expect([reply.status, Buffer.from(await reply.arrayBuffer())]).to.deep.equal([200, FILE]);
@@ -44,7 +44,7 @@ describe('evidence is seen by its link', () => {
     expect(header('content-security-policy')).to.equal("default-src 'none'; sandbox");
     expect(header('cache-control')).to.equal('private, no-store');
   });
-  it('for five minutes, and by no other link', async () => {
+  it('works for five minutes and for its own file only', async () => {
     const { view_url: url, id } = await desk.add();
     const { id: otherId } = await desk.add();
     const status = async (at: string) => (await fetch(at)).status;
@@ -59,7 +59,7 @@ describe('evidence is seen by its link', () => {
     const [, listed] = await desk.list();
     expect(await status(listed!.view_url)).to.equal(200);
   });
-  it('unless its file is damaged or gone: a damaged one of the same size never arrives whole', async () => {
+  it('serves no damaged or missing file; a damaged one of the same size is cut off', async () => {
     const { view_url: url, id } = await desk.add();
     const path = join(folder, desk.merchant.tenant.accountId, rawIdOf(id));
     const at = url.slice(gateway.baseUrl.length);
@@ -80,14 +80,14 @@ describe('evidence is seen by its link', () => {
     expectError(await gateway.get(at), 404, 'not_found');
   });
 
-  it('that tells nothing of the account and the file', async () => {
+  it('reveals nothing about the account or the file', async () => {
     const { view_url: url } = await desk.add();
     const token = new URL(url).searchParams.get('token') as string;
     for (const text of [url, ...token.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'))])
       for (const secret of [desk.merchant.tenant.accountId, 'entrega', 'sha256', 'image/png'])
         expect(text).to.not.include(secret);
   });
-  it('by HEAD, too, which takes no place', async () => {
+  it('answers HEAD, which counts toward no limit', async () => {
     const { view_url: url } = await desk.add();
     for (let i = 0; i < 20; i++) {
       const reply = await fetch(url, { method: 'HEAD' });
@@ -95,13 +95,13 @@ describe('evidence is seen by its link', () => {
     }
   });
 
-  describe('by clients that read nothing', () => {
+  describe('with clients that read nothing', () => {
     const sockets: Socket[] = [];
     afterEach(() => {
       for (const socket of sockets.splice(0)) socket.destroy();
     });
     const large = () => desk.add({ mime_type: 'application/pdf' }, pdfFile(EVIDENCE_BYTES_MAX - pdfFile().length));
-    /** Returns the status. */
+    /** Requests the file without reading the body. Returns the status. */
     const unread = ({ view_url: url }: Evidence): Promise<number> =>
       new Promise((resolve) => {
         const path = url.slice(gateway.baseUrl.length);
@@ -120,7 +120,7 @@ describe('evidence is seen by its link', () => {
       expectError(reply, 429, 'rate_limited');
       expect(reply.headers.get('retry-after')).to.equal('5');
     };
-    it('four at once by one link and sixteen of one account; a place is free when a client is gone', async () => {
+    it('serves four at a time per link and 16 per account, and more once a client leaves', async () => {
       const file = await large();
       const links = [file, ...(await Promise.all([desk.list(), desk.list(), desk.list(), desk.list()])).flat()];
       expect(await Promise.all([1, 2, 3, 4].map(() => unread(file)))).to.deep.equal([200, 200, 200, 200]);
@@ -136,7 +136,7 @@ describe('evidence is seen by its link', () => {
       expect(status).to.equal(200);
       await refused(links[4] as Evidence);
     });
-    it('in little memory: a hundred of them hold less than one file each', async () => {
+    it('uses less memory for 100 clients than 16 files would take', async () => {
       const file = await large();
       setFlagsFromString('--expose-gc');
       const collect = runInNewContext('gc') as () => void;
