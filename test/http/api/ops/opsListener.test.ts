@@ -1,4 +1,4 @@
-// A listener of the operators' own (rule S7).
+// A separate listener for operators (rule S7).
 import { expect } from 'chai';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { API_ROUTES } from '../../../../http/api/routes.ts';
@@ -21,7 +21,7 @@ describe('with a listener for operators', () => {
     gateway.post('/v1/auth/login', { email: user.email, password: user.password, ...more }, { key: null, at });
   const tokenOf = ({ body }: Reply<Record<string, unknown>>) => ({ authorization: `Bearer ${body['token']}` });
 
-  it('operators log in and operate there', async () => {
+  it('lets operators log in, work and log out there', async () => {
     const reply = await logIn(operator, gateway.opsUrl);
     expect(reply.status).to.equal(200);
     const accounts = await gateway.get('/ops/v1/accounts', { key: null, headers: tokenOf(reply), at: gateway.opsUrl });
@@ -29,12 +29,12 @@ describe('with a listener for operators', () => {
     const out = { key: null, headers: tokenOf(reply), at: gateway.opsUrl };
     expect((await gateway.call('POST', '/v1/auth/logout', out)).status).to.equal(204);
   });
-  /** Without the test gateway's own check: the document declares no 404 of a route that is not there. */
+  /** Skips the test gateway’s check, because the document declares no 404 for missing routes. */
   const codeAt = async (at: string, path: string, method = 'GET', headers: Record<string, string> = {}) => {
     const response = await fetch(at + path, { method, headers });
     return [response.status, ((await response.json()) as { error?: { code: string } }).error?.code];
   };
-  it('the main one has none of their routes, whatever the token', async () => {
+  it('has no operator routes on the main listener, whatever the token', async () => {
     const headers = tokenOf(await logIn(operator, gateway.opsUrl));
     for (const { method, path } of API_ROUTES.filter(({ principal }) => principal === 'operator'))
       for (const sent of [headers, {}])
@@ -45,23 +45,23 @@ describe('with a listener for operators', () => {
     expect(await codeAt(gateway.baseUrl, '/metrics')).to.deep.equal([404, 'not_found']);
     expect(await codeAt(gateway.baseUrl, '/ops/v1/accounts', 'OPTIONS')).to.deep.equal([404, 'not_found']);
   });
-  it('the main one refuses their logins, and only with the right password says why', async () => {
+  it('rejects operators’ logins on the main listener, and reveals why only for the right password', async () => {
     expectError(await logIn(operator, gateway.baseUrl), 403, 'role_required');
     expectError(await logIn({ ...operator, password: 'outra senha de teste' }, gateway.baseUrl), 401, 'unauthorized');
     const { userId, ...rest } = operator;
     expectError(await logIn({ userId, ...rest, email: `x${rest.email}` }, gateway.baseUrl), 401, 'unauthorized');
   });
-  it('the main one tells nothing of an operator’s code', async () => {
+  it('doesn’t reveal on the main listener whether an operator’s code is right', async () => {
     const user = await gateway.addUser('OPERATOR');
     const { recoveryCodes } = await enrol(gateway, tokenOf(await logIn(user, gateway.opsUrl)));
     for (const more of [{}, { code: '000000' }, { code: recoveryCodes[0] }])
       expectError(await logIn(user, gateway.baseUrl, more), 403, 'role_required');
     expect((await logIn(user, gateway.opsUrl, { code: recoveryCodes[0] })).status).to.equal(200);
   });
-  it('members of accounts log in on the main one', async () => {
+  it('lets members of accounts log in on the main listener', async () => {
     expect((await logIn(await gateway.addUser(), gateway.baseUrl)).status).to.equal(200);
   });
-  it('theirs has metrics and health, and nothing of merchants and payers', async () => {
+  it('serves metrics and health on the operators’ listener, but no routes of merchants and payers', async () => {
     const at = gateway.opsUrl;
     expect((await gateway.get('/metrics', { key: null, at })).status).to.equal(200);
     for (const path of ['/health/live', '/health/ready']) {
@@ -71,7 +71,7 @@ describe('with a listener for operators', () => {
     for (const path of ['/v1/wallets', '/v1/charges', '/docs', '/openapi.json', '/', '/account/password'])
       expect(await codeAt(at, path, 'GET', { apikey: gateway.tenant.testKey }), path).to.deep.equal([404, 'not_found']);
   });
-  it('each has the logos, because pages of operators show them', async () => {
+  it('serves logos on both listeners, because operators’ pages show them', async () => {
     const { services } = gateway.gateway;
     const by = { actor: 'operator:test', requestId: null };
     const changed = await services.changeLogo(gateway.tenant.accountId, pngImage(), by);
@@ -82,7 +82,7 @@ describe('with a listener for operators', () => {
 });
 
 describe('without a listener for operators', () => {
-  it('the main one serves them', async () => {
+  it('serves operators on the main listener', async () => {
     const gateway = await openReady();
     const headers = await gateway.logIn('OPERATOR');
     expect(gateway.opsUrl).to.equal(gateway.baseUrl);

@@ -1,4 +1,4 @@
-// What waits for an operator of the platform, and the log, by requests (rule O1).
+// What waits for an operator, and the event log, over HTTP (rule O1).
 
 import { expect } from 'chai';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
@@ -17,7 +17,7 @@ interface List {
   readonly total: number;
 }
 
-/** Names and data of server-sent events. */
+/** Returns the names and data of server-sent events. */
 const sentIn = (text: string): readonly (readonly [string, Body])[] =>
   text
     .split('\n\n')
@@ -27,7 +27,7 @@ const sentIn = (text: string): readonly (readonly [string, Body])[] =>
       return [event, JSON.parse(data) as Body];
     });
 
-describe('the work of operators', () => {
+describe('operators', () => {
   let gateway: TestGateway;
   let olga: TestUser;
   let headers: { readonly authorization: string };
@@ -57,7 +57,7 @@ describe('the work of operators', () => {
   };
   const heldIds = async () => (await good<List>(ask('GET', '/ops/v1/held'))).data.map(({ paymentId }) => paymentId);
 
-  it('held: listed, released once, or sent back; the event says who decided', async () => {
+  it('list held payments and release or return each once; the event names the operator', async () => {
     const [one, other] = [await held(), await held()];
     const [paymentId, otherId] = [`tx_${rawIdOf(one.id)}`, `tx_${rawIdOf(other.id)}`];
     expect(await heldIds()).to.deep.equal([paymentId, otherId]);
@@ -85,7 +85,7 @@ describe('the work of operators', () => {
       }
     expect(await eventTypes(gateway, stream)).to.include('TransactionHeldReleased');
   });
-  it('dead letters and failed jobs: none, and a filter is judged', async () => {
+  it('get empty lists of dead letters and failed jobs, and 400 for an invalid filter', async () => {
     expect(await good(ask('GET', '/ops/v1/dlq'))).to.deep.equal({ data: [], total: 0 });
     const none = { matched: 0, queued: 0 };
     expect(await good(ask('POST', '/ops/v1/dlq/redrive', {}), 202)).to.deep.equal(none);
@@ -103,7 +103,7 @@ describe('the work of operators', () => {
     expectError(await ask('POST', '/ops/v1/jobs/redrive', nobody), 404, 'not_found');
     expect(await good(ask('GET', '/ops/v1/parked'))).to.deep.equal({ data: [] });
   });
-  it('the ledger balances, and read models are built anew and compared', async () => {
+  it('check the ledger, and rebuild and verify read models', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
     expect(await gateway.gateway.projected.caughtUp(10_000)).to.equal(true);
@@ -123,7 +123,7 @@ describe('the work of operators', () => {
     for (const wrong of ['nothing', encodeURIComponent(process)])
       expectError(await ask('POST', `/ops/v1/projections/${wrong}/rebuild`), 404, 'not_found');
   });
-  it('the ledger of one payment, as the command line shows it', async () => {
+  it('see the ledger of one payment by any form of its ID', async () => {
     const { id } = (await gateway.charge<{ id: string }>({ amount: 5_000 })).body;
     const path = `/ops/v1/ledger/payments/${id}`;
     const nothing = { paymentId: `tx_${rawIdOf(id)}`, postings: [], totals: [], differences: [] };
@@ -145,7 +145,7 @@ describe('the work of operators', () => {
       });
     expectError(await ask('GET', `/ops/v1/ledger/payments/tx_${'0'.repeat(26)}`), 404, 'not_found');
   });
-  it('the log: a stream by page, all of it, and as it grows', async () => {
+  it('read one stream by page, the whole event log, and follow it', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     const stream = `payment-${rawIdOf(id)}`;
     const shown = await good<{ data: Body[]; nextFrom: number | null }>(ask('GET', `/ops/v1/events/${id}?limit=1`));
@@ -164,7 +164,7 @@ describe('the work of operators', () => {
     for (let text = ''; !text.includes(`payment-${rawIdOf(next.id)}`); ) text += (await reader.read()).value ?? '';
     gone.abort();
   });
-  it('what a request id meant', async () => {
+  it('see the requests and events of a request ID', async () => {
     const charge = { amount: 500, payment_method: 'pix' };
     const options = { idempotencyKey: 'what-it-meant', headers: { 'x-request-id': 'what-it-meant' }, body: charge };
     const { body } = await gateway.call<{ id: string }>('POST', '/v1/charges', options);
@@ -178,7 +178,7 @@ describe('the work of operators', () => {
     expect(events[0]).to.include({ stream: `payment-${rawIdOf(body.id)}`, type: 'ChargeCreated' });
     expectError(await ask('GET', '/ops/v1/requests/nobody-sent-it'), 404, 'not_found');
   });
-  it('outcomes of dispute cases: approved once, or refused; a key decides nothing', async () => {
+  it('approve or reject reviewed dispute outcomes once; API keys can’t', async () => {
     const desk = await CaseDesk.open(gateway);
     const list = async () => {
       const { data, total } = await good<{ data: Body[]; total: number }>(ask('GET', '/ops/v1/med/review'));
@@ -218,8 +218,8 @@ describe('the work of operators', () => {
   });
 });
 
-describe('long work that an operator asked for', () => {
-  /** Asks for `route`'s work and ends it by `cut`; returns what the work was told, once the answer is over. */
+describe('a long job started by an operator', () => {
+  /** Starts the route’s work and ends it with `cut`. Returns the signals and events in order, once the response has ended. */
   const cutOff = async (
     route: typeof verifyProjectionsRoute | typeof rebuildProjectionRoute,
     cut: (by: { readonly closing: AbortController; readonly leave: () => void }) => void,
@@ -257,7 +257,7 @@ describe('long work that an operator asked for', () => {
     return told;
   };
   for (const route of [verifyProjectionsRoute, rebuildProjectionRoute])
-    it(`stops when its client is gone, or the process closes: ${route.operationId}`, async () => {
+    it(`stops when the client disconnects or the process shuts down: ${route.operationId}`, async () => {
       expect(await cutOff(route, ({ leave }) => leave())).to.deep.equal(['stopped', 'ended']);
       expect(await cutOff(route, ({ closing }) => closing.abort())).to.deep.equal(['stopped', 'ended']);
     });

@@ -25,7 +25,7 @@ const FACTS: BoletoFacts = {
 const boleto = (changes: Partial<BoletoFacts> = {}): Promise<Buffer> => renderBoleto({ ...FACTS, ...changes });
 const GROUPED = '00190.50095 40144.816069 06809.350314 3 37370000000100';
 
-/** Reads bars back as a scanner does: by the widths of bars and of the gaps between them. */
+/** Reads the digits back like a scanner, from the widths of bars and gaps. */
 const scan = (bars: readonly Bar[]): string => {
   const widths = bars.flatMap(({ start, width }, i) => {
     const next = bars[i + 1];
@@ -48,8 +48,8 @@ const scan = (bars: readonly Bar[]): string => {
 };
 
 describe('interleaved 2 of 5', () => {
-  it('draws one pair, element by element', () => {
-    // start, then 1 (wide narrow narrow narrow wide) in bars and 2 (narrow wide narrow narrow wide) in spaces, then stop
+  it('draws the pair 12 element by element', () => {
+    // Start; then 1 (wide narrow narrow narrow wide) in bars and 2 (narrow wide narrow narrow wide) in spaces; then stop.
     expect(interleavedTwoOfFive('12')).to.deep.equal([
       { start: 0, width: 1 },
       { start: 2, width: 1 },
@@ -63,7 +63,7 @@ describe('interleaved 2 of 5', () => {
     ]);
   });
 
-  it('reads back as the digits, and fills its width', () => {
+  it('scans back to the same digits and has the expected width', () => {
     const digits = fc.array(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(digits, (pairs) => {
@@ -76,24 +76,25 @@ describe('interleaved 2 of 5', () => {
     );
   });
 
-  it('takes 405 narrow elements for a boleto', () => expect(symbolWidth(44)).to.equal(405));
+  it('is 405 narrow elements wide for a boleto', () => expect(symbolWidth(44)).to.equal(405));
 
   for (const digits of ['', '1', '123', '1a', '１２', ' 12', '12\n'])
-    it(`refuses ${JSON.stringify(digits)}`, () => expect(() => interleavedTwoOfFive(digits)).to.throw(RangeError));
+    it(`rejects ${JSON.stringify(digits)}`, () => expect(() => interleavedTwoOfFive(digits)).to.throw(RangeError));
 });
 
 describe('numbers of a boleto', () => {
-  it('stand in their groups', () => expect(formatBoletoLine(line)).to.equal(GROUPED));
+  it('are printed in groups', () => expect(formatBoletoLine(line)).to.equal(GROUPED));
   for (const bad of ['', line.slice(1), `${line}0`, GROUPED, `${line.slice(1)}x`])
-    it(`refuses ${JSON.stringify(bad)}`, () => expect(() => formatBoletoLine(bad)).to.throw(RangeError));
+    it(`rejects ${JSON.stringify(bad)}`, () => expect(() => formatBoletoLine(bad)).to.throw(RangeError));
 
-  // As these banks print it.
+  // As these banks print their codes.
   for (const code of ['001-9', '033-7', '104-0', '237-2', '341-7', '756-0'])
-    it(`gives bank ${code} its digit`, () => expect(formatBankCode(code.slice(0, 3))).to.equal(code));
+    it(`have the bank code ${code} with its check digit`, () =>
+      expect(formatBankCode(code.slice(0, 3))).to.equal(code));
 });
 
 describe('boleto', () => {
-  it('is one page with the numbers, the facts and the slip', async () => {
+  it('is one page with numbers, facts and slip', async () => {
     const pdf = await boleto();
     expect(pdfPages(pdf)).to.equal(1);
     const receiver = 'Padaria São João Ltda · CNPJ 12.ABC.345/01DE-35';
@@ -108,7 +109,7 @@ describe('boleto', () => {
     ]);
   });
 
-  it('has a bar code of 103 by 13 mm that reads as the 44 digits', async () => {
+  it('has a bar code of 103 by 13 mm that scans as the 44 digits', async () => {
     const mm = 72 / 25.4;
     const drawn = pdfRectangles(await boleto()).filter(({ height }) => Math.abs(height - 13 * mm) < 0.001);
     const [first, last] = [drawn[0]!, drawn.at(-1)!];
@@ -122,19 +123,19 @@ describe('boleto', () => {
     expect(scan(bars)).to.equal(barcode);
   });
 
-  it('says so in the test environment, and only there', async () => {
+  it('is marked as a test in the test environment only', async () => {
     const test = pdfText(await boleto({ mode: 'test' })).map((text) => text.trim());
     expect(test).to.include('AMBIENTE DE TESTE');
     expect(test.slice(-2)).to.deep.equal(['Ambiente de teste: sem valor.', 'Nenhum banco recebe este boleto.']);
     expect(pdfText(await boleto()).join('\n')).to.not.match(/teste/i);
   });
 
-  it('has the same bytes for the same facts, twice, and others for other facts', async () => {
+  it('has identical bytes for identical facts, and different bytes for others', async () => {
     const [first, again, other] = [await boleto(), await boleto(), await boleto({ amount: toMinor(101) })];
     expect([first.equals(again), first.equals(other)]).to.deep.equal([true, false]);
   });
 
-  it('names the payer as far as known', async () => {
+  it('names the payer by the data available', async () => {
     const payerOf = async (payerName: string | null, payerDocument: string | null) => {
       const text = pdfText(await boleto({ payerName, payerDocument }));
       return text[text.indexOf('Pagador') + 1];
@@ -144,7 +145,7 @@ describe('boleto', () => {
     expect(await payerOf('🎉', 'x')).to.equal('Não informado');
   });
 
-  it('keeps long names on the page and out of the slip’s other cells', async () => {
+  it('keeps long names on the page and inside their cells of the slip', async () => {
     const pdf = await boleto({ merchantName: '王W'.repeat(100), payerName: 'W'.repeat(200) });
     expect(pdfPages(pdf)).to.equal(1);
     const lines = pdfLines(pdf);
@@ -160,7 +161,7 @@ describe('boleto', () => {
     ['a bar code with a letter', { barcode: `${barcode.slice(1)}x` }],
   ];
   for (const [name, changes] of wrong) {
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const outcome = await boleto(changes).then(
         () => 'rendered',
         (error: Error) => error.constructor,

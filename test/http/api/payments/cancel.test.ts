@@ -11,7 +11,7 @@ import { type Hit, Receiver, typeOf } from '../../../world/receiver.ts';
 
 const LOCK = { expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
 
-describe('cancelling a payment', () => {
+describe('canceling a payment', () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let shop: Merchant;
@@ -53,7 +53,7 @@ describe('cancelling a payment', () => {
     );
     expect(found, `${status} within 20 s`).to.equal(true);
   };
-  /** What came of these types, after all that was due: type, status and previous status. */
+  /** Returns all messages of these types, after all pending deliveries: type, status and, in the legacy format, the previous status. */
   const told = async (...types: string[]) => {
     await shop.flush();
     const mine = ({ path }: Hit) => url.endsWith(path.slice('/hook'.length));
@@ -67,7 +67,7 @@ describe('cancelling a payment', () => {
   };
   const FAILURES = ['charge.failed', 'charge.expired', 'charge.paid', 'payment.failed', 'payment.completed'];
 
-  it('answers the transaction as GET does; both formats show it at once', async () => {
+  it('returns the transaction as GET does; both formats show it at once', async () => {
     const { id } = await shop.charge({ amount: 700 });
     const before = await read(id);
     const { status, body, text } = await cancel(rawIdOf(id));
@@ -82,7 +82,7 @@ describe('cancelling a payment', () => {
     ]);
   });
 
-  it('takes the tx_ and ch_ forms of the id, and fires payment.failed and charge.failed once', async () => {
+  it('accepts the tx_ and ch_ forms of the ID, and sends payment.failed and charge.failed once', async () => {
     const [one, two] = [await shop.charge(), await shop.charge()];
     for (const id of [`tx_${rawIdOf(one.id)}`, two.id]) expect((await cancel(id)).body['status']).to.equal('CANCELLED');
     expect(await told(...FAILURES, 'payment.status_changed')).to.deep.equal([
@@ -95,7 +95,7 @@ describe('cancelling a payment', () => {
     ]);
   });
 
-  it('twice: the second finds an ended payment, and nothing is doubled', async () => {
+  it('fails the second time and has no further effect', async () => {
     const { id } = await shop.charge();
     await cancelled(id);
     const all = await events(id);
@@ -104,7 +104,7 @@ describe('cancelling a payment', () => {
     expect(await told('charge.failed')).to.deep.equal([['charge.failed', 'cancelled']]);
   });
 
-  it('five times at once: cancelled once, each answer says so', async () => {
+  it('succeeds once under concurrency', async () => {
     const { id } = await shop.charge();
     const replies = await Promise.all(Array.from({ length: 5 }, () => cancel(rawIdOf(id))));
     const [well, late] = [
@@ -117,7 +117,7 @@ describe('cancelling a payment', () => {
     expect((await events(id)).filter((type) => type === 'ChargeCancelled')).to.deep.equal(['ChargeCancelled']);
   });
 
-  describe('of what is settled or ended: transaction_not_cancellable, and it stays', () => {
+  describe('fails with transaction_not_cancellable and changes nothing if it is', () => {
     const ENDED: readonly (readonly [string, () => Promise<string>])[] = [
       [
         'PAID',
@@ -159,7 +159,7 @@ describe('cancelling a payment', () => {
       });
   });
 
-  it('404 for an invalid id, an unknown one, another account’s and the other mode’s', async () => {
+  it('returns 404 for IDs that are invalid, unknown, or of another account or mode', async () => {
     const { id } = await shop.charge();
     const { tenant } = await Merchant.open(gateway);
     const path = `/v1/payments/${rawIdOf(id)}/cancel`;
@@ -169,7 +169,7 @@ describe('cancelling a payment', () => {
     expect((await read(id))['status']).to.equal('WAITING_PAYMENT');
   });
 
-  it('afterwards the bank refuses a payment; one that lands anyway is returned, never credited', async () => {
+  it('makes the bank refuse payments; a late one is returned and never credited', async () => {
     const { id } = await shop.charge({ amount: 900 });
     await cancelled(id);
     expect((await pay(id)).body['outcome']).to.equal('refused');
@@ -179,14 +179,14 @@ describe('cancelling a payment', () => {
     expect(await events(id)).to.include.members(['TransactionPaymentRejected', 'TransactionPaymentReturned']);
   });
 
-  it('after a Pix of another amount went back', async () => {
+  it('works after a Pix with a wrong amount was returned', async () => {
     const { id } = await shop.charge({ amount: 900 });
     expect((await pay(id, { amount: 1 })).body['outcome']).to.equal('returned');
     await cancelled(id);
     expect((await pay(id)).body['outcome']).to.equal('refused');
   });
 
-  it('of a held Pix returns it to the payer', async () => {
+  it('returns a held Pix to the payer', async () => {
     const { id } = await shop.charge({ ...LOCK, amount: 5_000 });
     expect((await pay(id, { payer: { document: null } })).body['outcome']).to.equal('held');
     expect((await read(id))['status']).to.equal('PROCESSING');
@@ -206,7 +206,7 @@ describe('cancelling a payment', () => {
     expect((await shop.get<Body>('/v1/wallets/balance')).body['available']).to.equal(0);
   });
 
-  it('of PENDING, while it is being finalised: it stays cancelled, without instruments', async () => {
+  it('works while the payment is PENDING; it gets no Pix code', async () => {
     const id = await newPayment({ amount: 500, paymentMethods: ['PIX'], metadata: { sandbox_provider: 'slow' } });
     await cancelled(id);
     const isDone = await gateway.gateway.services.whenIdle(
@@ -222,7 +222,7 @@ describe('cancelling a payment', () => {
     ]);
   });
 
-  it('of a charge that no provider confirmed: a repeat of its creation shows it cancelled, and makes no pay code', async () => {
+  it('works without a confirming provider; repeating the creation returns it canceled, without a Pix code', async () => {
     const idempotencyKey = newKey();
     const ask = () => gateway.charge<Body>({ metadata: { sandbox_provider: 'timeout' } }, { ...shop, idempotencyKey });
     expectError(await ask(), 503, 'service_unavailable');
@@ -240,7 +240,7 @@ describe('cancelling a payment', () => {
     expect(await events(id)).to.deep.equal(['ChargeCreated', 'ChargeCancelRequested', 'ChargeCancelled']);
   });
 
-  it('of a card that is being processed; a later authorization has no effect', async () => {
+  it('works while a card is processed; a later authorization has no effect', async () => {
     const id = await newPayment({ amount: 500, paymentMethods: ['CREDIT_CARD'] });
     await untilStatus(id, 'WAITING_PAYMENT');
     expect((await gateway.post(`/v1/sandbox/payments/${id}/processing`, {}, shop)).status).to.equal(200);
@@ -250,7 +250,7 @@ describe('cancelling a payment', () => {
     expect((await read(id))['status']).to.equal('CANCELLED');
   });
 
-  it('against a payer who pays at the same time: one wins, the other gets an error, and the money is right', async () => {
+  it('leaves the right outcome when the payer pays at the same time: one wins, the other fails', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await shop.charge({ amount: 100 });
       const [answer, paid] = await Promise.all([cancel(rawIdOf(id)), pay(id)]);

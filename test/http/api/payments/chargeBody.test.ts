@@ -1,4 +1,4 @@
-// What a body may be at all: size, encoding, media type, JSON, depth; and whatever else arrives (rules E1, E7).
+// Requirements on any body: size, encoding, media type, JSON, depth; and arbitrary bodies (rules E1, E7).
 
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -21,7 +21,7 @@ const padded = (bytes: number): string =>
 describe('charge body', () => {
   let gateway: TestGateway;
   before(async () => {
-    // Nothing falls due, and is written, while a test looks at what was written.
+    // With the clock stopped, nothing comes due and is written while a test compares what was written.
     const clock = new StoppableClock();
     clock.stop();
     gateway = await openReady({ clock });
@@ -43,7 +43,7 @@ describe('charge body', () => {
     expect(reply.status, reply.text).to.equal(201);
     return reply.body;
   };
-  /** Refused, nothing written, key still free. */
+  /** Expects a rejection that writes nothing and leaves the idempotency key free. */
   const refuses = async (raw: string | Buffer, status: number, code: ErrorCode, headers?: Record<string, string>) => {
     const { key, head, reply } = await send(raw, headers);
     const details = expectError(reply, status, code);
@@ -53,7 +53,7 @@ describe('charge body', () => {
     return details;
   };
 
-  describe('is not JSON', () => {
+  describe('is rejected as invalid JSON', () => {
     for (const text of [
       'hello',
       '{',
@@ -76,22 +76,23 @@ describe('charge body', () => {
       '{"amount":1e}',
     ])
       it(JSON.stringify(text), () => refuses(text, 400, 'invalid_json'));
-    it('bytes that are no UTF-8 outside a string', () => refuses(Buffer.from([0xff, 0xfe, 0x7b]), 400, 'invalid_json'));
+    it('bytes outside a string that are not UTF-8', () =>
+      refuses(Buffer.from([0xff, 0xfe, 0x7b]), 400, 'invalid_json'));
   });
 
-  describe('is not an object', () => {
+  describe('is rejected if it is not an object', () => {
     for (const text of ['null', '[]', `[${VALID}]`, '"pix"', '5', 'true', '-0', '1e400', '[[[[]]]]'])
       it(text, async () => expect(paramsOf(await refuses(text, 400, 'invalid_request'))).to.deep.equal(['']));
     it('a string with NUL', () => refuses('"\\u0000"', 400, 'invalid_request'));
   });
 
-  describe('is empty', () => {
+  describe('if empty', () => {
     const missing = ['amount', 'payment_method'];
-    it('lacks what is required', async () => {
+    it('lacks the required fields', async () => {
       expect(paramsOf(await refuses('', 400, 'invalid_request'))).to.deep.equal(missing);
       expect(paramsOf(await refuses('{}', 400, 'invalid_request'))).to.deep.equal(missing);
     });
-    it('also without a content type, and chunked', async () => {
+    it('lacks them too without a content type, and chunked', async () => {
       for (const headers of [{}, { 'content-type': JSON_TYPE, 'transfer-encoding': 'chunked' }] as Record<
         string,
         string
@@ -103,14 +104,14 @@ describe('charge body', () => {
   });
 
   describe('size', () => {
-    it('64 KiB exactly is taken', async () => {
+    it('is accepted at exactly 64 KiB', async () => {
       expect(Buffer.byteLength(padded(BODY_BYTES_MAX))).to.equal(65_536);
       await takes(padded(65_536));
     });
-    it('one byte more is 413', () => refuses(padded(65_537), 413, 'payload_too_large'));
-    it('bytes count, not characters', () => refuses(padded(65_536).replace('yy', 'éé'), 413, 'payload_too_large'));
-    it('10 MB are 413', () => refuses(Buffer.alloc(10_000_000, 'x'), 413, 'payload_too_large'));
-    it('chunked: the same bounds', async () => {
+    it('gets 413 at one byte more', () => refuses(padded(65_537), 413, 'payload_too_large'));
+    it('counts bytes, not characters', () => refuses(padded(65_536).replace('yy', 'éé'), 413, 'payload_too_large'));
+    it('gets 413 at 10 MB', () => refuses(Buffer.alloc(10_000_000, 'x'), 413, 'payload_too_large'));
+    it('has the same limits for chunked bodies', async () => {
       const chunked = (text: string) =>
         rawCall(gateway, {
           headers: { 'content-type': JSON_TYPE, 'transfer-encoding': 'chunked', 'idempotency-key': newKey() },
@@ -120,13 +121,13 @@ describe('charge body', () => {
       expect((await chunked(padded(65_536))).status).to.equal(201);
       expectError(await chunked(padded(65_537)), 413, 'payload_too_large');
     });
-    it('an announced size is refused without waiting for it', async () => {
+    it('gets 413 by its Content-Length, without waiting for the body', async () => {
       const { testKey } = gateway.tenant;
       const head = `POST /v1/charges HTTP/1.1\r\nHost: x\r\napikey: ${testKey}\r\nContent-Type: application/json\r\nContent-Length: 70000\r\n\r\n{`;
       const answer = await rawSocket(portOf(gateway), head, (text) => text.includes('payload_too_large'));
       expect(answer).to.match(/^HTTP\/1\.1 413 /);
     });
-    it('an upload in chunks that never ends is refused as soon as it is too large', async () => {
+    it('gets 413 for an endless chunked upload as soon as it is too large', async () => {
       const { testKey } = gateway.tenant;
       const headers = `Host: x\r\napikey: ${testKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
       const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
@@ -147,8 +148,8 @@ describe('charge body', () => {
       'application/json-patch+json',
       'nonsense',
     ])
-      it(`${type} is 415`, () => refuses(VALID, 415, 'unsupported_media_type', { 'content-type': type }));
-    it('none is 415', async () => {
+      it(`${type} gets 415`, () => refuses(VALID, 415, 'unsupported_media_type', { 'content-type': type }));
+    it('gets 415 if missing', async () => {
       const reply = await rawCall(gateway, { headers: { 'content-length': String(VALID.length) }, chunks: [VALID] });
       expectError(reply, 415, 'unsupported_media_type');
     });
@@ -160,14 +161,14 @@ describe('charge body', () => {
       'application/json ; Charset=utf-8 ; version=1',
       'application/json; version=1',
     ])
-      it(`${type} is taken`, () => takes(VALID, { 'content-type': type }));
+      it(`${type} is accepted`, () => takes(VALID, { 'content-type': type }));
   });
 
   describe('charset', () => {
     for (const charset of ['utf-16', 'utf-16le', 'utf-16be', 'utf-32', 'utf-7', 'iso-8859-1', 'us-ascii', 'nonsense'])
-      it(`${charset} is 415`, () =>
+      it(`${charset} gets 415`, () =>
         refuses(VALID, 415, 'unsupported_media_type', { 'content-type': `${JSON_TYPE}; charset=${charset}` }));
-    it('utf-16 carries no NUL past the check', () =>
+    it('utf-16 gets 415, so no NUL bypasses the check', () =>
       refuses(
         Buffer.from('{"amount":5,"payment_method":"pix","description":"\\u0000"}', 'utf16le'),
         415,
@@ -176,7 +177,7 @@ describe('charge body', () => {
           'content-type': `${JSON_TYPE}; charset=utf-16le`,
         },
       ));
-    it('a byte order mark is passed over', () => takes(`\ufeff${VALID}`));
+    it('utf-8 may begin with a byte order mark', () => takes(`\ufeff${VALID}`));
     const unreadable = {
       'a byte of Latin-1': [0xe7],
       'a character cut short': [0xc3],
@@ -185,7 +186,7 @@ describe('charge body', () => {
       'beyond the last character': [0xf4, 0x90, 0x80, 0x80],
     };
     for (const [what, bytes] of Object.entries(unreadable))
-      it(`${what} within a string`, () => {
+      it(`rejects ${what} within a string`, () => {
         const [before, after] = ['{"amount":1,"payment_method":"pix","description":"', '"}'].map((s) => Buffer.from(s));
         return refuses(Buffer.concat([before as Buffer, Buffer.from(bytes), after as Buffer]), 400, 'invalid_json');
       });
@@ -194,16 +195,16 @@ describe('charge body', () => {
   describe('content encoding', () => {
     const encoded = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [encoding, compress] of Object.entries(encoded)) {
-      it(`${encoding} is taken`, async () => {
+      it(`${encoding} is accepted`, async () => {
         await takes(compress(VALID), { 'content-type': JSON_TYPE, 'content-encoding': encoding });
         await takes(compress(padded(65_536)), { 'content-type': JSON_TYPE, 'content-encoding': encoding });
       });
-      it(`${encoding}: what is large when unpacked is 413`, () =>
+      it(`${encoding} gets 413 if the decompressed body is too large`, () =>
         refuses(compress(padded(65_537)), 413, 'payload_too_large', {
           'content-type': JSON_TYPE,
           'content-encoding': encoding,
         }));
-      it(`${encoding}: NUL is seen inside`, async () => {
+      it(`${encoding} does not hide a NUL`, async () => {
         const { reply } = await send(compress('{"amount":5,"payment_method":"pix","description":"\\u0000"}'), {
           'content-type': JSON_TYPE,
           'content-encoding': encoding,
@@ -211,37 +212,38 @@ describe('charge body', () => {
         expectError(reply, 400, 'invalid_description', 'description');
       });
     }
-    it('what is not gzip is 400', () =>
+    it('gzip gets 400 if the body is not gzip', () =>
       refuses(VALID, 400, 'invalid_request', { 'content-type': JSON_TYPE, 'content-encoding': 'gzip' }));
     for (const encoding of ['compress', 'nonsense', 'gzip, gzip'])
-      it(`${encoding} is 415`, () =>
+      it(`${encoding} gets 415`, () =>
         refuses(VALID, 415, 'unsupported_media_type', { 'content-type': JSON_TYPE, 'content-encoding': encoding }));
   });
 
   describe('depth', () => {
     const deep = (levels: number, inner = ''): string => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`;
-    it('30,000 levels at the top', () => refuses(deep(30_000), 400, 'invalid_request'));
-    it('30,000 levels in an unknown field are ignored', () => takes(`${VALID.slice(0, -1)},"x":${deep(30_000)}}`));
-    it('30,000 levels in metadata', async () => {
+    it('is limited at the top: 30,000 levels get 400', () => refuses(deep(30_000), 400, 'invalid_request'));
+    it('is unlimited in unknown fields: 30,000 levels are ignored', () =>
+      takes(`${VALID.slice(0, -1)},"x":${deep(30_000)}}`));
+    it('is limited in metadata: 30,000 levels get 400', async () => {
       const { reply } = await send(`${VALID.slice(0, -1)},"metadata":{"x":${deep(30_000)}}}`);
       expectError(reply, 400, 'invalid_metadata', 'metadata');
     });
-    it('30,000 levels in metadata with a NUL at the bottom', async () => {
+    it('is limited in metadata with a NUL at the bottom: 30,000 levels get 400', async () => {
       const { reply } = await send(`${VALID.slice(0, -1)},"metadata":{"x":${deep(30_000, '"\\u0000"')}}}`);
       expectError(reply, 400, 'invalid_metadata', `metadata.x${'.0'.repeat(30_000)}`.slice(0, 127).concat('…'));
     });
-    it('10,000 objects in each other', async () => {
+    it('is limited in nested objects: 10,000 levels get 400', async () => {
       const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
       const { reply } = await send(`${VALID.slice(0, -1)},"metadata":${objects}}`);
       expectError(reply, 400, 'invalid_metadata', 'metadata');
     });
   });
 
-  describe('oddities', () => {
-    it('a key given twice is refused (duplicateKeys.test.ts)', async () => {
+  describe('in special cases', () => {
+    it('is rejected if a key occurs twice (duplicateKeys.test.ts)', async () => {
       await refuses('{"amount":1,"amount":2,"payment_method":"pix"}', 400, 'invalid_json');
     });
-    it('a body cut off writes nothing', async () => {
+    it('writes nothing if it is cut off', async () => {
       const head = await gateway.storage.store.head();
       const { testKey } = gateway.tenant;
       const bytes = `POST /v1/charges HTTP/1.1\r\nHost: x\r\napikey: ${testKey}\r\nIdempotency-Key: ${newKey()}\r\nContent-Type: application/json\r\nContent-Length: ${VALID.length}\r\n\r\n`;
@@ -257,7 +259,7 @@ describe('charge body', () => {
       const head2 = await gateway.storage.store.head();
       expect(Number(head2) - Number(head)).to.equal(2); // the charge after it: created and issued
     });
-    it('a body on a GET is not read', async () => {
+    it('is not read on a GET', async () => {
       const reply = await rawCall(gateway, {
         method: 'GET',
         path: '/v1/wallets',
@@ -266,7 +268,7 @@ describe('charge body', () => {
       });
       expect(reply.status).to.equal(200);
     });
-    it('the body of a route that takes none is ignored', async () => {
+    it('is ignored by a route that takes none', async () => {
       for (const reply of [
         await gateway.call('POST', '/v1/sandbox/deliveries/flush'),
         await gateway.post('/v1/sandbox/deliveries/flush', [1]),
@@ -275,7 +277,7 @@ describe('charge body', () => {
     });
   });
 
-  describe('whatever it is', () => {
+  describe('with arbitrary content', () => {
     const isCharge = compileResponse(answerSchemaOf(createChargeRoute, 201)!);
     const known = [
       'amount',
@@ -323,12 +325,12 @@ describe('charge body', () => {
       if (error.param !== undefined) expect([...known, '']).to.include.oneOf([error.param.split('.')[0] as string, '']);
     };
 
-    it('any JSON is a 400', () =>
+    it('gets 201 or a documented 400 for any JSON', () =>
       fc.assert(
         fc.asyncProperty(anything, async (body) => expectAnswer((await send(JSON.stringify(body))).reply)),
         { numRuns: 150 },
       ));
-    it('what is nearly a charge is a 201 or a 400 that is documented, and reads back as it was made', () =>
+    it('that resembles a charge gets 201 and reads back the same, or a documented 400', () =>
       fc.assert(
         fc.asyncProperty(near, async (body) => {
           const { reply } = await send(JSON.stringify(body));
@@ -338,7 +340,7 @@ describe('charge body', () => {
         }),
         { numRuns: 200 },
       ));
-    it('any bytes are a 4xx', () =>
+    it('of random bytes gets 400', () =>
       fc.assert(
         fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
           const { reply } = await send(Buffer.from(bytes));

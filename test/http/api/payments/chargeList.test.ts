@@ -27,7 +27,7 @@ describe('the list of charges', () => {
   let stranger: Merchant;
   let all: readonly Charge[];
 
-  // Two expired, two paid, four pending: four by one customer, with and without a mask, one by a company.
+  // Creates two expired, two paid and four pending charges. Four are by one customer, with and without a mask; one is by a company.
   before(async () => {
     gateway = await openReady();
     merchant = await Merchant.open(gateway);
@@ -54,7 +54,7 @@ describe('the list of charges', () => {
   };
   const idsOf = (charges: readonly Charge[]): string[] => charges.map(({ id }) => id);
 
-  it('is newest first, then by id, each as its own route shows it', async () => {
+  it('is sorted newest first, then by ID, with each charge as GET returns it', async () => {
     const whole = await page();
     expect({ ...whole, data: whole.data.length }).to.deep.equal({
       object: 'list',
@@ -67,10 +67,11 @@ describe('the list of charges', () => {
       expect((await merchant.get(`/v1/charges/${charge.id}`)).body).to.deep.equal(charge);
   });
 
-  it('asked twice is the same', async () => expect(await page('?limit=3')).to.deep.equal(await page('?limit=3')));
+  it('is the same when requested again', async () =>
+    expect(await page('?limit=3')).to.deep.equal(await page('?limit=3')));
 
   for (const limit of [1, 3, 4, 7, 8, 100])
-    it(`by cursor in pages of ${limit} gives each once`, async () => {
+    it(`contains each charge once in pages of ${limit}`, async () => {
       const seen: Charge[] = [];
       let query = `?limit=${limit}`;
       for (;;) {
@@ -85,7 +86,7 @@ describe('the list of charges', () => {
       expect(idsOf(seen)).to.deep.equal(idsOf(all));
     });
 
-  it('after its last one is empty', async () =>
+  it('is empty after its last charge', async () =>
     expect(await page(`?starting_after=${all.at(-1)?.id}`)).to.deep.equal({
       object: 'list',
       data: [],
@@ -93,7 +94,7 @@ describe('the list of charges', () => {
       next_cursor: null,
     }));
 
-  it('is not moved by charges that come meanwhile', async () => {
+  it('is paged without shifts when charges are added meanwhile', async () => {
     const other = await Merchant.open(gateway);
     for (let n = 0; n < 3; n++) await other.charge();
     const first = (await ask('?limit=2', other)).body;
@@ -113,7 +114,7 @@ describe('the list of charges', () => {
     refunded: 0,
     disputed: 0,
   }))
-    it(`of status ${status} has ${count}`, async () => {
+    it(`has ${count} with status ${status}`, async () => {
       const expected = all.filter((charge) => charge.status === status);
       expect(expected.length).to.equal(count);
       expect((await page(`?status=${status}`)).data).to.deep.equal(expected);
@@ -129,7 +130,7 @@ describe('the list of charges', () => {
     ['5299822472', 0],
     ["1' OR '1'='1", 0],
   ] as const)
-    it(`of customer ${document} has ${count}, masks aside`, async () => {
+    it(`has ${count} of customer ${document}, ignoring masks`, async () => {
       const bare = document.replaceAll(/[^0-9a-z]/gi, '').toUpperCase();
       const { data } = await page(`?customer_id=${encodeURIComponent(document)}`);
       const expected = all.filter(
@@ -138,7 +139,7 @@ describe('the list of charges', () => {
       expect([expected.length, data]).to.deep.equal([count, expected]);
     });
 
-  it('takes status, customer, dates, cursor and limit together', async () => {
+  it('combines status, customer, dates, cursor and limit', async () => {
     const expected = all.filter(
       ({ status, customer }) => status === 'pending' && (customer as { document: string | null }).document !== null,
     );
@@ -151,7 +152,7 @@ describe('the list of charges', () => {
     expect([first.has_more, second.has_more]).to.deep.equal([true, false]);
   });
 
-  it('between two instants includes both', async () => {
+  it('includes both bounds of a time range', async () => {
     const [from, to] = [all.at(-2) as Charge, all[1] as Charge];
     const { data } = await page(`?created_after=${from.created_at}&created_before=${to.created_at}`);
     expect(data).to.deep.equal(
@@ -162,7 +163,7 @@ describe('the list of charges', () => {
     });
   });
 
-  it('reads dates as clients write them', async () => {
+  it('accepts the usual date formats', async () => {
     const newest = all[0]?.created_at as string;
     const millis = Date.parse(newest);
     const local = (offset: string, hours: number) =>
@@ -178,7 +179,7 @@ describe('the list of charges', () => {
     ];
     const expected = all.filter(({ created_at }) => created_at >= newest);
     for (const text of same) expect((await page(`?created_after=${text}`)).data, text).to.deep.equal(expected);
-    // Later by a microsecond, or whole seconds: not the same instant any more.
+    // Later by a microsecond, so no longer the same instant.
     expect((await page(`?created_after=${newest.slice(0, -1)}001Z`)).data).to.deep.equal([]);
     expect((await page(`?created_before=${newest.slice(0, -1)}999Z`)).data).to.deep.equal(all);
     const day = newest.slice(0, 10);
@@ -234,10 +235,9 @@ describe('the list of charges', () => {
     ),
   ] as const)
     for (const value of values)
-      it(`${param}=${value} is refused`, async () =>
-        void expectError(await ask(`?${param}=${value}`), 400, code, param));
+      it(`rejects ${param}=${value}`, async () => void expectError(await ask(`?${param}=${value}`), 400, code, param));
 
-  it('a parameter given twice is refused', async () =>
+  it('rejects a repeated parameter', async () =>
     void expectError(await ask('?status=paid&status=pending'), 400, 'invalid_filter', 'status'));
 
   it('reports several invalid parameters at once', async () => {
@@ -245,12 +245,12 @@ describe('the list of charges', () => {
     expect(paramsOf(details)).to.deep.equal(['limit', 'status', 'page']);
   });
 
-  it('another account’s charge is no cursor, and nothing of it is seen', async () => {
+  it('accepts no cursor of another account, and shows none of its charges', async () => {
     expectError(await ask(`?starting_after=${all[0]?.id}`, stranger), 400, 'invalid_cursor', 'starting_after');
     expect((await ask('', stranger)).body.data).to.deep.equal([]);
   });
 
-  it('shows a charge as soon as its creation has answered', async () => {
+  it('contains a charge as soon as its creation has been answered', async () => {
     const other = await Merchant.open(gateway);
     for (let n = 1; n <= 5; n++) {
       const { id } = await other.charge();

@@ -1,4 +1,4 @@
-// What POST /v1/charges keeps of the merchant's metadata, and its bounds (rule I11).
+// What POST /v1/charges stores of the merchant’s metadata, and its limits (rule I11).
 import { expect } from 'chai';
 import { type Body, chargeSender, VALID } from '../../../world/chargeSender.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
@@ -18,7 +18,7 @@ describe('metadata of a charge', () => {
   const keys = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i]));
   const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
 
-  it('comes back as it was sent', async () => {
+  it('is returned as sent', async () => {
     const metadata = {
       order: '1',
       list: [1, 2.5, null, { a: [] }],
@@ -30,8 +30,8 @@ describe('metadata of a charge', () => {
     };
     expect(await metadataOf(metadata)).to.deep.equal(metadata);
   });
-  it('is {} when none was sent', async () => expect(await metadataOf(undefined)).to.deep.equal({}));
-  it('loses reserved keys and those that begin with _, at the top only', async () => {
+  it('is {} by default', async () => expect(await metadataOf(undefined)).to.deep.equal({}));
+  it('loses reserved keys and keys that begin with _, at the top level only', async () => {
     const reserved = { med: 1, failure: 2, settlement: 3, provider: 4, fees: 5, _x: 6, _: 7, __y: 8 };
     expect(await metadataOf({ ...reserved, Med: 1, x_: 2, kept: reserved })).to.deep.equal({
       Med: 1,
@@ -45,7 +45,7 @@ describe('metadata of a charge', () => {
     expect(reply.body['amount']).to.equal(5);
     expect(reply.text).to.include('"metadata":{"a":[{"b":{}}]}');
   });
-  it('keeps its own description, unless the body has one', async () => {
+  it('keeps its own description unless the body has one', async () => {
     expect(await metadataOf({ description: 'own', a: 1 })).to.deep.equal({ description: 'own', a: 1 });
     expect(await metadataOf({ description: 'own', a: 1 }, { description: 'body' })).to.deep.equal({
       description: 'body',
@@ -54,12 +54,12 @@ describe('metadata of a charge', () => {
     expect(await metadataOf({ a: 1 }, { description: '' })).to.deep.equal({ a: 1, description: '' });
     expect(await metadataOf(undefined, { description: 'alone' })).to.deep.equal({ description: 'alone' });
   });
-  it('has at most 50 keys, not counting what is stripped and the description', async () => {
+  it('has at most 50 keys, without stripped keys and the description', async () => {
     const most = { ...keys(50), med: 1, _y: 2, description: 'd' };
     expect(await metadataOf(most)).to.deep.equal({ ...keys(50), description: 'd' });
     await refuses({ ...VALID, metadata: keys(51) }, 'invalid_metadata', 'metadata');
   });
-  it('has at most 8192 bytes as JSON, in UTF-8, without the description', async () => {
+  it('has at most 8192 bytes as UTF-8 JSON, without the description', async () => {
     const sized = (bytes: number) => ({ a: `${'x'.repeat(bytes - '{"a":""}'.length - 2)}é` });
     expect(Buffer.byteLength(JSON.stringify(sized(8192)))).to.equal(8192);
     expect(await metadataOf(sized(8192), { description: 'y'.repeat(500) })).to.deep.equal({
@@ -72,7 +72,7 @@ describe('metadata of a charge', () => {
     expect(await metadataOf(nested(20))).to.deep.equal(nested(20));
     await refuses({ ...VALID, metadata: nested(21) }, 'invalid_metadata', 'metadata');
   });
-  it('holds no number that JSON can’t write', () =>
+  it('must not contain numbers that JSON can’t represent', () =>
     refuses('{"amount":5,"payment_method":"pix","metadata":{"a":[1e400]}}', 'invalid_metadata', 'metadata'));
   const withNumber = (text: string) => `{"amount":5,"payment_method":"pix","metadata":${text}}`;
   for (const text of [
@@ -86,9 +86,9 @@ describe('metadata of a charge', () => {
     '{"a":[[{"b":18446744073709551615}]]}',
     '{"_own":{"a":9007199254740993}}',
   ])
-    it(`holds no integer beyond ±(2^53 − 1), which would come back as another: ${text}`, () =>
+    it(`must not contain integers beyond ±(2^53 − 1), which would lose precision: ${text}`, () =>
       refuses(withNumber(text), 'invalid_metadata', 'metadata'));
-  it('holds every integer up to there, and fractions', async () => {
+  it('may contain every integer within that range, and fractions', async () => {
     const metadata = {
       a: Number.MAX_SAFE_INTEGER,
       b: [{ c: Number.MIN_SAFE_INTEGER }],
@@ -104,14 +104,14 @@ describe('metadata of a charge', () => {
       '9007199254740993': 1,
     });
   });
-  it('has a description of at most 500 characters, as the body has', async () => {
+  it('has a description of at most 500 characters, like the body', async () => {
     for (const description of ['', 'x'.repeat(500), '💠'.repeat(500)])
       expect(await metadataOf({ description, a: 1 })).to.deep.equal({ description, a: 1 });
     for (const description of ['x'.repeat(501), '💠'.repeat(501), 'x'.repeat(60_000), 5, null, true, ['x'], { a: 'x' }])
       await refuses({ ...VALID, metadata: { description } }, 'invalid_metadata', 'metadata.description');
     await refuses({ ...VALID, metadata: { ...keys(51), description: 5 } }, 'invalid_metadata', 'metadata.description');
   });
-  it('may have any description where the body’s own replaces it', async () => {
+  it('may contain any description that the body’s own replaces', async () => {
     for (const description of ['x'.repeat(501), 5, null, ['x']])
       expect(await metadataOf({ description }, { description: 'body' })).to.deep.equal({ description: 'body' });
   });

@@ -1,4 +1,4 @@
-// Strings that databases refuse get a 400 with their param; every other string comes back (rule I14).
+// Strings that a database can’t store get a 400 with their param; all other strings are returned unchanged (rule I14).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { chargeSender, VALID } from '../../../world/chargeSender.ts';
@@ -14,7 +14,7 @@ describe('strings of a charge', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
   const { refuses, takes } = chargeSender(() => gateway);
 
-  describe('NUL and unpaired surrogates (I14)', () => {
+  describe('with NUL or unpaired surrogates (I14)', () => {
     const bad = {
       NUL: '\\u0000',
       'high surrogate': '\\ud83d',
@@ -35,8 +35,9 @@ describe('strings of a charge', () => {
     ];
     for (const [what, text] of Object.entries(bad))
       for (const [place, inside, code, param] of places)
-        it(`${what} in ${place}`, () => refuses(`{"amount":5,"payment_method":"pix",${inside(text)}}`, code, param));
-    it('in a key, told without it', async () => {
+        it(`are rejected: ${what} in ${place}`, () =>
+          refuses(`{"amount":5,"payment_method":"pix",${inside(text)}}`, code, param));
+    it('are rejected in a key; the param omits or replaces the character', async () => {
       await refuses(
         '{"amount":5,"payment_method":"pix","metadata":{"a\\u0000b":1}}',
         'invalid_metadata',
@@ -49,20 +50,20 @@ describe('strings of a charge', () => {
       );
       await refuses('{"amount":5,"payment_method":"pix","bad\\u0000":1}', 'invalid_request', 'bad');
     });
-    it('reports several at once', () =>
+    it('are reported together', () =>
       refuses(
         '{"amount":5,"payment_method":"pix","description":"\\u0000","metadata":{"a":"\\ud800"}}',
         'invalid_request',
         undefined,
         ['metadata.a', 'description'],
       ));
-    it('pairs, escaped backslashes and other controls are welcome', async () => {
+    it('may contain pairs, escaped backslashes and other control characters', async () => {
       const { body } = await takes(
         '{"amount":5,"payment_method":"pix","description":"\\ud83d\\ude00","metadata":{"a":"\\\\u0000","b":"\\u0001\\u001f\\u007f\\ufffe\\uffff"}}',
       );
       expect(body['metadata']).to.deep.equal({ a: '\\u0000', b: '\u0001\u001f\u007f\ufffe\uffff', description: '😀' });
     });
-    it('a charge with such text can be read back', async () => {
+    it('are returned unchanged when the charge is read', async () => {
       const text = '\u0001 "quoted" \\ \u2028 😀 </script>';
       const { body } = await takes({ ...VALID, description: text, customer: { name: text } });
       expect((await gateway.get(`/v1/charges/${body['id']}`)).body).to.deep.equal(body);

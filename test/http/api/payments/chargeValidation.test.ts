@@ -1,5 +1,5 @@
-// What POST /v1/charges takes and refuses, field by field (contract.md Create charge body; rules E2, E3, I5, I11, I12, I14).
-// Bodies that are no charge at all are in chargeBody.test.ts, metadata in chargeMetadata.test.ts.
+// What POST /v1/charges accepts and rejects, field by field (contract.md Create charge body; rules E2, E3, I5, I11, I12, I14).
+// chargeBody.test.ts covers malformed bodies, chargeMetadata.test.ts covers metadata.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { type Body, chargeSender, ROUTES, VALID } from '../../../world/chargeSender.ts';
@@ -16,7 +16,7 @@ const NAME = { name: 'Ana Souza' };
 describe('charge validation', () => {
   let gateway: TestGateway;
   before(async () => {
-    // Nothing falls due, and is written, while a test looks at what was written.
+    // With the clock stopped, nothing comes due and is written while a test compares what was written.
     const clock = new StoppableClock();
     clock.stop();
     gateway = await openReady({ clock });
@@ -52,25 +52,25 @@ describe('charge validation', () => {
     return { ...VALID, [field]: inner === undefined ? value : { [inner]: value } };
   };
 
-  describe('a field of a wrong type', () => {
+  describe('rejects a wrong type', () => {
     for (const [path, { type, code }] of Object.entries(FIELDS))
       for (const [name, value] of Object.entries(SAMPLES))
         if (name !== type) it(`${path}: ${name}`, () => refuses(withField(path, value), code, path));
 
     for (const [name, value] of Object.entries(SAMPLES))
-      it(`payment_method: ${name} is refused, and the shortcut route fills it in`, async () => {
+      it(`payment_method: ${name} is rejected, but set by the shortcut route`, async () => {
         expectError(await send({ ...VALID, payment_method: value }), 400, 'invalid_payment_method', 'payment_method');
         expect((await takes({ ...VALID, payment_method: value }, ROUTES[1])).body['payment_method']).to.equal('pix');
       });
     for (const method of ['PIX', 'Pix', 'card', ' pix', 'pix ', ''])
-      it(`payment_method: ${JSON.stringify(method)} is not pix`, async () =>
+      it(`payment_method: ${JSON.stringify(method)} is rejected`, async () =>
         void expectError(
           await send({ ...VALID, payment_method: method }),
           400,
           'invalid_payment_method',
           'payment_method',
         ));
-    it('payment_method left out is required, and the shortcut route fills it in', async () => {
+    it('payment_method: missing is rejected, but set by the shortcut route', async () => {
       expectError(await send({ amount: 5 }), 400, 'invalid_payment_method', 'payment_method');
       expect((await takes({ amount: 5 }, ROUTES[1])).body['payment_method']).to.equal('pix');
     });
@@ -100,7 +100,7 @@ describe('charge validation', () => {
       '99999999999.5',
       '9007199254740993',
     ])
-      it(`${text} is refused`, () => refuses(`{"payment_method":"pix","amount":${text}}`, 'invalid_amount', 'amount'));
+      it(`rejects ${text}`, () => refuses(`{"payment_method":"pix","amount":${text}}`, 'invalid_amount', 'amount'));
     for (const [text, amount] of [
       ['1', 1],
       ['99999999999', 99_999_999_999],
@@ -108,16 +108,15 @@ describe('charge validation', () => {
       ['100.0', 100],
       ['0.1e1', 1],
     ] as const)
-      it(`${text} is ${amount}`, async () =>
+      it(`reads ${text} as ${amount}`, async () =>
         expect((await takes(`{"payment_method":"pix","amount":${text}}`)).body['amount']).to.equal(amount));
     it('is required', () => refuses({ payment_method: 'pix' }, 'invalid_amount', 'amount'));
   });
 
   describe('currency', () => {
     for (const currency of ['brl', 'EUR', '', 'BRL ', 'BRLBRL'])
-      it(`${JSON.stringify(currency)} is refused`, () =>
-        refuses({ ...VALID, currency }, 'invalid_currency', 'currency'));
-    it('BRL is taken, and the default', async () => {
+      it(`rejects ${JSON.stringify(currency)}`, () => refuses({ ...VALID, currency }, 'invalid_currency', 'currency'));
+    it('is BRL, also by default', async () => {
       expect((await takes({ ...VALID, currency: 'BRL' })).body['currency']).to.equal('BRL');
       expect((await takes(VALID)).body['currency']).to.equal('BRL');
     });
@@ -128,7 +127,7 @@ describe('charge validation', () => {
       (Date.parse((body['pix'] as { expires_at: string }).expires_at) - Date.parse(body['created_at'] as string)) /
       1000;
     for (const value of [59, 0, -1, 60.5, '3600', 2 ** 53])
-      it(`${JSON.stringify(value)} is refused`, () =>
+      it(`rejects ${JSON.stringify(value)}`, () =>
         refuses({ ...VALID, expires_in: value }, 'invalid_expires_in', 'expires_in'));
     for (const [sent, seconds] of [
       [60, 60],
@@ -138,7 +137,7 @@ describe('charge validation', () => {
       [Number.MAX_SAFE_INTEGER, 86_400],
       [undefined, 3600],
     ] as const)
-      it(`${sent} lasts ${seconds} s`, async () =>
+      it(`of ${sent} means ${seconds} s`, async () =>
         expect(lifetimeOf(await takes({ ...VALID, expires_in: sent }))).to.equal(seconds));
   });
 
@@ -154,17 +153,17 @@ describe('charge validation', () => {
           ? (body['metadata'] as Body)['description']
           : (body['customer'] as Body)[path.slice('customer.'.length)];
       for (const letter of ['a', 'ç', '💠'])
-        it(`${path}: ${most} times ${letter} come back, one more is refused`, async () => {
+        it(`${path}: at most ${most} times ${letter}`, async () => {
           expect(textOf(await takes(withField(path, letter.repeat(most))))).to.equal(letter.repeat(most));
           await refuses(withField(path, letter.repeat(most + 1)), FIELDS[path]!.code, path);
         });
     }
-    it('customer.document: 33 characters are refused, whatever they are', () =>
+    it('customer.document: at most 32 characters, including blanks', () =>
       refuses(withField('customer.document', `${' '.repeat(22)}${CPF}`), 'invalid_customer', 'customer.document'));
   });
 
   describe('customer', () => {
-    it('echoes what was sent, the rest is null', async () => {
+    it('is returned as sent, with null for missing fields', async () => {
       const empty = { name: null, document: null, email: null, phone: null };
       expect((await takes(VALID)).body['customer']).to.deep.equal(empty);
       expect((await takes({ ...VALID, customer: {} })).body['customer']).to.deep.equal(empty);
@@ -184,7 +183,7 @@ describe('charge validation', () => {
       '12.ABC.345/01DE-35',
       '12.abc.345/01de-35',
     ])
-      it(`document ${document} is echoed as sent`, async () =>
+      it(`returns document ${document} as sent`, async () =>
         expect(((await takes(withField('customer.document', document))).body['customer'] as Body)['document']).to.equal(
           document,
         ));
@@ -199,7 +198,7 @@ describe('charge validation', () => {
       'PT123456789',
       '１２３４５６７８９０９',
     ])
-      it(`document ${JSON.stringify(document)} is refused`, () =>
+      it(`rejects document ${JSON.stringify(document)}`, () =>
         refuses(withField('customer.document', document), 'invalid_customer', 'customer.document'));
   });
 
@@ -210,9 +209,9 @@ describe('charge validation', () => {
       customer,
     });
     for (const taxId of [CPF, CNPJ, ALPHANUMERIC_CNPJ])
-      it(`${taxId} is echoed`, async () =>
+      it(`returns ${taxId}`, async () =>
         expect((await takes(lock(taxId))).body['expected_payer_tax_id']).to.equal(taxId));
-    it('is left out when none was sent', async () =>
+    it('is omitted if none was sent', async () =>
       expect((await takes(VALID)).body).to.not.have.property('expected_payer_tax_id'));
     for (const bad of [
       MASKED_CPF,
@@ -225,9 +224,8 @@ describe('charge validation', () => {
       '',
       'x'.repeat(33),
     ])
-      it(`${JSON.stringify(bad)} is refused`, () =>
-        refuses(lock(bad), 'invalid_payer_tax_id', 'expected_payer_tax_id'));
-    it('equals the document, however that is masked', async () => {
+      it(`rejects ${JSON.stringify(bad)}`, () => refuses(lock(bad), 'invalid_payer_tax_id', 'expected_payer_tax_id'));
+    it('matches the document with or without a mask', async () => {
       for (const [taxId, document] of [
         [CPF, CPF],
         [CPF, MASKED_CPF],
@@ -238,7 +236,7 @@ describe('charge validation', () => {
           document,
         );
     });
-    it('differs from the document', () =>
+    it('must match the document', () =>
       refuses(lock(CPF, { ...NAME, document: CNPJ }), 'payer_tax_id_mismatch', 'expected_payer_tax_id'));
     it('needs a name', async () => {
       await refuses({ ...VALID, expected_payer_tax_id: CPF }, 'customer_name_required', 'customer.name');
@@ -247,20 +245,20 @@ describe('charge validation', () => {
     });
   });
 
-  describe('several problems', () => {
-    it('are all reported, as invalid_request without a param', () =>
+  describe('with several problems', () => {
+    it('reports all as invalid_request without a param', () =>
       refuses({ ...VALID, amount: 0, currency: 'EUR', expires_in: 1 }, 'invalid_request', undefined, [
         'amount',
         'currency',
         'expires_in',
       ]));
-    it('of rules beyond types too', () =>
+    it('reports violations of rules beyond types', () =>
       refuses({ ...VALID, expected_payer_tax_id: '1', customer: { document: '1' } }, 'invalid_request', undefined, [
         'customer.document',
         'expected_payer_tax_id',
         'customer.name',
       ]));
-    it('of types and of rules beyond them, together', async () => {
+    it('reports wrong types and violated rules together', async () => {
       const metadata = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i]));
       const customer = { name: 5, document: '1' };
       await refuses(
@@ -270,7 +268,7 @@ describe('charge validation', () => {
         ['amount', 'customer.name', 'customer.document', 'metadata', 'expected_payer_tax_id'],
       );
     });
-    it('what can’t be judged without a wrong field is not told', async () => {
+    it('skips rules that depend on an invalid field', async () => {
       const lock = { expected_payer_tax_id: '12345678909' };
       await refuses({ ...VALID, ...lock, customer: 5 }, 'invalid_customer', 'customer');
       await refuses(
@@ -284,8 +282,8 @@ describe('charge validation', () => {
         'customer.document',
       );
     });
-    it('of one field are reported once', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
-    it('an empty body lacks what is required', async () => {
+    it('reports one problem per field', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
+    it('reports all missing fields of an empty body', async () => {
       expect(paramsOf(expectError(await send({}), 400, 'invalid_request'))).to.deep.equal(['amount', 'payment_method']);
       expect(paramsOf(expectError(await send({}, ROUTES[1]), 400, 'invalid_amount', 'amount'))).to.deep.equal([
         'amount',
@@ -294,7 +292,7 @@ describe('charge validation', () => {
   });
 
   describe('unknown fields', () => {
-    it('are ignored, even those with names of every object', async () => {
+    it('are ignored, including names of Object properties', async () => {
       const more =
         '"customer_id":"c","amount_cents":"x","toString":1,"hasOwnProperty":{},"constructor":null,"__proto__":{"payment_method":"card"}';
       const { body } = await takes(`{"amount":5,"payment_method":"pix",${more}}`);

@@ -1,4 +1,4 @@
-// A charge whose provider is away or does not say (rules K7, X6), against the account's clock.
+// Creations whose provider is unavailable or does not answer (rules K7, X6), measured by the account’s clock.
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady } from '../../../world/http.ts';
@@ -6,10 +6,10 @@ import { type Body, Merchant } from '../../../world/merchant.ts';
 import { Receiver, typeOf } from '../../../world/receiver.ts';
 import { StoppableClock } from '../../../world/stoppableClock.ts';
 
-describe('a creation that was cut off', () => {
+describe('a creation without an answer from the provider', () => {
   let gateway: TestGateway;
   let shop: Merchant;
-  /** Only what is advanced passes. */
+  /** Time passes only when a test advances it. */
   const clock = new StoppableClock();
   before(async () => {
     gateway = await openReady({ clock });
@@ -23,7 +23,7 @@ describe('a creation that was cut off', () => {
 
   const secondsBetween = (from: unknown, to: unknown) =>
     (Date.parse(to as string) - Date.parse(from as string)) / 1_000;
-  /** A charge under one key, asked for as often as it is called. */
+  /** Returns a function that requests one charge, always with the same idempotency key. */
   const asking = (kind: string, more: Body = {}) => {
     const idempotencyKey = newKey();
     return () =>
@@ -36,7 +36,7 @@ describe('a creation that was cut off', () => {
     return charge as Body;
   };
 
-  it('at a provider that is away, repeated all along: 503 each time, and it fails a minute after the last repeat', async () => {
+  it('with an unavailable provider returns 503 to each repeat, and fails a minute after the last one', async () => {
     const ask = asking('unavailable');
     expectError(await ask(), 503, 'service_unavailable');
     for (let n = 0; n < 4; n++) {
@@ -55,7 +55,7 @@ describe('a creation that was cut off', () => {
     expect([replay.status, replay.body['status'], replay.body['id']]).to.deep.equal([201, 'failed', charge['id']]);
   });
 
-  it('at a provider that is away, repeated for ever: over within 10 minutes, and charge.created is never sent', async () => {
+  it('repeated for ever fails within 10 minutes and never sends charge.created', async () => {
     const receiver = await Receiver.open();
     await shop.register(receiver.url);
     const ask = asking('unavailable');
@@ -75,7 +75,7 @@ describe('a creation that was cut off', () => {
     await receiver.close();
   });
 
-  it('found by itself after a minute, it lives all of its time from then on, and so it does at the provider', async () => {
+  it('resumed after a minute gets its full lifetime from then on, also at the provider', async () => {
     expectError(await asking('timeout', { expires_in: 62 })(), 503, 'service_unavailable');
     await shop.advance(60);
     const { pix, created_at: createdAt, id } = (await only()) as { pix: Body } & Body;
@@ -90,7 +90,7 @@ describe('a creation that was cut off', () => {
     expect((await only())['status']).to.equal('paid');
   });
 
-  it('found by a repeat, it lives all of its time from then on', async () => {
+  it('resumed by a repeat gets its full lifetime from then on', async () => {
     const ask = asking('timeout', { expires_in: 60 });
     expectError(await ask(), 503, 'service_unavailable');
     await shop.advance(55);
@@ -101,7 +101,7 @@ describe('a creation that was cut off', () => {
     expect((await only())['status']).to.equal('pending');
   });
 
-  it('slow: the time of the answer is not taken off', async () => {
+  it('with a slow provider keeps its full lifetime', async () => {
     clock.start();
     const { body } = await asking('slow', { expires_in: 60 })();
     const lives = secondsBetween(body['created_at'], (body['pix'] as Body)['expires_at']);

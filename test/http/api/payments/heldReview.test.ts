@@ -1,4 +1,4 @@
-// Pix held for review, and what the operator makes of them (rules M5, O1).
+// Pix payments held for review, and the operators’ decisions (rules M5, O1).
 
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../../../application/payments/heldPayments.ts';
@@ -16,7 +16,7 @@ import { Receiver, typeOf } from '../../../world/receiver.ts';
 const LOCKED = { amount: 10_000, expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
 const HELD = ['ChargeCreated', 'ChargePixIssued', 'TransactionHeld'];
 
-describe('held for review', () => {
+describe('a payment held for review', () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let shop: Merchant & { readonly tenant: TestTenant };
@@ -64,7 +64,7 @@ describe('held for review', () => {
     const look = async () => ((await shop.statusOf(id)) === status ? true : null);
     expect(await pollUntil(gateway.gateway.projected, 20_000, look), `${status} within 20 s`).to.equal(true);
   };
-  /** Types of all that came, after all that was due. */
+  /** Returns the types of all messages received, after all pending deliveries. */
   const told = async () => {
     await shop.flush();
     const path = new URL(url).pathname;
@@ -81,7 +81,7 @@ describe('held for review', () => {
   const CREATED = ['charge.created', 'payment.created'];
   const PROCESSING = 'payment.status_changed';
 
-  it('waits in the queue, longest first, until it is decided', async () => {
+  it('stays in the queue, oldest first, until it is decided', async () => {
     const [one, two, three] = [await held(), await held(), await held()];
     const ids = async () => (await queue()).map(({ charge }) => `ch_${charge.terms.paymentId}`);
     expect(await ids()).to.deep.equal([one, two, three].map(({ id }) => id));
@@ -93,7 +93,7 @@ describe('held for review', () => {
     expect(await ids()).to.deep.equal([]);
   });
 
-  it('released: paid, credited less the fees, charge.paid and its twins sent', async () => {
+  it('is paid and credited less the fees when released, and sends charge.paid and the legacy events', async () => {
     const { id } = await held();
     expect(await balance()).to.deep.equal([0, 0]);
     expect(await decide('release', id)).to.deep.equal(['PAID', true]);
@@ -104,7 +104,7 @@ describe('held for review', () => {
       [...CREATED, PROCESSING, 'charge.paid', 'payment.completed', 'payment.status_changed'].toSorted(),
     );
   });
-  it('released twice: the second changes nothing', async () => {
+  it('released twice changes only once', async () => {
     const { id } = await held();
     await decide('release', id);
     const before = await events(id);
@@ -115,7 +115,7 @@ describe('held for review', () => {
     expect((await told()).filter((type) => type === 'charge.paid')).to.have.length(1);
   });
 
-  it('returned: refunded once the bank took it, never credited, payment.refunded sent, charge.paid not', async () => {
+  it('is refunded once the bank accepts the return; it is never credited and sends no charge.paid', async () => {
     const { id } = await held();
     expect(await decide('return', id)).to.deep.equal(['PROCESSING', true]);
     await until(id, 'refunded');
@@ -125,7 +125,7 @@ describe('held for review', () => {
       [...CREATED, PROCESSING, 'payment.refunded', 'payment.status_changed'].toSorted(),
     );
   });
-  it('returned twice: the second changes nothing', async () => {
+  it('returned twice changes only once', async () => {
     const { id } = await held();
     await decide('return', id);
     await until(id, 'refunded');
@@ -135,7 +135,7 @@ describe('held for review', () => {
     expect((await told()).filter((type) => type === 'payment.refunded')).to.have.length(1);
   });
 
-  it('the other verdict comes too late', async () => {
+  it('takes only the first verdict', async () => {
     const [released, returned] = [await held(), await held()];
     await decide('release', released.id);
     await decide('return', returned.id);
@@ -144,7 +144,7 @@ describe('held for review', () => {
     await until(returned.id, 'refunded');
     await refused('release', returned.id);
   });
-  it('what is not held or was never made is refused, and nothing is written', async () => {
+  it('must be held: other payments are rejected and unknown ones not found', async () => {
     const { id } = await shop.charge(LOCKED);
     for (const verdict of ['release', 'return'] as const) {
       await refused(verdict, id);
@@ -152,7 +152,7 @@ describe('held for review', () => {
     }
     expect(await events(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
-  it('does not expire, and can be released after its time; a cancelled one can’t', async () => {
+  it('does not expire and can be released later, unless it was canceled', async () => {
     const [late, gone] = [await held(), await held()];
     await shop.advance(2 * 86_400);
     expect(await shop.statusOf(late.id)).to.equal('processing');

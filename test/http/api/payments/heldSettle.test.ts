@@ -1,4 +1,4 @@
-// POST /ops/v1/held/{id}/settle (rule M10), with the sandbox bank that refuses returns (X6), and confirmations after a refusal.
+// POST /ops/v1/held/{id}/settle (rule M10), with a sandbox bank that refuses returns (X6), and confirmations after a failure.
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -53,7 +53,7 @@ describe('a return that the bank refuses for good', () => {
     const look = async () => ((await shop.statusOf(id)) === status ? true : null);
     expect(await pollUntil(gateway.gateway.projected, 20_000, look), `${status} within 20 s`).to.equal(true);
   };
-  /** What came about the payment, after all that was due. */
+  /** Returns the messages about the payment, after all pending deliveries. */
   const told = async (): Promise<readonly Hit[]> => {
     await shop.flush();
     return receiver.got.filter(({ path }) => path === new URL(url).pathname);
@@ -70,7 +70,7 @@ describe('a return that the bank refuses for good', () => {
   };
   const events = (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
 
-  it('is listed with its reason, goes out by Pix to the key, and ends refunded with payment.refunded', async () => {
+  it('is listed with its reason, paid out by Pix to the given key, and ends refunded with payment.refunded', async () => {
     const { id, pix } = await refusedReturn(gateway, shop);
     expect(await shop.statusOf(id)).to.equal('processing');
     const [one, ...more] = await waiting(id);
@@ -100,7 +100,7 @@ describe('a return that the bank refuses for good', () => {
       refundedTotal: 10_000,
     });
   });
-  it('is written off: refunded at once, to the platform’s account', async () => {
+  it('is refunded at once when written off, at the platform’s expense', async () => {
     const { id } = await refusedReturn(gateway, shop);
     const { body } = await settle(id, { writtenOff: true });
     expect(body).to.deep.equal({ paymentId: `tx_${rawIdOf(id)}`, status: 'REFUNDED', isNew: true });
@@ -111,14 +111,14 @@ describe('a return that the bank refuses for good', () => {
     ]);
     expect((await told()).map(typeOf)).to.include('payment.refunded');
   });
-  it('asked for again it is refused again, and still waits', async () => {
+  it('is refused again when requested again, and stays listed', async () => {
     const { id } = await refusedReturn(gateway, shop);
     expect((await ask('POST', `/ops/v1/held/${id}/return`, {})).status).to.equal(200);
     const look = async () => ((await events(id)).at(-1) === 'TransactionReturnRefused' ? true : null);
     expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
     expect((await waiting(id)).map(({ reason }) => reason)).to.deep.equal(['payer_mismatch']);
   });
-  it('of a wrong amount: the charge stays pending and can still be paid', async () => {
+  it('of a wrong amount leaves the charge payable', async () => {
     const { id } = await refusedReturn(gateway, { key: shop.key, amount: 9_999 });
     expect((await settle(id, { pixOut: KEY })).status).to.equal(200);
     const look = async () => ((await events(id)).at(-1) === 'TransactionHeldPayoutPaid' ? true : null);
@@ -127,7 +127,7 @@ describe('a return that the bank refuses for good', () => {
     expect((await told()).map(typeOf)).to.not.include('payment.refunded');
     expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, shop)).body['outcome']).to.equal('settled');
   });
-  it('a bad request is 400 and changes nothing; no such payment 404; nothing refused 400', async () => {
+  it('gets 400 for an invalid body or if nothing was refused, and 404 for an unknown payment', async () => {
     const { id } = await refusedReturn(gateway, shop);
     const before = await events(id);
     for (const [body, param] of [
@@ -149,7 +149,7 @@ describe('a return that the bank refuses for good', () => {
     expect([401, 403]).to.include(own.status);
   });
 
-  it('a refund that the bank pays after it had failed: recorded once, listed, measured, and written off', async () => {
+  it('lists a refund that the bank pays after it failed, counts it in the metrics, and can write it off', async () => {
     const { id } = await shop.charge({ amount: 1_000 });
     await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, shop);
     await gateway.post('/v1/sandbox/settings', { auto_confirm_refunds: false }, shop);

@@ -1,4 +1,4 @@
-// Idempotency of charge creation (rules K1–K7) and provider trouble (X6).
+// Idempotency of charge creation (rules K1–K7) and provider failures (X6).
 
 import { expect } from 'chai';
 import { paymentIds } from '../../../../application/core/derivedIds.ts';
@@ -63,13 +63,13 @@ describe('idempotency of charges', () => {
     eventTypes(gateway, PAYMENT.stream(rawIdOf(body['id'] as string) as PaymentId));
 
   describe('the same key', () => {
-    it('with the same request is the one original, to the byte, as often as it is sent', async () => {
+    it('returns the original response byte for byte, each time the same request is sent', async () => {
       const key = newKey();
       const original = await made(FULL, key);
       for (let i = 0; i < 3; i++) await replays(original, FULL, key);
       expect(await typesOf(original)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('shows the state at creation after settlement and after expiry (K3)', async () => {
+    it('returns the state at creation even after settlement or expiry (K3)', async () => {
       const tenant = await gateway.newTenant();
       const as = { key: tenant.testKey };
       const [paidKey, expiredKey] = [newKey(), newKey()];
@@ -82,7 +82,7 @@ describe('idempotency of charges', () => {
       await replays(paid, { amount: 100, payment_method: 'pix' }, paidKey, as);
       await replays(expired, { amount: 100, payment_method: 'pix', expires_in: 60 }, expiredKey, as);
     });
-    it('whatever the key order, the whitespace and the ignored fields', async () => {
+    it('ignores key order, whitespace and unknown fields', async () => {
       const key = newKey();
       const original = await made(FULL, key);
       const { amount, metadata, customer, ...rest } = FULL;
@@ -107,7 +107,7 @@ describe('idempotency of charges', () => {
         key,
       );
     });
-    it('with other content is 409, and the original is untouched', async () => {
+    it('returns 409 for other content and leaves the original unchanged', async () => {
       const key = newKey();
       const original = await made(FULL, key);
       const { description: _, ...without } = FULL;
@@ -127,7 +127,7 @@ describe('idempotency of charges', () => {
       await replays(original, FULL, key);
       expect(await typesOf(original)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('counts what was sent, before defaults and caps (K2)', async () => {
+    it('compares what was sent, before defaults and caps (K2)', async () => {
       const bare = { amount: 5, payment_method: 'pix' };
       for (const [first, second] of [
         [bare, { ...bare, currency: 'BRL' }],
@@ -144,7 +144,7 @@ describe('idempotency of charges', () => {
         await refusesOther(second, key);
       }
     });
-    it('is one scope on both routes (K1)', async () => {
+    it('is shared by both routes (K1)', async () => {
       const path = '/v1/pix/charges';
       const [a, b] = [newKey(), newKey()];
       const first = await made({ amount: 5, payment_method: 'pix' }, a);
@@ -154,7 +154,7 @@ describe('idempotency of charges', () => {
       await replays(second, { amount: 5, payment_method: 'pix' }, b);
       await replays(second, { amount: 5, payment_method: 'whatever' }, b, { path });
     });
-    it('is another key in another account, and in live mode', async () => {
+    it('is independent in another account and in live mode', async () => {
       const key = newKey();
       const mine = await made(FULL, key);
       const theirs = await made({ ...FULL, amount: 1 }, key, { key: other.testKey });
@@ -167,7 +167,7 @@ describe('idempotency of charges', () => {
       await replays(mine, FULL, key);
       await replays(theirs, { ...FULL, amount: 1 }, key, { key: other.testKey });
     });
-    it('with a body of a wrong shape is 400 (K2a)', async () => {
+    it('returns 400 for an invalid body (K2a)', async () => {
       const key = newKey();
       await made(FULL, key);
       expectError(await create({ ...FULL, amount: 0 }, key), 400, 'invalid_amount', 'amount');
@@ -182,8 +182,8 @@ describe('idempotency of charges', () => {
     });
   });
 
-  describe('at once (K4)', () => {
-    it('20 identical ones make one charge and 19 replays', async () => {
+  describe('under concurrency (K4)', () => {
+    it('creates one charge and 19 replays from 20 identical requests', async () => {
       const key = newKey();
       const replies = await Promise.all(Array.from({ length: 20 }, () => create(FULL, key)));
       expect(replies.map(({ status }) => status)).to.deep.equal(Array(20).fill(201));
@@ -191,7 +191,7 @@ describe('idempotency of charges', () => {
       expect(replies.filter(isReplay).length).to.equal(19);
       expect(await typesOf(replies[0]!)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('20 different ones make one charge and 19 times 409', async () => {
+    it('creates one charge and returns 409 to the rest of 20 different requests', async () => {
       const key = newKey();
       const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => create({ ...FULL, amount: i + 1 }, key)));
       expect(replies.filter(({ status }) => status === 201).length).to.equal(1);
@@ -200,16 +200,16 @@ describe('idempotency of charges', () => {
     });
   });
 
-  describe('the key itself (K6)', () => {
+  describe('the format of the key (K6)', () => {
     for (const key of ['x'.repeat(8), 'x'.repeat(128), '~!@#$%^&*()_+"', 'with space', '{"a":[1]}'])
-      it(`${key.slice(0, 20)} (${key.length}) is taken, and replays`, async () =>
+      it(`accepts and replays ${key.slice(0, 20)} (${key.length})`, async () =>
         replays(await made(FULL, key), FULL, key));
     for (const key of ['x'.repeat(7), 'x'.repeat(129), 'x'.repeat(2_000), 'tab\there', 'é12345678', 'x\u00a0345678'])
-      it(`${JSON.stringify(key.slice(0, 20))} (${key.length}) is refused`, async () => {
+      it(`rejects ${JSON.stringify(key.slice(0, 20))} (${key.length})`, async () => {
         for (const path of ['/v1/charges', '/v1/pix/charges'])
           expectError(await create(FULL, key, { path }), 400, 'invalid_idempotency_key', 'Idempotency-Key');
       });
-    it('is required on both routes', async () => {
+    it('requires a key on both routes', async () => {
       for (const path of ['/v1/charges', '/v1/pix/charges']) {
         expectError(await gateway.post(path, FULL), 400, 'idempotency_key_required', 'Idempotency-Key');
         expectError(
@@ -220,10 +220,10 @@ describe('idempotency of charges', () => {
         );
       }
     });
-    it('is judged after the shape of the body', async () => {
+    it('is checked after the body', async () => {
       expectError(await gateway.post('/v1/charges', { ...FULL, amount: 0 }), 400, 'invalid_amount', 'amount');
     });
-    it('twice in one request is one key of both', async () => {
+    it('joins two key headers into one key', async () => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': ['a-key-1', 'a-key-2'] };
       const reply = await rawCall(gateway, { headers, chunks: [JSON.stringify(FULL)] });
       expect(reply.status).to.equal(201);
@@ -231,7 +231,7 @@ describe('idempotency of charges', () => {
     });
   });
 
-  describe('provider trouble (X6)', () => {
+  describe('with provider failures (X6)', () => {
     const trouble = (kind: string): Body => ({
       amount: 777,
       payment_method: 'pix',
@@ -247,7 +247,7 @@ describe('idempotency of charges', () => {
       expect(headers.get('retry-after')).to.equal('2');
     };
 
-    it('timeout: 503, pending without pix meanwhile, the same key finds what the bank had made', async () => {
+    it('timeout: returns 503, is pending without pix, and a repeat finds the provider’s charge', async () => {
       const key = newKey();
       await isUnavailable(create(trouble('timeout'), key));
       const id = await idFor(key);
@@ -264,12 +264,12 @@ describe('idempotency of charges', () => {
       expect(await eventTypes(gateway, PAYMENT.stream(id))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
       expect((await gateway.get(`/v1/charges/ch_${id}`)).text).to.equal(resumed.text);
     });
-    it('timeout: other content under its key is 409', async () => {
+    it('timeout: returns 409 for other content with the same key', async () => {
       const key = newKey();
       await isUnavailable(create(trouble('timeout'), key));
       await refusesOther(trouble('unavailable'), key);
     });
-    it('unavailable: 503 each time, one intent, no webhook', async () => {
+    it('unavailable: returns 503 each time, stores one intent and sends no webhook', async () => {
       const receiver = await Receiver.open();
       const endpoint = await gateway.post('/v1/webhooks/endpoints', { url: receiver.url, events: ['*'] });
       const key = newKey();
@@ -283,7 +283,7 @@ describe('idempotency of charges', () => {
       await gateway.call('DELETE', `/v1/webhooks/endpoints/${endpoint.body['id']}`);
       await receiver.close();
     });
-    it('unavailable: given up within 10 minutes of account time', async () => {
+    it('unavailable: gives up within 10 minutes of account time', async () => {
       const tenant = await gateway.newTenant();
       const as = { key: tenant.testKey };
       const key = newKey();
@@ -296,7 +296,7 @@ describe('idempotency of charges', () => {
       expect(Date.parse(failure['at'] as string) - Date.parse(replay.body['created_at'] as string)).to.equal(60_000);
       await replays(replay, trouble('unavailable'), key, as);
     });
-    it('timeout: found by itself, without a repeat, within 10 minutes of account time', async () => {
+    it('timeout: recovers without a repeat within 10 minutes of account time', async () => {
       const tenant = await gateway.newTenant();
       const as = { key: tenant.testKey };
       const key = newKey();
@@ -305,7 +305,7 @@ describe('idempotency of charges', () => {
       const found = await create(trouble('timeout'), key, as);
       expect([found.status, isReplay(found), found.body['status']]).to.deep.equal([201, true, 'pending']);
     });
-    it('rejected: 201 failed with metadata.failure and no pix; charge.failed is sent, charge.created never', async () => {
+    it('rejected: returns a failed charge with metadata.failure and no pix; sends charge.failed, never charge.created', async () => {
       const receiver = await Receiver.open();
       const endpoint = await gateway.post('/v1/webhooks/endpoints', { url: receiver.url, events: ['*'] });
       const key = newKey();
@@ -334,7 +334,7 @@ describe('idempotency of charges', () => {
       await gateway.call('DELETE', `/v1/webhooks/endpoints/${endpoint.body['id']}`);
       await receiver.close();
     });
-    it('slow: a twin waits for the first one and replays it', async () => {
+    it('slow: a concurrent request waits for the first one and replays it', async () => {
       const key = newKey();
       const replies = await Promise.all([create(trouble('slow'), key), create(trouble('slow'), key)]);
       expect(replies.map(({ status }) => status)).to.deep.equal([201, 201]);
@@ -342,7 +342,7 @@ describe('idempotency of charges', () => {
       expect(replies[0]!.text).to.equal(replies[1]!.text);
       expect(await typesOf(replies[0]!)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
-    it('a crash between intent and instrument: the same key resumes, and both are one charge', async () => {
+    it('crash between intent and Pix code: a repeat resumes the same charge', async () => {
       const [key, sibling] = [newKey(), newKey()];
       const like = await made(trouble('none'), sibling);
       const { state } = await gateway.gateway.commands.load(

@@ -1,4 +1,4 @@
-// What a payer can open beside the page: boleto, receipt, QR of an address, and who may see whose name in it (I7, P3).
+// Documents that payers can open from the payment page: boleto, receipt, QR code of an address; and which of them show names (I7, P3).
 import { expect } from 'chai';
 import { renderQrPng } from '../../../../http/site/qrPng.ts';
 import { pdfText } from '../../../support/pdfText.ts';
@@ -25,7 +25,7 @@ describe('documents for payers', () => {
     expect([path, reply.status]).to.deep.equal([path, 200]);
     return Buffer.from(await reply.arrayBuffer());
   };
-  /** Taken by the acquirer. */
+  /** Creates a payment and waits until the acquirer has accepted it. */
   const payment = async (order: Body): Promise<Payment> => desk.read(await desk.waiting({ ...PAYER, ...order }));
 
   describe('boleto', () => {
@@ -35,18 +35,18 @@ describe('documents for payers', () => {
       boleto = await payment({ amount: 10_000, paymentMethods: ['BOLETO'] });
     });
 
-    it('names the payer in the document behind the merchant’s link', async () => {
+    it('names the payer in the PDF behind the merchant’s link', async () => {
       const text = pdfText(await bytesOf(pdfUrl().href)).join('\n');
       expect(text).to.include('João da Conceição · CPF/CNPJ ***.456.789-**');
     });
-    it('is nowhere without the token, nor with another one', async () => {
+    it('gets 404 without its token or with another one', async () => {
       const { pathname } = pdfUrl();
       const other = await payment({ amount: 10_000, paymentMethods: ['BOLETO'] });
       const { search } = new URL(other['boletoPdfUrl'] as string);
       for (const query of ['', '?token=', '?token=x', search, `${pdfUrl().search}0`, '?token=a&token=b', '?token[a]=b'])
         expectError(await open(pathname + query), 404, 'not_found');
     });
-    it('is linked from the page without the payer, with all that it takes to pay', async () => {
+    it('is linked from the page without the payer’s data, with everything needed to pay', async () => {
       const page = (await open(`/pay/${boleto.id}`)).text;
       const [, link] = /href="([^"]*boleto\.pdf[^"]*)"/.exec(page)!;
       expect(link).to.equal(`/pay/${boleto.id}/public/boleto.pdf`);
@@ -56,25 +56,25 @@ describe('documents for payers', () => {
       expect(lines.join('\n')).to.not.match(/Conceição|456\.789/);
       expect(page).to.not.include('token=');
     });
-    it('is gone once it is paid', async () => {
+    it('gets 404 once it is paid', async () => {
       await desk.act(boleto.id, 'authorize', 'PAID');
       for (const path of [pdfUrl().pathname + pdfUrl().search, `/pay/${boleto.id}/public/boleto.pdf`])
         expectError(await open(path), 404, 'not_found');
     });
-    it('is gone once it is cancelled', async () => {
+    it('gets 404 once it is canceled', async () => {
       expect((await gateway.post(`/v1/payments/${boleto.id}/cancel`, undefined, desk.as)).status).to.equal(200);
       for (const path of [pdfUrl().pathname + pdfUrl().search, `/pay/${boleto.id}/public/boleto.pdf`])
         expectError(await open(path), 404, 'not_found');
     });
   });
 
-  it('a crypto payment has a QR image of its address', async () => {
+  it('include a QR image of a crypto payment’s address', async () => {
     const { id, cryptoAddress } = await payment({ amount: 10_000, currency: 'USDT', paymentMethods: ['CRYPTO'] });
     const image = await bytesOf(`/pay/${id}/crypto.png`);
     expect(image.equals(await renderQrPng(cryptoAddress as string))).to.equal(true);
   });
 
-  it('the receipt names neither payer nor document, is there from the settlement on and stays after a refund', async () => {
+  it('include a receipt from the settlement on, also after a refund, without the payer’s name and document', async () => {
     const shop = await Merchant.open(gateway);
     const customer = { name: 'Ana Souza', document: '123.456.789-09' };
     const { id } = await shop.charge({
@@ -84,7 +84,7 @@ describe('documents for payers', () => {
     });
     const path = `/pay/${rawIdOf(id)}/receipt.pdf`;
     expectError(await open(path), 404, 'not_found');
-    await shop.pay(id); // by the customer
+    await shop.pay(id); // the customer is the payer
     const page = (await open(`/pay/${rawIdOf(id)}`)).text;
     expect(page).to.include(`href="${path}"`).and.include('href="https://loja.example/volta"');
     const lines = pdfText(await bytesOf(path));

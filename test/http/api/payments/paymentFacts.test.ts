@@ -27,8 +27,8 @@ const termsOf = (metadata: ChargeTerms['metadata'] = {}): ChargeTerms => ({
   createdAt: parseTimestamp('2026-11-21T13:00:00.000Z'),
 });
 
-describe('facts for the payer’s pages', () => {
-  it('of a boleto: its own numbers and due time, the rest from the charge', () => {
+describe('data for the payer’s pages', () => {
+  it('takes a boleto’s numbers and due time from the boleto, the rest from the charge', () => {
     expect(
       boletoFactsOf(termsOf(), OTHERS.boleto, { merchantName: 'Padaria São João', taxId: '12ABC34501DE35' }),
     ).to.deep.equal({
@@ -63,8 +63,8 @@ describe('facts for the payer’s pages', () => {
     [{ href: 'https://loja.example' }, null],
   ];
   for (const [url, expected] of urls)
-    it(`way back of ${JSON.stringify(url)} is ${expected}`, () => {
+    it(`has the return URL ${expected} for ${JSON.stringify(url)}`, () => {
       expect(returnUrlOf(termsOf({ returnUrl: url }))).to.equal(expected);
     });
-  it('no way back where none was given', () => expect(returnUrlOf(termsOf())).to.equal(null));
+  it('has no return URL if none was sent', () => expect(returnUrlOf(termsOf())).to.equal(null));
 });

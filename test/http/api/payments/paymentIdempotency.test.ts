@@ -1,4 +1,4 @@
-// The idempotency key of POST /v1/payments, which stands in the body (rules K1–K5).
+// The idempotency key of POST /v1/payments, which is a field of the body (rules K1–K5).
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -51,20 +51,20 @@ describe('idempotency of payments', () => {
   const creations = async (id: string) =>
     (await eventTypes(gateway, PAYMENT.stream(id as PaymentId))).filter((type) => type === 'ChargeCreated').length;
 
-  it('the same request is the one original, to the byte, as often as it is sent', async () => {
+  it('returns the original response byte for byte, each time the same request is sent', async () => {
     const body = { ...FULL, idempotencyKey: newKey() };
     const original = await made(body);
     for (let i = 0; i < 3; i++) await replays(original, body);
     expect(await creations(original.body.id)).to.equal(1);
   });
-  it('shows the state at creation: PENDING, after it was paid (K3)', async () => {
+  it('returns PENDING, the state at creation, even after the payment was paid (K3)', async () => {
     const body = { ...FULL, idempotencyKey: newKey() };
     const original = await made(body);
     expect(original.body.status).to.equal('PENDING');
     await desk.act(original.body.id, 'authorize', 'APPROVED');
     await replays(original, body);
   });
-  it('whatever the key order, the whitespace and the ignored fields', async () => {
+  it('ignores key order, whitespace and unknown fields', async () => {
     const idempotencyKey = newKey();
     const original = await made({ ...FULL, idempotencyKey });
     const { amount, metadata, ...rest } = FULL;
@@ -72,7 +72,7 @@ describe('idempotency of payments', () => {
     await replays(original, turned);
     await replays(original, JSON.stringify({ ...FULL, idempotencyKey }, null, 2).replace('12345', '1.2345e4'));
   });
-  it('other content is 409, and the original is untouched', async () => {
+  it('returns 409 for other content and leaves the original unchanged', async () => {
     const idempotencyKey = newKey();
     const body = { ...FULL, idempotencyKey };
     const original = await made(body);
@@ -91,20 +91,20 @@ describe('idempotency of payments', () => {
       await refusesOther({ ...body, ...change });
     await replays(original, body);
   });
-  it('shape is judged before the key (K2a), and a refused request does not burn it (K5)', async () => {
+  it('checks the body before the key (K2a); a rejected request leaves the key free (K5)', async () => {
     const idempotencyKey = newKey();
     await desk.refuses({ ...FULL, amount: 0, idempotencyKey }, 'invalid_amount', 'amount');
     await made({ ...FULL, idempotencyKey });
     await desk.refuses({ ...FULL, amount: 0, idempotencyKey }, 'invalid_amount', 'amount');
   });
-  it('20 at once make one payment and 19 replays (K4)', async () => {
+  it('creates one payment and 19 replays from 20 identical concurrent requests (K4)', async () => {
     const body = { ...FULL, idempotencyKey: newKey() };
     const replies = await Promise.all(Array.from({ length: 20 }, () => desk.ask(body)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
     expect(replies.filter(isReplay).length).to.equal(19);
     expect(await creations(replies[0]!.body.id)).to.equal(1);
   });
-  it('20 different ones at once make one payment and 19 times 409', async () => {
+  it('creates one payment and returns 409 to the rest of 20 different concurrent requests', async () => {
     const idempotencyKey = newKey();
     const ask = (amount: number) => desk.ask({ ...FULL, amount, idempotencyKey });
     const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i + 1)));
@@ -112,7 +112,7 @@ describe('idempotency of payments', () => {
     for (const reply of replies)
       if (reply.status !== 201) expectError(reply, 409, 'idempotency_key_reused', 'idempotencyKey');
   });
-  it('is another key in another account, and on the charge routes (K1)', async () => {
+  it('is independent in another account and of charge routes (K1)', async () => {
     const key = newKey();
     const mine = await made({ ...FULL, idempotencyKey: key });
     const theirs = await made({ ...FULL, amount: 1, idempotencyKey: key }, await PaymentDesk.open(gateway));
@@ -120,7 +120,7 @@ describe('idempotency of payments', () => {
     expect([charge.status, isReplay(charge)]).to.deep.equal([201, false]);
     expect(new Set([mine.body.id, theirs.body.id, charge.body.id.slice(3)]).size).to.equal(3);
   });
-  it('after a restart', async () => {
+  it('survives a restart', async () => {
     const body = { ...FULL, idempotencyKey: newKey() };
     const original = await made(body);
     await gateway.close();

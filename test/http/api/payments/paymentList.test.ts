@@ -27,7 +27,7 @@ describe('the list of payments', () => {
   let desk: PaymentDesk;
   let all: readonly Transaction[];
 
-  // One of each method, the card's approved; three Pix more, one of them paid.
+  // Creates one payment of each method, with the card approved, and three more Pix, one of them paid.
   before(async () => {
     gateway = await openReady();
     desk = await PaymentDesk.open(gateway);
@@ -61,7 +61,7 @@ describe('the list of payments', () => {
   };
   const idsOf = (payments: readonly Transaction[]): string[] => payments.map(({ id }) => id);
 
-  it('is newest first, then by id, with tx_ ids, each as its own route shows it but for the QR image', async () => {
+  it('is sorted newest first, then by ID; entries equal GET except for the tx_ ID and the missing QR image', async () => {
     const { data, ...rest } = await page();
     expect(rest).to.deep.equal({ total: TOTAL, page: 1, limit: 20 });
     expect(data).to.deep.equal(data.toSorted(newestFirst));
@@ -73,7 +73,7 @@ describe('the list of payments', () => {
     }
   });
 
-  it('in pages gives each once, and says how many there are', async () => {
+  it('contains each payment once across pages, with the total', async () => {
     const seen: Transaction[] = [];
     for (let number = 1; number <= 4; number++) {
       const { data, ...rest } = await page(`?page=${number}&limit=3`);
@@ -84,7 +84,7 @@ describe('the list of payments', () => {
   });
 
   for (const number of [5, 1_000_000_000])
-    it(`page ${number} is past the end`, async () =>
+    it(`is empty on page ${number}, past the end`, async () =>
       expect(await page(`?limit=3&page=${number}`)).to.deep.equal({ data: [], total: TOTAL, page: number, limit: 3 }));
 
   for (const [status, count] of Object.entries({
@@ -100,14 +100,14 @@ describe('the list of payments', () => {
     CHARGEBACK: 0,
     DISPUTE: 0,
   }))
-    it(`of status ${status} has ${count}, counted across pages`, async () => {
+    it(`has ${count} with status ${status}, counted across pages`, async () => {
       const expected = all.filter((payment) => payment.status === status);
       expect(expected.length).to.equal(count);
       const { data, total } = await page(`?status=${status}&limit=2`);
       expect([data, total]).to.deep.equal([expected.slice(0, 2), count]);
     });
 
-  it('between two dates includes both, and counts what is between', async () => {
+  it('includes both bounds of a date range and counts its payments', async () => {
     const [from, to] = [all.at(-3) as Transaction, all[2] as Transaction];
     const expected = all.filter(({ createdAt }) => createdAt >= from.createdAt && createdAt <= to.createdAt);
     const { data, total } = await page(`?startDate=${from.createdAt}&endDate=${to.createdAt}&limit=2`);
@@ -120,7 +120,7 @@ describe('the list of payments', () => {
     expect(today.total).to.equal(1);
   });
 
-  it('sorts by every field it shows, both ways, with what is null at the end', async () => {
+  it('sorts by every field in both directions, with nulls last', async () => {
     for (const field of Object.keys(all[0] as Transaction)) {
       const values = async (order: string) =>
         (await page(`?sortBy=${field}&sortOrder=${order}`)).data.map((payment) => payment[field]);
@@ -136,7 +136,7 @@ describe('the list of payments', () => {
     }
   });
 
-  it('sorts descending by default, ties newest first', async () => {
+  it('sorts descending by default, with ties newest first', async () => {
     const { data } = await page('?sortBy=amount&limit=100');
     expect(data).to.deep.equal(
       all.toSorted((a, b) => (b['amount'] as number) - (a['amount'] as number) || newestFirst(a, b)),
@@ -154,7 +154,7 @@ describe('the list of payments', () => {
     ['sortOrder', ['', 'ASC', 'up']],
   ] as const)
     for (const value of values)
-      it(`${param}=${value} is refused`, async () =>
+      it(`rejects ${param}=${value}`, async () =>
         void expectError(await ask(`?${param}=${value}`), 400, 'invalid_filter', param));
 
   it('reports several invalid parameters at once', async () => {
@@ -162,7 +162,7 @@ describe('the list of payments', () => {
     expect(paramsOf(details)).to.deep.equal(['limit', 'sortBy']);
   });
 
-  it('shows another account and mode nothing, and counts nothing for them', async () => {
+  it('shows and counts nothing for other accounts and modes', async () => {
     const stranger = await gateway.newTenant();
     for (const key of [stranger.testKey, stranger.liveKey, desk.tenant.liveKey])
       for (const query of ['', '?status=PAID', '?startDate=2000-01-01'])

@@ -1,4 +1,4 @@
-// What POST /v1/payments takes and refuses, field by field (contract.md Create payment body; rules E2, E3, I4, I5, I11–I14, K6, P1–P3,
+// What POST /v1/payments accepts and rejects, field by field (contract.md Create payment body; rules E2, E3, I4, I5, I11–I14, K6, P1–P3,
 // W5, W7).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
@@ -10,7 +10,7 @@ import { ORDERS, PaymentDesk } from '../../../world/paymentDesk.ts';
 const CARD: Body = { amount: 1_234, paymentMethods: ['CREDIT_CARD'] };
 const KEYED: Body = { ...CARD, idempotencyKey: 'a-key-of-nobody' };
 
-/** What payers would read another address in. */
+/** URLs that a payer may mistake for another site. */
 const MISLEADING_URLS = [
   'https://shop.example@evil.example/',
   'https://shop.example:443@evil.example/',
@@ -37,7 +37,7 @@ describe('payment validation', () => {
   const refuses = (body: Body, code: ErrorCode, param: string | undefined, params?: readonly string[]) =>
     desk.refuses({ ...KEYED, ...body }, code, param, params);
 
-  describe('a field of a wrong type', () => {
+  describe('rejects a wrong type', () => {
     const FIELDS: readonly (readonly [string, ErrorCode])[] = [
       ['amount', 'invalid_amount'],
       ['currency', 'invalid_currency'],
@@ -55,39 +55,39 @@ describe('payment validation', () => {
         for (const value of [null, true, [[1]], { a: 1 }, 'x', 7, 1.5])
           if (!fits(field, value)) await refuses({ [field]: value }, code, field);
       });
-    /** Of the right type: judged elsewhere. */
+    /** Returns whether the value has the right type, which other tests cover. */
     const fits = (field: string, value: unknown): boolean => {
       if (field === 'amount') return value === 7;
       if (field === 'metadata') return typeof value === 'object' && value !== null && !Array.isArray(value);
       return field.startsWith('customer') && value === 'x' && field !== 'customerEmail';
     };
-    it('no body, and bodies that are no object', async () => {
+    it('rejects missing bodies and bodies that are not an object', async () => {
       await desk.refuses({}, 'invalid_request', undefined, ['amount', 'paymentMethods', 'idempotencyKey']);
       for (const body of ['[]', '"x"', '7', 'null']) await desk.refuses(body, 'invalid_request', undefined, ['']);
       await desk.refuses('{', 'invalid_json', undefined);
     });
-    it('reports several at once, each with its param (E2)', () =>
+    it('reports all problems together, each with its param (E2)', () =>
       refuses({ amount: 0, currency: 'x', paymentMethods: ['CASH'], metadata: 5 }, 'invalid_request', undefined, [
         'amount',
         'currency',
         'paymentMethods',
         'metadata',
       ]));
-    it('reports several beyond types at once', () =>
+    it('reports violations of several rules beyond types', () =>
       refuses(
         { paymentMethods: ['MBWAY'], customerEmail: 'x', webhookUrl: 'x', metadata: { returnUrl: 1 } },
         'invalid_request',
         undefined,
         ['currency', 'customerEmail', 'metadata.returnUrl', 'metadata.phone', 'webhookUrl'],
       ));
-    it('of types and of rules beyond them, together', () =>
+    it('reports wrong types and violated rules together', () =>
       refuses({ amount: 0, paymentMethods: ['MBWAY'], customerEmail: 'x' }, 'invalid_request', undefined, [
         'amount',
         'currency',
         'customerEmail',
         'metadata.phone',
       ]));
-    it('what can’t be judged without a wrong field is not told', async () => {
+    it('skips rules that depend on an invalid field', async () => {
       await refuses({ paymentMethods: ['MBWAY', 5], customerEmail: 5 }, 'invalid_request', undefined, [
         'paymentMethods',
         'customerEmail',
@@ -112,7 +112,7 @@ describe('payment validation', () => {
       [['MULTIBANCO', 'CREDIT_CARD', 'MBWAY'], 99_999_999, 'EUR'],
     ];
     for (const [paymentMethods, max, currency = 'BRL'] of MAX)
-      it(`${paymentMethods.join(' and ')}: 1 to ${max}`, async () => {
+      it(`ranges from 1 to ${max} for ${paymentMethods.join(' and ')}`, async () => {
         const order = { paymentMethods, currency, metadata: { phone: '+351912345678' } };
         for (const amount of [1, max])
           expect(await takes({ ...order, amount })).to.include({ amount, currency, status: 'PENDING' });
@@ -131,17 +131,17 @@ describe('payment validation', () => {
       CREDIT_CARD: ['BRL', 'EUR', 'USD'],
     };
     for (const [method, taken] of Object.entries(TAKEN))
-      it(`${method} takes ${taken.join(', ')} only`, async () => {
+      it(`may be ${taken.join(', ')} only for ${method}`, async () => {
         for (const currency of ['BRL', 'EUR', 'USD', 'USDT', 'USDC', 'BTC', 'GBP', 'brl'])
           if (taken.includes(currency))
             expect((await takes({ ...ORDERS[method], currency }))['currency']).to.equal(currency);
           else await refuses({ ...ORDERS[method], currency }, 'invalid_currency', 'currency');
       });
-    it('is BRL when it is not sent', async () => {
+    it('defaults to BRL', async () => {
       expect((await takes(CARD))['currency']).to.equal('BRL');
       await refuses({ ...ORDERS['MBWAY'], currency: undefined }, 'invalid_currency', 'currency');
     });
-    it('must be one that every method takes', async () => {
+    it('must be accepted by every method', async () => {
       expect((await takes({ ...CARD, paymentMethods: ['BOLETO', 'CREDIT_CARD', 'PIX'] }))['currency']).to.equal('BRL');
       for (const currency of ['BRL', 'EUR', 'USD'])
         await refuses(
@@ -150,7 +150,7 @@ describe('payment validation', () => {
           'currency',
         );
     });
-    it('has 3 to 8 characters', async () => {
+    it('must have 3 to 8 characters', async () => {
       for (const currency of ['', 'BR', 'BRLBRLBRL', 'x'.repeat(500)])
         await refuses({ currency }, 'invalid_currency', 'currency');
     });
@@ -158,11 +158,11 @@ describe('payment validation', () => {
 
   describe('paymentMethods', () => {
     for (const bad of [[], ['CASH'], ['pix'], ['PIX', 'CASH'], [''], [null], [7], [['PIX']], ['PIX', 'PIX'], 'PIX', {}])
-      it(`${JSON.stringify(bad)} is refused`, () =>
+      it(`rejects ${JSON.stringify(bad)}`, () =>
         refuses({ paymentMethods: bad }, 'invalid_payment_method', 'paymentMethods'));
-    it('is required', () =>
+    it('are required', () =>
       desk.refuses({ ...KEYED, paymentMethods: undefined }, 'invalid_payment_method', 'paymentMethods'));
-    it('are echoed in the order in which they were sent', async () => {
+    it('are returned in the order sent', async () => {
       for (const paymentMethods of [
         ['PIX', 'BOLETO', 'CREDIT_CARD'],
         ['CREDIT_CARD', 'PIX'],
@@ -174,15 +174,15 @@ describe('payment validation', () => {
   describe('the customer (I5, E3)', () => {
     const MAX = { customerName: 200, customerDocument: 32, customerId: 128 };
     for (const [field, max] of Object.entries(MAX))
-      it(`${field}: up to ${max} characters`, async () => {
+      it(`${field} has up to ${max} characters`, async () => {
         await takes({ ...CARD, [field]: 'é'.repeat(max) });
         await refuses({ [field]: 'x'.repeat(max + 1) }, 'invalid_customer', field);
       });
-    it('any tax id passes, and comes back as it was sent', async () => {
+    it('accepts any tax ID and returns it as sent', async () => {
       for (const customerDocument of ['12345678900', '123.456.789-09', 'PT 501 964 843', 'x'])
         expect((await takes({ ...CARD, customerDocument }))['customerDocument']).to.equal(customerDocument);
     });
-    it('an e-mail address is one of RFC 5322', async () => {
+    it('must have an email address as in RFC 5322', async () => {
       for (const customerEmail of ['ana@example.com', 'a.b+c@x.co', '"a b"@example.com', "o'neil@sub.example.com.br"])
         expect((await takes({ ...CARD, customerEmail }))['customerEmail']).to.equal(customerEmail);
       for (const customerEmail of [
@@ -204,7 +204,7 @@ describe('payment validation', () => {
   });
 
   describe('metadata (I11, P2, P3)', () => {
-    it('reserved keys are stripped, others come back', async () => {
+    it('loses reserved keys and keeps others', async () => {
       const metadata = {
         order: 1,
         med: 1,
@@ -222,7 +222,7 @@ describe('payment validation', () => {
       );
       expect([proto.status, proto.body['metadata']]).to.deep.equal([201, { b: 2 }]);
     });
-    it('at most 50 keys and 8,192 bytes', async () => {
+    it('has at most 50 keys and 8,192 bytes', async () => {
       const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
       const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - 8) });
       for (const metadata of [keys(50), ofBytes(8_192)]) await takes({ ...CARD, metadata });
@@ -234,13 +234,13 @@ describe('payment validation', () => {
         'metadata',
       );
     });
-    it('a description of at most 500 characters', async () => {
+    it('has a description of at most 500 characters', async () => {
       for (const description of ['', 'x'.repeat(500), '💠'.repeat(500)])
         expect((await takes({ ...CARD, metadata: { description } }))['metadata']).to.deep.equal({ description });
       for (const description of ['x'.repeat(501), '💠'.repeat(501), 5, null, ['x'], {}])
         await refuses({ metadata: { description } }, 'invalid_metadata', 'metadata.description');
     });
-    it('no integer beyond ±(2^53 − 1) at any depth', async () => {
+    it('must not contain integers beyond ±(2^53 − 1) at any depth', async () => {
       const bounds = { a: Number.MAX_SAFE_INTEGER, b: [Number.MIN_SAFE_INTEGER], c: 0.5 };
       expect((await takes({ ...CARD, metadata: bounds }))['metadata']).to.deep.equal(bounds);
       for (const number of ['9007199254740992', '-9007199254740993', '1e300', '1e400'])
@@ -250,7 +250,7 @@ describe('payment validation', () => {
           'metadata',
         );
     });
-    it('MBWAY needs a phone number in E.164 (P2)', async () => {
+    it('needs a phone number in E.164 for MBWAY (P2)', async () => {
       for (const phone of ['+351912345678', '+5511999990000']) await takes({ ...ORDERS['MBWAY'], metadata: { phone } });
       for (const phone of [
         undefined,
@@ -265,16 +265,16 @@ describe('payment validation', () => {
       ])
         await refuses({ ...ORDERS['MBWAY'], metadata: { phone } }, 'invalid_metadata', 'metadata.phone');
       await refuses({ ...ORDERS['MBWAY'], metadata: undefined }, 'invalid_metadata', 'metadata.phone');
-      await takes({ ...CARD, metadata: { phone: 'ask Ana' } }); // only MBWAY minds
+      await takes({ ...CARD, metadata: { phone: 'ask Ana' } }); // only MBWAY checks it
     });
-    it('a returnUrl that misleads is refused by the charge routes, too; there anything else is metadata', async () => {
+    it('rejects misleading return URLs in charges too, which accept any other value', async () => {
       const charge = (returnUrl: unknown) => gateway.charge({ metadata: { returnUrl } });
       for (const returnUrl of MISLEADING_URLS)
         expectError(await charge(returnUrl), 400, 'invalid_url', 'metadata.returnUrl');
       for (const returnUrl of ['https://shop.example/a@b?c=@#@', 'shop.example', 'javascript:alert(1)', 7, null])
         expect((await charge(returnUrl)).body['metadata']).to.deep.equal({ returnUrl });
     });
-    it('returnUrl is an http or https URL (P3)', async () => {
+    it('must have an http or https URL as returnUrl (P3)', async () => {
       for (const returnUrl of [
         'https://shop.example/back?order=1#x',
         'http://localhost:8080/',
@@ -300,7 +300,7 @@ describe('payment validation', () => {
   });
 
   describe('webhookUrl (W5, W7)', () => {
-    it('is judged as an endpoint’s URL', async () => {
+    it('is validated like an endpoint’s URL', async () => {
       for (const webhookUrl of ['https://example.com/hook', 'http://127.0.0.1:8080/x', 'https://example.com:8443'])
         await takes({ ...CARD, webhookUrl });
       for (const webhookUrl of [
@@ -314,7 +314,7 @@ describe('payment validation', () => {
       ])
         await refuses({ webhookUrl }, 'invalid_url', 'webhookUrl');
     });
-    it('in live mode https and public only, told before the missing provider', async () => {
+    it('must be public https in live mode, checked before the missing provider', async () => {
       const live = { key: desk.tenant.liveKey };
       for (const webhookUrl of ['http://example.com', 'https://127.0.0.1', 'https://10.0.0.1/x'])
         expectError(
@@ -332,12 +332,12 @@ describe('payment validation', () => {
   });
 
   describe('idempotencyKey (K6)', () => {
-    it('missing', () => desk.refuses(CARD, 'idempotency_key_required', 'idempotencyKey'));
-    it('missing in a header too: the header is not asked for', async () => {
+    it('is required', () => desk.refuses(CARD, 'idempotency_key_required', 'idempotencyKey'));
+    it('is required in the body; a header does not replace it', async () => {
       const reply = await gateway.post('/v1/payments', CARD, { ...desk.as, idempotencyKey: newKey() });
       expectError(reply, 400, 'idempotency_key_required', 'idempotencyKey');
     });
-    it('8 to 128 printable ASCII characters', async () => {
+    it('has 8 to 128 printable ASCII characters', async () => {
       for (const length of [8, 128]) await takes({ ...CARD, idempotencyKey: 'k'.repeat(length) });
       await takes({ ...CARD, idempotencyKey: ' ~!"{}[]' });
       for (const idempotencyKey of [
@@ -364,8 +364,9 @@ describe('payment validation', () => {
       [{ idempotencyKey: '\u0000'.repeat(8) }, 'invalid_idempotency_key', 'idempotencyKey'],
       [{ unknown: '\u0000' }, 'invalid_request', 'unknown'],
     ];
-    for (const [body, code, param] of PLACES) it(`NUL or half a pair in ${param}`, () => refuses(body, code, param));
-    it('unknown fields are ignored', async () => {
+    for (const [body, code, param] of PLACES)
+      it(`reject NUL and unpaired surrogates in ${param}`, () => refuses(body, code, param));
+    it('ignore unknown fields', async () => {
       const created = await takes({
         ...CARD,
         description: 5,

@@ -1,5 +1,5 @@
-// POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
-// have taken it.
+// POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent is stored at once, the fields of each method after
+// acquirers have accepted it.
 
 import { expect } from 'chai';
 import { type CivilZone, endOfCivilDay, saoPauloDay } from '../../../../domain/kernel/civilDay.ts';
@@ -19,7 +19,7 @@ import { ORDERS, type Payment, PaymentDesk, PHONE } from '../../../world/payment
 import { pollUntil } from '../../../world/pollUntil.ts';
 import { Receiver, typeOf } from '../../../world/receiver.ts';
 
-/** The fields that depend on the method, when no method fills them. */
+/** Fields that depend on the method, as null. */
 const NO_FIELDS = {
   pixQrCode: null,
   pixCopyPaste: null,
@@ -65,11 +65,11 @@ describe('payments', () => {
 
   const typesOf = (id: string) => eventTypes(gateway, PAYMENT.stream(id as PaymentId));
   const plus = (createdAt: unknown, ms: number): string => addMillis(parseTimestamp(createdAt as string)!, ms);
-  /** The end of the third civil day after creation. */
+  /** Returns the end of the third civil day after creation. */
   const dueDayEnd = (createdAt: unknown, zone: CivilZone): string => endOfCivilDay(createdAt as Timestamp, 3, zone);
 
   describe('creation', () => {
-    it('answers the creation subset, PENDING, and nothing else', async () => {
+    it('returns the creation fields only, with status PENDING', async () => {
       const sent = {
         amount: 12_345,
         currency: 'BRL',
@@ -108,7 +108,7 @@ describe('payments', () => {
         [...Object.keys(created), ...Object.keys(NO_FIELDS), ...Object.keys(UNPAID)].sort(),
       );
     });
-    it('what was not sent is null', async () => {
+    it('returns null for fields that were not sent', async () => {
       const { id, createdAt, ...created } = await desk.create({ amount: 1, paymentMethods: ['CREDIT_CARD'] });
       expect(created).to.deep.equal({
         status: 'PENDING',
@@ -121,7 +121,7 @@ describe('payments', () => {
         metadata: {},
       });
     });
-    it('is told once it can be paid, with the merchant’s id of the customer (K7, W10)', async () => {
+    it('sends webhooks once the payment can be paid, with the merchant’s customer ID (K7, W10)', async () => {
       await desk.listen(receiver);
       const id = await desk.waiting({ ...ORDERS['BOLETO'], customerId: 'user-7' });
       await receiver.until((hit) => desk.hits(receiver).includes(hit) && typeOf(hit) === 'payment.created');
@@ -141,7 +141,7 @@ describe('payments', () => {
         object: (await gateway.get(`/v1/charges/${id}`, desk.as)).body,
       });
     });
-    it('in live mode there is no provider: 422, and the key is not burnt', async () => {
+    it('returns 422 in live mode without a provider and leaves the key free', async () => {
       const body = { ...ORDERS['CREDIT_CARD'], idempotencyKey: newKey() };
       for (let i = 0; i < 2; i++)
         expectError(
@@ -159,7 +159,7 @@ describe('payments', () => {
     const fieldsOf = (payment: Payment) =>
       Object.fromEntries(Object.entries(payment).filter(([name]) => name in NO_FIELDS));
 
-    it('PIX: a BR code, its image, and the account’s window', async () => {
+    it('are a BR code, its image, and the account’s expiry for PIX', async () => {
       const payment = await read('PIX');
       const parsed = parseBrCode(payment['pixCopyPaste'] as string);
       expect(parsed.ok && parsed.brCode).to.include({ amount: 10_000 });
@@ -171,13 +171,13 @@ describe('payments', () => {
         pixExpiresAt: plus(payment['createdAt'], HOUR_MS),
       });
     });
-    it('CREDIT_CARD: a page', async () => {
+    it('are a redirect URL for CREDIT_CARD', async () => {
       const payment = await read('CREDIT_CARD');
       const cardRedirectUrl = `${gateway.baseUrl}/pay/${payment.id}/card`;
       expect(fieldsOf(payment)).to.deep.equal({ ...NO_FIELDS, cardRedirectUrl });
     });
-    it('MBWAY: nothing to show', async () => expect(fieldsOf(await read('MBWAY'))).to.deep.equal(NO_FIELDS));
-    it('MULTIBANCO: entity and reference whose check digits bind the amount, until its due day ends in Lisbon', async () => {
+    it('are all null for MBWAY', async () => expect(fieldsOf(await read('MBWAY'))).to.deep.equal(NO_FIELDS));
+    it('are entity, amount-bound reference and the end of the due day in Lisbon for MULTIBANCO', async () => {
       const payment = await read('MULTIBANCO', { amount: 99_999_999 });
       const { mbEntity, mbReference } = payment as unknown as { mbEntity: string; mbReference: string };
       expect([mbEntity, mbReference]).to.satisfy(() =>
@@ -187,7 +187,7 @@ describe('payments', () => {
       const mbExpiresAt = dueDayEnd(payment['createdAt'], 'Europe/Lisbon');
       expect(fieldsOf(payment)).to.deep.equal({ ...NO_FIELDS, mbEntity, mbReference, mbExpiresAt });
     });
-    it('BOLETO: line and barcode agree and hold the amount, until its due day ends in São Paulo', async () => {
+    it('are line, barcode with the amount, PDF URL and the end of the due day in São Paulo for BOLETO', async () => {
       const payment = await read('BOLETO', { amount: 9_999_999_999 });
       const { boletoLine, boletoBarcode, boletoPdfUrl } = payment as unknown as { [name: string]: string };
       expect([isBoletoLine(boletoLine!), isBoletoBarcode(boletoBarcode!)]).to.deep.equal([true, true]);
@@ -211,14 +211,14 @@ describe('payments', () => {
       ['USDC', 'SOLANA', /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, '0.010000'],
       ['BTC', 'BITCOIN', /^bc1q[02-9ac-hj-np-z]{38}$/, '0.00010000'],
     ] as const)
-      it(`CRYPTO: an address and an amount of ${cryptoCurrency}`, async () => {
+      it(`are an address and an amount of ${cryptoCurrency} for CRYPTO`, async () => {
         const payment = await read('CRYPTO', { currency: cryptoCurrency });
         const { cryptoAddress } = payment as unknown as { cryptoAddress: string };
         expect(cryptoAddress).to.match(address);
         const crypto = { cryptoAddress, cryptoAmount, cryptoNetwork, cryptoCurrency };
         expect(fieldsOf(payment)).to.deep.equal({ ...NO_FIELDS, ...crypto });
       });
-    it('several methods: each gets its fields, and the charge routes show it by the first (I8)', async () => {
+    it('are filled for each of several methods; charge routes show the first method (I8)', async () => {
       const brl = await read('PIX', { paymentMethods: ['BOLETO', 'CREDIT_CARD', 'PIX'] });
       const filled = Object.keys(NO_FIELDS).filter((name) => /^(pix|card|boleto)/.test(name));
       for (const name of Object.keys(NO_FIELDS)) expect(brl[name] !== null, name).to.equal(filled.includes(name));
@@ -244,7 +244,7 @@ describe('payments', () => {
       [ORDERS['MULTIBANCO'] as Body, 'Europe/Lisbon'],
       [{ ...ORDERS['BOLETO'], paymentMethods: ['BOLETO', 'PIX'] }, 'America/Sao_Paulo'],
     ];
-    it('by each method', async () => {
+    it('after each method’s own lifetime', async () => {
       const ids = await Promise.all(LIFETIMES.map(([order]) => desk.waiting(order)));
       let passedMs = 0;
       for (const untilMs of [30 * MINUTE_MS, HOUR_MS]) {
@@ -259,7 +259,7 @@ describe('payments', () => {
       }
     });
     for (const [order, zone] of DUE_DAYS)
-      it(`at the end of its due day in ${zone}, not a second earlier`, async () => {
+      it(`at the end of its due day in ${zone} and not before`, async () => {
         const id = await desk.waiting(order);
         const end = dueDayEnd((await desk.read(id))['createdAt'], zone);
         const { now } = (await gateway.get<{ now: string }>('/v1/sandbox/clock', desk.as)).body;
@@ -270,26 +270,26 @@ describe('payments', () => {
       });
   });
 
-  describe('provider trouble (X6)', () => {
+  describe('with provider failures (X6)', () => {
     const troubled = (kind: string, paymentMethods = ['BOLETO', 'PIX']): Body => ({
       amount: 500,
       paymentMethods,
       metadata: { sandbox_provider: kind },
     });
-    it('slow, timeout: PENDING at once, WAITING_PAYMENT by itself, one instrument each', async () => {
+    it('slow, timeout: goes from PENDING to WAITING_PAYMENT without a repeat, with one instrument each', async () => {
       const goesOn = async (kind: string) => {
         const { id } = await desk.create(troubled(kind));
         expect((await desk.read(id)).status).to.equal('PENDING');
         const { boletoBarcode, boletoExpiresAt, pixCopyPaste } = await desk.until(id, 'WAITING_PAYMENT');
         expect(pixCopyPaste).to.be.a('string');
-        // The spare time that a provider is asked for moves no due day.
+        // The spare time requested from a provider does not move the due day.
         const dueDay = saoPauloDay(boletoExpiresAt as Timestamp);
         expect(String(boletoBarcode).slice(5, 9)).to.equal(String(dueFactor(dueDay)));
         expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued', 'ChargeInstrumentIssued']);
       };
       await Promise.all(['slow', 'timeout'].map(goesOn));
     });
-    it('rejected: REFUSED, charge.failed and payment.failed, never charge.created', async () => {
+    it('rejected: becomes REFUSED, sends charge.failed and payment.failed, never charge.created', async () => {
       await desk.listen(receiver);
       const { id } = await desk.create(troubled('rejected'));
       await desk.until(id, 'REFUSED');
@@ -301,7 +301,7 @@ describe('payments', () => {
         'rejected',
       ]);
     });
-    it('unavailable: PENDING without holding up the clock, given up within 10 minutes of account time (K7)', async () => {
+    it('unavailable: stays PENDING without blocking the clock, then REFUSED within 10 minutes of account time (K7)', async () => {
       const { id } = await desk.create(troubled('unavailable', ['CREDIT_CARD']));
       await desk.advance(500);
       expect(await desk.read(id)).to.include({ status: 'PENDING', cardRedirectUrl: null });
@@ -317,7 +317,7 @@ describe('payments', () => {
     });
   });
 
-  it('is finalised at once, not when the watchdog looks: 20 at once', async () => {
+  it('are finalized promptly, also 20 concurrent ones', async () => {
     const created = await Promise.all(Array.from({ length: 20 }, () => desk.create(ORDERS['BOLETO'] as Body)));
     const all = async () => {
       const seen = await Promise.all(created.map(({ id }) => desk.read(id)));

@@ -1,4 +1,4 @@
-// GET /v1/payments/{id}/provider-status (contract.md Payments): our word beside the provider's.
+// GET /v1/payments/{id}/provider-status (contract.md Payments): the local status beside the provider’s.
 import { expect } from 'chai';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
@@ -37,7 +37,7 @@ describe('provider-status', () => {
     error: 'TRANSACTION_HAS_NO_PROVIDER_REFERENCE',
   });
 
-  it('of a Pix: the txid and what the standard API would say of it, as it changes', async () => {
+  it('returns a Pix’s txid and its current response of the standard Pix API', async () => {
     const { id, pix, created_at: criacao } = await charge();
     const { txid } = pix as { txid: string };
     const open = { txid, status: 'ATIVA', calendario: { criacao, expiracao: 600 }, valor: { original: '10.50' } };
@@ -61,7 +61,7 @@ describe('provider-status', () => {
     });
   });
 
-  it('of a cancelled one', async () => {
+  it('shows a canceled Pix as removed', async () => {
     const { id } = await charge();
     await gateway.post(`/v1/payments/${rawIdOf(id)}/cancel`, {}, desk.as);
     const { localStatus, providerStatus, error } = await statusOf(id);
@@ -72,14 +72,14 @@ describe('provider-status', () => {
     ]);
   });
 
-  it('of one that never reached a provider: an error, and nothing else', async () => {
+  it('returns an error and nulls if the payment never reached a provider', async () => {
     const { id } = await desk.create({ ...ORDERS['PIX'], metadata: { sandbox_provider: 'slow' } });
     expect(await statusOf(id)).to.deep.equal(nowhere('PENDING'));
     const rejected = await charge({ metadata: { sandbox_provider: 'rejected' } });
     expect(await statusOf(rejected.id)).to.deep.equal(nowhere('REFUSED'));
   });
 
-  it('of several methods: the first, then the one that paid', async () => {
+  it('shows the first of several methods, then the one that was paid', async () => {
     const id = await desk.waiting({ amount: 10_000, paymentMethods: ['BOLETO', 'PIX', 'CREDIT_CARD'] });
     const references = new Set<unknown>();
     const expectMethod = async (method: string) => {
@@ -97,7 +97,7 @@ describe('provider-status', () => {
     expect((await statusOf(id))['providerStatus']).to.equal('CONCLUIDA');
   });
 
-  it('404 for an invalid id, an unknown one and another account’s', async () => {
+  it('returns 404 for IDs that are invalid, unknown, or of another account or mode', async () => {
     const { id } = await charge();
     const stranger = await gateway.newTenant();
     for (const bad of ['nonsense', '0'.repeat(26)])

@@ -27,7 +27,7 @@ const chunksOf = (png: Buffer): Chunk[] => {
   return chunks;
 };
 
-/** Rows of '#' (black) and '.' (white), read pixel by pixel. */
+/** Returns the image as rows of # (black) and . (white), one character per pixel. */
 const pixelRows = (png: Buffer): string[] => {
   const [header, pixels] = chunksOf(png);
   const side = header!.data.readUInt32BE(0);
@@ -41,7 +41,7 @@ const pixelRows = (png: Buffer): string[] => {
   });
 };
 
-/** What the image of the code has to look like: the matrix of level M with 4 light modules around it, enlarged. */
+/** Returns the expected rows: the code’s matrix at level M with a border of 4 light modules, enlarged. */
 const expectedRows = (brCode: string, side: number): string[] => {
   const { modules } = create(brCode, { errorCorrectionLevel: 'M' });
   const scale = side / (modules.size + 8);
@@ -57,20 +57,20 @@ const expectedRows = (brCode: string, side: number): string[] => {
 };
 
 describe('QR image', () => {
-  it('is a PNG of 1-bit grey, 300 to 600 pixels square', async () => {
+  it('is a square 1-bit grayscale PNG', async () => {
     const png = await renderQrPng(BR_CODE);
     expect(png.subarray(0, 8).toString('hex')).to.equal('89504e470d0a1a0a');
     expect(chunksOf(png).map((chunk) => chunk.type)).to.deep.equal(['IHDR', 'IDAT', 'IEND']);
-    const side = 456; // 49 modules, 8 around them, 8 pixels each
+    const side = 456; // 49 modules plus 8 of border, 8 pixels each
     const header = Buffer.from([0, 0, side >> 8, side & 255, 0, 0, side >> 8, side & 255, 1, 0, 0, 0, 0]);
     expect(chunksOf(png)[0]!.data.toString('hex')).to.equal(header.toString('hex'));
   });
 
-  it('shows the matrix of the code, module by module', async () => {
+  it('shows the code’s matrix, module by module', async () => {
     expect(pixelRows(await renderQrPng(BR_CODE))).to.deep.equal(expectedRows(BR_CODE, 456));
   });
 
-  it('shows every code that a BR code can be, small and within 300 to 600 pixels', async () => {
+  it('shows every possible BR code in 300 to 600 pixels and below 4 KiB', async () => {
     const codes = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 512 });
     await fc.assert(
       fc.asyncProperty(codes, async (code) => {
@@ -84,20 +84,20 @@ describe('QR image', () => {
     );
   });
 
-  it('is rendered once for one code: at once, and again', async () => {
+  it('is rendered once per code, also under concurrency', async () => {
     const code = `${BR_CODE}once`;
     const [first, second] = await Promise.all([renderQrPng(code), renderQrPng(code)]);
     expect(second).to.equal(first);
     expect(await renderQrPng(code)).to.equal(first);
   });
 
-  it('is another one for another code', async () => {
+  it('differs for another code', async () => {
     const other = BR_CODE.replace('123.45', '123.46');
     expect(pixelRows(await renderQrPng(other))).to.deep.equal(expectedRows(other, 456));
     expect((await renderQrPng(other)).equals(await renderQrPng(BR_CODE))).to.equal(false);
   });
 
-  it('has the same bytes when it is rendered anew, after the cache has let go of it', async () => {
+  it('has the same bytes when rendered again after its eviction from the cache', async () => {
     const first = await renderQrPng('evicted');
     for (let index = 0; index < 256; index++) await renderQrPng(`code ${index}`);
     const again = await renderQrPng('evicted');
@@ -113,7 +113,7 @@ describe('QR image', () => {
     }
   });
 
-  it('fails for what no symbol can hold, twice', async () => {
+  it('fails each time for codes that no symbol can hold', async () => {
     const outcome = (code: string) =>
       renderQrPng(code).then(
         () => 'rendered',
@@ -126,7 +126,7 @@ describe('QR image', () => {
     }
   });
 
-  it('comes as a data URL too', async () => {
+  it('is also available as a data URL', async () => {
     const png = await renderQrPng(BR_CODE);
     expect(await qrPngDataUrl(BR_CODE)).to.equal(`data:image/png;base64,${png.toString('base64')}`);
   });

@@ -29,7 +29,7 @@ describe('receipt', () => {
     return pdf;
   };
 
-  it('of a settled payment, by its id in every form: amount, payer, ids, and the page that proves it', async () => {
+  it('shows amount, payer, IDs and link of a settled payment, for every form of its ID', async () => {
     const { id } = await shop.charge({ amount: 4_321 });
     await shop.pay(id);
     const pdfs = [await pdfOf(rawIdOf(id)), await pdfOf(id), await pdfOf(`tx_${rawIdOf(id)}`)];
@@ -45,7 +45,7 @@ describe('receipt', () => {
     }
   });
 
-  it('stays after the payment was refunded', async () => {
+  it('is available after a refund and shows it', async () => {
     const { id } = await shop.charge();
     await shop.pay(id);
     const path = `/v1/payments/${rawIdOf(id)}/refund`;
@@ -53,13 +53,13 @@ describe('receipt', () => {
     await receiptShowing(id, 'Pagamento devolvido');
   });
 
-  /** Looked at whenever the read models move. */
+  /** Waits until the receipt contains the line. */
   const receiptShowing = async (id: string, line: string) => {
     const look = async () => (pdfText(await pdfOf(id)).includes(line) ? true : null);
     expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
   };
 
-  it('404 for unsettled and unknown payments and those of another account', async () => {
+  it('gets 404 for unsettled and unknown payments and those of another account', async () => {
     const { id } = await shop.charge();
     expectError(await receiptOf(id), 404, 'not_found');
     await gateway.post(`/v1/payments/${rawIdOf(id)}/cancel`, {}, shop);

@@ -28,14 +28,14 @@ const FACTS: ReceiptFacts = {
 };
 const receipt = (changes: Partial<ReceiptFacts> = {}): Promise<Buffer> => renderReceipt({ ...FACTS, ...changes });
 const textOf = async (changes: Partial<ReceiptFacts> = {}) => pdfText(await receipt(changes));
-/** What stands in the table beside a label. */
+/** Returns the text of the cell next to a label, or null if the label is missing. */
 const factOf = async (label: string, changes: Partial<ReceiptFacts> = {}) => {
   const text = await textOf(changes);
   return text.includes(label) ? text[text.indexOf(label) + 1] : null;
 };
 
 describe('receipt', () => {
-  it('is one page of selectable text in Portuguese: all of it, in order', async () => {
+  it('is one page of selectable Portuguese text with all facts in order', async () => {
     const pdf = await receipt();
     expect(pdfPages(pdf)).to.equal(1);
     expect(pdfText(pdf).map((line) => line.trim())).to.deep.equal([
@@ -67,7 +67,7 @@ describe('receipt', () => {
     ]);
   });
 
-  it('says what it is in its own data: title, language, link, and the payment’s time as its own', async () => {
+  it('has a title, language, link and the payment’s time in its PDF metadata', async () => {
     const text = (await receipt({ amount: toMinor(100) })).toString('latin1');
     expect(text).to.include('(Comprovante de pagamento de R$ 1,00)');
     expect(text).to.include('(tx_01hzy3v7q9k2m4n6p8r0s2t4v6)');
@@ -89,12 +89,12 @@ describe('receipt', () => {
     expect(rows.map((row) => row.join(''))).to.deep.equal(expected);
   });
 
-  it('has the same bytes for the same facts, twice, and others for other facts', async () => {
+  it('has identical bytes for identical facts, and different bytes for others', async () => {
     const [first, again, other] = [await receipt(), await receipt(), await receipt({ amount: toMinor(123_457) })];
     expect([first.equals(again), first.equals(other)]).to.deep.equal([true, false]);
   });
 
-  it('says so in the test environment, and only there', async () => {
+  it('is marked as a test in the test environment only', async () => {
     const test = await textOf({ mode: 'test' });
     expect(test).to.include('AMBIENTE DE TESTE');
     expect(test.at(-1)).to.equal(
@@ -110,13 +110,13 @@ describe('receipt', () => {
     [123_456, 'Pagamento devolvido', 'R$ 1.234,56 (valor total)'],
   ];
   for (const [refunded, outcome, row] of refunds) {
-    it(`tells of ${refunded} given back`, async () => {
+    it(`states a refund of ${refunded}`, async () => {
       const changes = { refunded: toMinor(refunded) };
       expect([(await textOf(changes))[3], await factOf('Valor devolvido', changes)]).to.deep.equal([outcome, row]);
     });
   }
 
-  it('names another method, and the acquirer’s id', async () => {
+  it('names another method and the acquirer’s ID', async () => {
     const changes = { method: 'CREDIT_CARD', currency: 'EUR', reference: 'acq_42' } as const;
     expect((await textOf(changes))[2]).to.equal('€ 1.234,56');
     expect(await factOf('Forma de pagamento', changes)).to.equal('Cartão de crédito');
@@ -130,21 +130,21 @@ describe('receipt', () => {
     for (const name of [null, '', '🎉', ' \u200b']) expect(await factOf('Pagador', { payerName: name })).to.equal(null);
   });
 
-  it('shows the receiver’s CNPJ in full and a CPF masked; nothing where none is known', async () => {
+  it('shows the receiver’s CNPJ in full and CPF masked, or neither if unknown', async () => {
     expect(await factOf('CNPJ do recebedor', { merchantTaxId: '99991111000174' })).to.equal('99.991.111/0001-74');
     expect(await factOf('CPF do recebedor', { merchantTaxId: '99991111140' })).to.equal('***.911.111-**');
     const text = (await textOf({ merchantTaxId: null })).join('\n');
     expect(text).to.not.contain('do recebedor');
   });
 
-  it('never shows a whole tax id of a person, nor the payer’s', async () => {
+  it('never shows a full CPF or the payer’s full tax ID', async () => {
     for (const document of ['12345678909', '123.456.789-09', '12ABC34501DE35', '12.ABC.345/01DE-35']) {
       const text = (await textOf({ payerDocument: document, merchantTaxId: '12345678909' })).join('\n');
       expect(text.replace(/[^0-9A-Z\n]/g, '')).to.not.include(document.replace(/[^0-9A-Z]/g, ''));
     }
   });
 
-  it('stays on the page and cuts at three lines, whatever is long', async () => {
+  it('stays on one page and truncates long values after three lines', async () => {
     const long = { merchantName: 'W'.repeat(200), payerName: 'Maria '.repeat(100), reference: 'x'.repeat(255) };
     const pdf = await receipt({ ...long, amount: toMinor(AMOUNT_MAX), refunded: toMinor(1), currency: 'USDT' });
     expect(pdfPages(pdf)).to.equal(1);
@@ -158,7 +158,7 @@ describe('receipt', () => {
     expect(lines.at(-1)!.y - box.y).to.be.above(120);
   });
 
-  it('takes any name', async () => {
+  it('renders any name on one page', async () => {
     const names = fc.string({ unit: anyCharacter, maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(names, names, async (merchantName, payerName) => {
@@ -169,7 +169,7 @@ describe('receipt', () => {
   });
 });
 
-describe('text for the standard fonts', () => {
+describe('printable text', () => {
   const cases: [string, string][] = [
     ['João Ação ÀÜñ', 'João Ação ÀÜñ'],
     ['Joa\u0303o', 'João'],
@@ -187,14 +187,15 @@ describe('text for the standard fonts', () => {
     ['  ', ''],
   ];
   for (const [text, expected] of cases)
-    it(`${JSON.stringify(text)} is ${JSON.stringify(expected)}`, () => expect(printable(text)).to.equal(expected));
+    it(`turns ${JSON.stringify(text)} into ${JSON.stringify(expected)}`, () =>
+      expect(printable(text)).to.equal(expected));
 
-  it('cuts at 400 characters', () => {
+  it('is cut at 400 characters', () => {
     expect(printable('x'.repeat(400))).to.equal('x'.repeat(400));
     expect(printable('x'.repeat(401))).to.equal(`${'x'.repeat(400)}…`);
   });
 
-  it('is WinAnsi for every text, and itself when printed again', () => {
+  it('is always WinAnsi, and unchanged when converted again', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const line = printable(text);
@@ -205,7 +206,7 @@ describe('text for the standard fonts', () => {
   });
 });
 
-describe('masked tax id', () => {
+describe('masked tax ID', () => {
   const cases: [string, string | null][] = [
     ['12345678909', '***.456.789-**'],
     ['123.456.789-09', '***.456.789-**'],
@@ -218,5 +219,5 @@ describe('masked tax id', () => {
     ['', null],
   ];
   for (const [document, masked] of cases)
-    it(`${document || 'nothing'} is ${masked}`, () => expect(maskedTaxId(document)).to.equal(masked));
+    it(`of ${document || 'nothing'} is ${masked}`, () => expect(maskedTaxId(document)).to.equal(masked));
 });

@@ -1,4 +1,5 @@
-// POST /v1/payments/{id}/resend-webhook (contract.md Payments; rules W2, W8): the present status told again, as fresh deliveries.
+// POST /v1/payments/{id}/resend-webhook (contract.md Payments; rules W2, W8): sends the events of the current status again, as new
+// deliveries.
 
 import { expect } from 'chai';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -36,17 +37,17 @@ describe('resending webhooks', () => {
     expect(status, text).to.equal(200);
     return body;
   };
-  /** All that came, after all that was due. */
+  /** Returns all messages received, after all pending deliveries. */
   const hits = async (): Promise<readonly Hit[]> => {
     await shop.flush();
     return receiver.got.filter(({ path }) => url.endsWith(path.slice('/hook'.length)));
   };
-  /** What came again since `before`. */
+  /** Returns the messages received since `before`. */
   const again = async (before: readonly Hit[]): Promise<readonly Hit[]> => (await hits()).slice(before.length);
   const types = (some: readonly Hit[]) => some.map(typeOf).toSorted();
   const events = (id: string) => eventTypes(gateway, PAYMENT.stream(rawIdOf(id) as PaymentId));
 
-  it('sends the pair of the present status: same events and bytes, new deliveries, signed', async () => {
+  it('sends the same events and bytes of the current status in new, signed deliveries', async () => {
     const { id } = await shop.charge();
     await shop.pay(id);
     const first = await hits();
@@ -69,7 +70,7 @@ describe('resending webhooks', () => {
     ]);
   });
 
-  it('twice is two resends, five at once are five', async () => {
+  it('sends once per request, also under concurrency', async () => {
     const { id } = await shop.charge();
     const first = await hits();
     for (let n = 0; n < 2; n++) expect(await resend(id)).to.deep.equal({ resent: true, status: 'WAITING_PAYMENT' });
@@ -79,7 +80,7 @@ describe('resending webhooks', () => {
     expect(new Set(all.map(deliveryIdOf)).size).to.equal(14);
   });
 
-  it('an expired one: charge.expired, payment.expired and payment.failed', async () => {
+  it('sends charge.expired, payment.expired and payment.failed for an expired payment', async () => {
     const { id } = await shop.charge({ expires_in: 60 });
     await shop.advance(61);
     const first = await hits();
@@ -87,7 +88,7 @@ describe('resending webhooks', () => {
     expect(types(await again(first))).to.deep.equal(['charge.expired', 'payment.expired', 'payment.failed']);
   });
 
-  it('a cancelled one, told of long ago: what was told then, due now', async () => {
+  it('sends the original payload of a payment that was canceled long ago, immediately', async () => {
     const { id } = await shop.charge();
     await gateway.post(`/v1/payments/${rawIdOf(id)}/cancel`, {}, shop);
     const first = await hits();
@@ -99,7 +100,7 @@ describe('resending webhooks', () => {
     expect(newest!.payload).to.deep.equal(oldest!.payload);
   });
 
-  it('a refunded one: payment.refunded alone; one refunded in part is still paid', async () => {
+  it('sends only payment.refunded after a full refund, and the settlement after a partial one', async () => {
     const { id } = await shop.charge({ amount: 1_000 });
     await shop.pay(id);
     const refund = async (amount: number) => {
@@ -118,7 +119,7 @@ describe('resending webhooks', () => {
     expect(types(await again(first))).to.deep.equal(['payment.refunded']);
   });
 
-  it('after a dispute was won: the settlement, because the end of the dispute has no message of that kind', async () => {
+  it('sends the settlement after a dispute was won, as no such event exists for its end', async () => {
     const { id } = await shop.charge();
     await shop.pay(id);
     const opened = await gateway.post<Body>(`/v1/sandbox/charges/${id}/med`, {}, shop);
@@ -132,7 +133,7 @@ describe('resending webhooks', () => {
     expect(types(second)).to.deep.equal(['charge.paid', 'payment.completed']);
     for (const hit of second) expect(hit.rawBody).to.equal(won.find((one) => typeOf(one) === typeOf(hit))?.rawBody);
   });
-  it('after a second dispute: that of the latest opening', async () => {
+  it('sends the events of the latest dispute', async () => {
     const { id } = await shop.charge();
     await shop.pay(id);
     for (const n of [1, 2]) {
@@ -146,7 +147,7 @@ describe('resending webhooks', () => {
     expect(failed).to.have.length(2);
     expect(again1?.headers['webhook-id']).to.equal(failed.at(-1)?.headers['webhook-id']);
   });
-  it('to an endpoint registered after it happened', async () => {
+  it('sends to endpoints registered after the event', async () => {
     await shop.delete(endpoint);
     const { id } = await shop.charge();
     await shop.flush();
@@ -155,11 +156,11 @@ describe('resending webhooks', () => {
     expect(types(await hits())).to.deep.equal(['charge.created']);
   });
 
-  describe('resent: false, and nothing is sent; it counts as a resend (M7)', () => {
+  describe('sends nothing, returns resent: false and still counts as a resend (M7)', () => {
     const expectNothing = async (id: string, status: string) => {
       const [first, before] = [await hits(), await events(id)];
       expect(await resend(id)).to.deep.equal({ resent: false, status });
-      // Whoever comes to want it later is not told: nobody wanted it when it was asked for.
+      // Endpoints registered afterwards don’t receive it, as they did not exist at the request.
       await shop.register(url);
       expect([(await again(first)).length, await events(id)]).to.deep.equal([
         0,
@@ -172,20 +173,20 @@ describe('resending webhooks', () => {
       await shop.delete(endpoint);
       await expectNothing(id, 'WAITING_PAYMENT');
     });
-    it('when no endpoint wants it', async () => {
+    it('if no endpoint subscribes to the events', async () => {
       await shop.delete(endpoint);
       await shop.register(url, ['charge.paid']);
       const { id } = await shop.charge();
       await expectNothing(id, 'WAITING_PAYMENT');
     });
-    it('when nothing was ever sent of the status but its change', async () => {
+    it('if only a status change was ever sent for the status', async () => {
       const { id } = await shop.charge({ expected_payer_tax_id: '12345678909', customer: { name: 'Ana' } });
       await gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { document: null } }, shop);
       await expectNothing(id, 'PROCESSING');
     });
   });
 
-  it('404 for an invalid id, an unknown one and another account’s', async () => {
+  it('returns 404 for IDs that are invalid, unknown, or of another account or mode', async () => {
     const { id } = await shop.charge();
     const { tenant } = await Merchant.open(gateway);
     for (const bad of ['nonsense', '0'.repeat(26)])

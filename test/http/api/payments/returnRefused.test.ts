@@ -1,5 +1,5 @@
-// A provider that refuses to send money back (rules M4, M5): it is not asked for ever, the money waits for an operator, and every
-// cent stays where it is. Live mode has a bank of the test's own here.
+// A provider that refuses to return money (rules M4, M5). Quita stops asking, the money waits for an operator, and the ledger stays
+// balanced. Live mode uses a fake bank here.
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../../application/capabilities.ts';
@@ -24,7 +24,7 @@ const LOCK = '12345678909';
 const REASON = 'account closed';
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 
-describe('a provider that refuses to send money back', () => {
+describe('a return that the provider refuses', () => {
   let gateway: TestGateway;
   let tenant: TestTenant;
   let pixes = 0;
@@ -42,7 +42,7 @@ describe('a provider that refuses to send money back', () => {
     await expectLedgerBalances(gateway);
   });
 
-  /** A live charge and a Pix for it, which the bank told of and refuses to send back. */
+  /** Creates a live charge and a Pix for it that the bank reports and refuses to return. */
   const paid = async (over: Partial<IncomingPayment>): Promise<{ id: PaymentId; providerPaymentId: string }> => {
     const asked = { amount: 10_000, expected_payer_tax_id: LOCK, customer: { name: 'Ana' } };
     const { body, text } = await gateway.charge<{ id: string; pix: { txid: string } }>(asked, { key: tenant.liveKey });
@@ -64,7 +64,7 @@ describe('a provider that refuses to send money back', () => {
     return { id, providerPaymentId };
   };
   const events = (id: PaymentId) => eventTypes(gateway, PAYMENT.stream(id));
-  /** Once this is the last of its events and the reads show it. */
+  /** Waits until this is the last event and the read models have caught up. Returns the event types. */
   const until = async (id: PaymentId, type: string): Promise<readonly string[]> => {
     const look = async () => ((await events(id)).at(-1) === type ? true : null);
     expect(await pollUntil(gateway.gateway.projected, 20_000, look), `${type} within 20 s`).to.equal(true);
@@ -85,7 +85,7 @@ describe('a provider that refuses to send money back', () => {
   };
   const returns = () => bank.calls.filter((call) => call.startsWith('returnPayment'));
 
-  it('another payer’s: stays processing, is listed and measured, goes back when it is asked for again', async () => {
+  it('from another payer: stays processing, is listed and measured, and succeeds when an operator retries it', async () => {
     const { id, providerPaymentId } = await paid({ payer: { name: 'BIA T', document: '52998224725' } });
     expect(await until(id, 'TransactionReturnRefused')).to.deep.equal([
       ...OPEN,
@@ -114,14 +114,14 @@ describe('a provider that refuses to send money back', () => {
     expect([await waiting(id), new Set(returns()).size]).to.deep.equal([[], 2]);
     expect([...bank.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 10_000 }]);
   });
-  it('a wrong amount: the charge stays pending and can be paid, the money waits', async () => {
+  it('of a wrong amount: the charge stays payable while the money waits', async () => {
     const { id } = await paid({ amount: toMinor(9_999) });
     await until(id, 'TransactionReturnRefused');
     expect([await statusOf(id), await available()]).to.deep.equal(['pending', 0]);
     expect((await waiting(id)).map(({ amount, reason }) => [amount, reason])).to.deep.equal([[9_999, 'wrong_amount']]);
     expect(await decide('release', id)).to.equal('invalid_request');
   });
-  it('one that an operator sent back can be credited after all', async () => {
+  it('that an operator requested: the payment can still be released', async () => {
     const { id } = await paid({ payer: { name: null, document: '***.456.789-**' } });
     await until(id, 'TransactionHeld');
     expect(await decide('return', id)).to.equal(true);

@@ -1,4 +1,4 @@
-// The sandbox when its workers are away: 202 with the same body, and the rest goes on (rules X).
+// The sandbox without workers: it returns 202 with the unchanged body, and the effect follows later (rules X).
 import { expect } from 'chai';
 import { startedDatabase, TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
@@ -18,7 +18,7 @@ describe('sandbox: an effect that does not show within 5 s', () => {
     await database.drop();
   });
 
-  it('is answered with 202, asked for again with 202, and happens once', async () => {
+  it('returns 202, also for a repeat, and happens once', async () => {
     let desk = await PaymentDesk.open(gateway);
     const [card, boleto, mbway, pix] = (await Promise.all(
       ['CREDIT_CARD', 'BOLETO', 'MBWAY', 'PIX'].map((method) => desk.waiting(ORDERS[method] as Body)),

@@ -1,5 +1,5 @@
-// POST /v1/sandbox/payments/{id}/… (rule X2): what acquirers do with payments of other methods, as reads, wallets and webhooks
-// show it (I8a, M1, M2, M9, W9).
+// POST /v1/sandbox/payments/{id}/… (rule X2): what acquirers do with payments of other methods, as seen in reads, wallets and webhooks
+// (I8a, M1, M2, M9, W9).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 const CARD = ORDERS['CREDIT_CARD'] as Body;
 const CREATED = ['charge.created', 'payment.created'];
 const CHANGED = 'payment.status_changed';
-/** Of 10,000: fees, hold and status by method (M1, M2), told again, apart from the product. */
+/** Expected fees, hold and status for 10,000, by method (M1, M2). They are written out here to be independent of the product. */
 const METHODS = {
   CREDIT_CARD: { providerFee: 280, platformFee: 100, netAmount: 9_620, days: 2, status: 'APPROVED' },
   MBWAY: { providerFee: 150, platformFee: 100, netAmount: 9_750, days: 1, status: 'PAID' },
@@ -34,7 +34,7 @@ describe('sandbox: acquirers of other methods', () => {
     await gateway.close();
     await receiver.close();
   });
-  // An account of its own for each test: its wallet begins at nothing, its webhooks are of this test only.
+  // Each test has its own account, so its wallet starts empty and its webhooks belong to this test only.
   beforeEach(async () => {
     desk = await PaymentDesk.open(gateway);
     await desk.listen(receiver);
@@ -65,10 +65,10 @@ describe('sandbox: acquirers of other methods', () => {
 
   describe('authorize', () => {
     for (const [method, { providerFee, platformFee, netAmount, days, status }] of Object.entries(METHODS))
-      it(`${method}: ${status}, fees and net, held for ${days} day(s), told once`, async () => {
+      it(`makes ${method} ${status} with fees and net amount, held for ${days} day(s), and sends each webhook once`, async () => {
         const { id, ...created } = await desk.create(ORDERS[method] as Body);
         const currency = created['currency'] as string;
-        const paid = await desk.act(id, 'authorize', status); // at once: the acquirer may not even have it yet
+        const paid = await desk.act(id, 'authorize', status); // immediately, before the acquirer may have accepted it
         expect(paid).to.include({ paidWith: method, providerFee, platformFee, netAmount });
         const held = await desk.wallet(currency);
         expect(held).to.include({ available: 0, pending: netAmount, next_release_amount: netAmount });
@@ -98,7 +98,7 @@ describe('sandbox: acquirers of other methods', () => {
         await desk.advance(60);
         expect(await desk.wallet(currency)).to.include({ available: netAmount, pending: 0, next_release_at: null });
       });
-    it('twice, and ten times at once: the same answer, nothing doubled', async () => {
+    it('is idempotent, also under concurrency', async () => {
       const { id } = await desk.create(CARD);
       const first = await desk.act(id, 'authorize', 'APPROVED');
       expect(await desk.act(id, 'authorize', 'APPROVED')).to.deep.equal(first);
@@ -109,7 +109,7 @@ describe('sandbox: acquirers of other methods', () => {
       expect((await desk.wallet('BRL'))['pending']).to.equal(2 * 9_620);
       expect((await desk.told(receiver)).filter((type) => type === 'charge.paid').length).to.equal(2);
     });
-    it('a method of its choice, else the first that is not Pix', async () => {
+    it('uses the requested method, else the first that is not Pix', async () => {
       const several = { ...CARD, paymentMethods: ['PIX', 'BOLETO', 'CREDIT_CARD'] };
       const chosen = await desk.create(several);
       expect((await desk.act(chosen.id, 'authorize', 'APPROVED', { method: 'CREDIT_CARD' })).paidWith).to.equal(
@@ -118,13 +118,13 @@ describe('sandbox: acquirers of other methods', () => {
       const usual = await desk.create(several);
       expect((await desk.act(usual.id, 'authorize', 'PAID')).paidWith).to.equal('BOLETO');
     });
-    it('not by a method whose own time is over, if another can still pay (I8a)', async () => {
+    it('rejects a method that has expired while another one can still pay (I8a)', async () => {
       const id = await desk.waiting({ ...CARD, paymentMethods: ['CREDIT_CARD', 'BOLETO'] });
-      await desk.advance(1_801); // the card's half hour; the boleto has three days
+      await desk.advance(1_801); // The card has half an hour, the boleto three days.
       await refuses(id, 'authorize', 'invalid_request', undefined, { method: 'CREDIT_CARD' });
       expect((await desk.act(id, 'authorize', 'PAID')).paidWith).to.equal('BOLETO');
     });
-    it('a method that the payment does not have is 400 invalid_payment_method', async () => {
+    it('returns 400 invalid_payment_method for a method that the payment does not have', async () => {
       const id = await desk.waiting({ ...CARD, paymentMethods: ['PIX', 'CREDIT_CARD'] });
       for (const method of ['PIX', 'BOLETO', 'MBWAY', 'CASH', '', null, 7])
         await refuses(id, 'authorize', 'invalid_payment_method', 'method', { method });
@@ -132,17 +132,17 @@ describe('sandbox: acquirers of other methods', () => {
       for (const act of ['authorize', 'refuse', 'processing', 'chargeback', 'dispute'] as const)
         await refuses(pix, act, 'invalid_payment_method');
     });
-    it('waits for the acquirer to take the payment', async () => {
+    it('waits until the acquirer has accepted the payment', async () => {
       const { id } = await desk.create({ ...CARD, metadata: { sandbox_provider: 'slow' } });
       await desk.act(id, 'authorize', 'APPROVED');
     });
-    it('not taken within 5 s: 400', async () => {
+    it('returns 400 if the acquirer has not accepted it within 5 s', async () => {
       const { id } = await desk.create({ ...CARD, metadata: { sandbox_provider: 'unavailable' } });
       gateway.isPatient = false;
       await refuses(id, 'authorize', 'invalid_request');
       gateway.isPatient = true;
     });
-    it('rejected by the acquirer, expired or cancelled: 400', async () => {
+    it('returns 400 for rejected, expired and canceled payments, as do the other actions', async () => {
       const rejected = await desk.create({ ...CARD, metadata: { sandbox_provider: 'rejected' } });
       const cancelled = await desk.waiting(CARD);
       expect((await gateway.post(`/v1/payments/${cancelled}/cancel`, undefined, desk.as)).status).to.equal(200);
@@ -155,7 +155,7 @@ describe('sandbox: acquirers of other methods', () => {
     });
   });
 
-  describe('a second payment of a paid one goes back (I8a)', () => {
+  describe('a second payment of a paid one is returned (I8a)', () => {
     const several = { ...CARD, paymentMethods: ['PIX', 'BOLETO', 'CREDIT_CARD'] };
     it('by another method', async () => {
       const { id } = await desk.create(several);
@@ -165,13 +165,13 @@ describe('sandbox: acquirers of other methods', () => {
       expect(await desk.wallet('BRL')).to.include({ available: 0, pending: 9_750 });
       expect((await desk.told(receiver)).filter((type) => type === 'payment.refunded')).to.deep.equal([]);
     });
-    it('a card after a Pix, and a Pix after a card', async () => {
+    it('by card after Pix, and by Pix after card', async () => {
       const pay = async (id: string, outcome: string) => {
         const { status, body, text } = await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, {}, desk.as);
         expect([status, body['outcome']], text).to.deep.equal([200, outcome]);
       };
       const pixFirst = await desk.create(several);
-      await pay(pixFirst.id, 'settled'); // at once: the Pix code is waited for
+      await pay(pixFirst.id, 'settled'); // immediately: the request waits for the Pix code
       expect((await desk.act(pixFirst.id, 'authorize', 'PAID', { method: 'CREDIT_CARD' })).paidWith).to.equal('PIX');
       await refuses(pixFirst.id, 'chargeback', 'invalid_request');
       const cardFirst = await desk.create(several);
@@ -183,7 +183,7 @@ describe('sandbox: acquirers of other methods', () => {
   });
 
   describe('refuse', () => {
-    it('the only method: REFUSED with the reason, told as failed; twice is once', async () => {
+    it('makes a single-method payment REFUSED with the reason, sends the failure, and is idempotent', async () => {
       const { id } = await desk.create(CARD);
       const reason = 'r'.repeat(500);
       const refused = await desk.act(id, 'refuse', 'REFUSED', { reason });
@@ -197,7 +197,7 @@ describe('sandbox: acquirers of other methods', () => {
       for (const act of ['authorize', 'processing'] as const) await refuses(id, act, 'invalid_request');
       expect(await desk.wallet('BRL')).to.include({ available: 0, pending: 0 });
     });
-    it('one of several: the others may still pay, the last refusal ends it', async () => {
+    it('leaves other methods payable; the last refusal ends the payment', async () => {
       const order = { ...CARD, currency: 'EUR', paymentMethods: ['MBWAY', 'CREDIT_CARD'], metadata: { phone: PHONE } };
       const { id } = await desk.create(order);
       await desk.act(id, 'refuse', 'WAITING_PAYMENT');
@@ -209,13 +209,13 @@ describe('sandbox: acquirers of other methods', () => {
       expect((await desk.act(paid, 'authorize', 'APPROVED')).paidWith).to.equal('CREDIT_CARD');
       await refuses(paid, 'refuse', 'invalid_request');
     });
-    it('the Pix of a payment is not declined with its card', async () => {
+    it('of the card leaves the Pix payable', async () => {
       const { id } = await desk.create({ ...CARD, paymentMethods: ['CREDIT_CARD', 'PIX'] });
       await desk.act(id, 'refuse', 'WAITING_PAYMENT');
       const { body } = await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, {}, desk.as);
       expect([body['outcome'], (await desk.read(id)).paidWith]).to.deep.equal(['settled', 'PIX']);
     });
-    it('the Pix of a payment whose time is over, or that has ended, is refused by the payer’s bank (X1)', async () => {
+    it('or an expired Pix code makes the payer’s bank refuse a Pix (X1)', async () => {
       const pay = async (id: string, body: Body = {}) =>
         (await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, body, desk.as)).body['outcome'];
       const { id } = await desk.create({ ...CARD, paymentMethods: ['PIX', 'BOLETO'] });
@@ -226,14 +226,14 @@ describe('sandbox: acquirers of other methods', () => {
       expect([await pay(id), await pay(id, { late: true })]).to.deep.equal(['refused', 'returned']);
       expect((await desk.read(id)).status).to.equal('REFUSED');
     });
-    it('a reason of 501 characters, or of another type, is 400', async () => {
+    it('returns 400 for a reason of 501 characters or of another type', async () => {
       const id = await desk.waiting(CARD);
       for (const reason of ['r'.repeat(501), 5, null, ['x'], '\u0000'])
         await refuses(id, 'refuse', 'invalid_request', 'reason', { reason });
     });
   });
 
-  it('processing: PROCESSING in both formats, twice is once, and then it is paid', async () => {
+  it('shows PROCESSING in both formats, idempotently, and can be paid afterwards', async () => {
     const { id } = await desk.create(ORDERS['MBWAY'] as Body);
     const first = await desk.act(id, 'processing', 'PROCESSING');
     expect(await desk.act(id, 'processing', 'PROCESSING')).to.deep.equal(first);
@@ -249,7 +249,7 @@ describe('sandbox: acquirers of other methods', () => {
       ['chargeback', 'CHARGEBACK', 'dispute'],
       ['dispute', 'DISPUTE', 'chargeback'],
     ] as const)
-      it(`${act}: ${status}, the gross amount held, payment.failed told; twice is once`, async () => {
+      it(`makes it ${status}, holds the gross amount and sends payment.failed; ${act} is idempotent`, async () => {
         const { id } = await desk.create(CARD);
         const { status: _, ...paid } = await desk.act(id, 'authorize', 'APPROVED');
         const disputed = await desk.act(id, act, status);
@@ -267,7 +267,7 @@ describe('sandbox: acquirers of other methods', () => {
         expect(failed).to.include({ transactionId: `tx_${id}`, amount: 10_000, status, previousStatus: 'APPROVED' });
         expect(Object.keys(failed)).to.not.include('paidWith');
       });
-    it('not settled by card: 400, and what is no card: invalid_payment_method', async () => {
+    it('return 400 unless settled by card, and invalid_payment_method without a card', async () => {
       const waiting = await desk.waiting(CARD);
       const boleto = await desk.create(ORDERS['BOLETO'] as Body);
       await desk.act(boleto.id, 'authorize', 'PAID');
@@ -279,7 +279,7 @@ describe('sandbox: acquirers of other methods', () => {
         await refuses(either.id, act, 'invalid_request');
       }
     });
-    it('after a refund what is left is held; after a full one there is nothing to dispute', async () => {
+    it('hold the amount left after a partial refund, and return 400 after a full one', async () => {
       const refund = async (id: string, body: Body) => {
         const path = `/v1/payments/${id}/refund`;
         const reply = await gateway.post(path, { idempotencyKey: newKey(), ...body }, desk.as);

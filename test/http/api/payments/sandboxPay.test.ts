@@ -1,4 +1,4 @@
-// POST /v1/sandbox/charges/{id}/pay (rule X1) and what it does to the money, both formats and the webhooks (M1, M4, M5, W9).
+// POST /v1/sandbox/charges/{id}/pay (rule X1) and its effect on the money, both formats and the webhooks (M1, M4, M5, W9).
 import { expect } from 'chai';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
@@ -29,7 +29,7 @@ describe('sandbox: a payer pays', () => {
     await gateway.close();
     await receiver.close();
   });
-  // An account of its own for each test: its wallet begins at nothing, its webhooks are of this test only.
+  // Each test has its own account, so its wallet starts empty and its webhooks belong to this test only.
   beforeEach(async () => {
     tenant = await gateway.newTenant();
     as = { key: tenant.testKey };
@@ -57,7 +57,7 @@ describe('sandbox: a payer pays', () => {
     expect(body['pending']).to.equal(0);
     return body['available'];
   };
-  /** Balances of the account's ledger; every event's postings must sum to zero. */
+  /** Returns the account’s ledger balances. Expects every event’s postings to sum to zero. */
   const ledger = async (): Promise<Record<string, number>> => {
     expect(await gateway.gateway.projected.caughtUp(20_000)).to.equal(true);
     const unbalanced =
@@ -69,7 +69,7 @@ describe('sandbox: a payer pays', () => {
     );
     return Object.fromEntries(rows.map(({ name, amount }) => [name, amount]));
   };
-  /** Types of all webhooks so far, sorted, once nothing is under way. */
+  /** Returns the types of all webhooks so far, sorted, after all pending deliveries. */
   const told = async (): Promise<string[]> => {
     expect((await gateway.post('/v1/sandbox/deliveries/flush', {}, as)).body).to.deep.equal({ pending: 0 });
     return mine().map(typeOf).sort();
@@ -78,8 +78,8 @@ describe('sandbox: a payer pays', () => {
   const CREATED = ['charge.created', 'payment.created'];
   const legacyOf = (type: string) => mine().find((hit) => typeOf(hit) === type)?.body['data'] as Body;
 
-  describe('settled', () => {
-    it('shows in both formats, in the wallet, in the ledger and in the webhooks', async () => {
+  describe('a settled payment', () => {
+    it('appears in both formats, the wallet, the ledger and the webhooks', async () => {
       const charge = await newCharge();
       const { end_to_end_id: endToEndId, charge: shown } = await paid(charge.id, {}, 'settled');
       expect(endToEndId).to.match(E2E);
@@ -127,14 +127,14 @@ describe('sandbox: a payer pays', () => {
       [1_249, 10, 12, 1_227],
       [99_999_999_999, 10, 1_000_000_000, 98_999_999_989],
     ] as const)
-      it(`fees of ${amount}: ${providerFee} and ${platformFee}, net ${netAmount} (M1)`, async () => {
+      it(`of ${amount} has fees of ${providerFee} and ${platformFee}, net ${netAmount} (M1)`, async () => {
         const { id } = await newCharge({ amount });
         await paid(id, {}, 'settled');
         const { body } = await gateway.get(`/v1/payments/${rawIdOf(id)}`, as);
         expect(body).to.include({ amount, providerFee, platformFee, netAmount });
         expect(await available()).to.equal(netAmount);
       });
-    it('takes the raw id, the exact amount, a payer and an end-to-end id', async () => {
+    it('may name the raw charge ID, the exact amount, a payer and an end-to-end ID', async () => {
       const { id } = await newCharge();
       const endToEndId = 'E9999900420261121130012345678901';
       const { end_to_end_id } = await paid(
@@ -144,7 +144,7 @@ describe('sandbox: a payer pays', () => {
       );
       expect(end_to_end_id).to.equal(endToEndId);
     });
-    it('two charges at once, and one charge from two payers at once', async () => {
+    it('is one per charge under concurrency', async () => {
       const [a, b] = [await newCharge(), await newCharge()];
       const outcomes = await Promise.all([pay(a.id), pay(b.id), pay(b.id)]);
       expect(outcomes[0]!.body.outcome).to.equal('settled');
@@ -154,9 +154,9 @@ describe('sandbox: a payer pays', () => {
     });
   });
 
-  describe('returned (M4)', () => {
+  describe('a returned payment (M4)', () => {
     for (const amount of [9_999, 10_001, 1, 99_999_999_999])
-      it(`${amount} instead of 10000 stays pending and goes back`, async () => {
+      it(`of ${amount} instead of 10000 leaves the charge pending`, async () => {
         const { id } = await newCharge();
         const { charge } = await paid(id, { amount }, 'returned');
         expect(charge).to.include({ status: 'pending' });
@@ -166,13 +166,13 @@ describe('sandbox: a payer pays', () => {
         expect(await ledger()).to.deep.equal({});
         expect(await told()).to.deep.equal(CREATED);
       });
-    it('after a wrong amount the right one settles', async () => {
+    it('of a wrong amount lets the right amount settle afterwards', async () => {
       const { id } = await newCharge();
       await paid(id, { amount: 1 }, 'returned');
       await paid(id, {}, 'settled');
       expect(await statuses(id)).to.deep.equal(['paid', 'PAID']);
     });
-    it('a second payment of a paid charge', async () => {
+    it('may be the second payment of a paid charge', async () => {
       const { id } = await newCharge();
       const first = await paid(id, {}, 'settled');
       const second = await paid(id, {}, 'returned');
@@ -189,13 +189,13 @@ describe('sandbox: a payer pays', () => {
         [...CREATED, 'charge.paid', 'payment.completed', 'payment.status_changed'].sort(),
       );
     });
-    it('a late one on a pending charge, which stays pending', async () => {
+    it('may be late on a pending charge, which stays pending', async () => {
       const { id } = await newCharge();
       await paid(id, { late: true }, 'returned');
       expect(await statuses(id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect(await ledger()).to.deep.equal({});
     });
-    it('a late one on an expired charge, which stays expired', async () => {
+    it('may be late on an expired charge, which stays expired', async () => {
       const { id } = await newCharge({ expires_in: 60 });
       await gateway.post('/v1/sandbox/clock/advance', { seconds: 61 }, as);
       const { charge } = await paid(id, { late: true }, 'returned');
@@ -213,12 +213,12 @@ describe('sandbox: a payer pays', () => {
   });
 
   describe('payer lock (M5)', () => {
-    it('the right payer settles it', async () => {
+    it('settles a payment by the right payer', async () => {
       const { id } = await newCharge(LOCK);
       await paid(id, { payer: { document: '123.456.789-09' } }, 'settled');
       expect(await statuses(id)).to.deep.equal(['paid', 'PAID']);
     });
-    it('another payer: refunded, never credited, no charge.paid', async () => {
+    it('refunds another payer, credits nothing and sends no charge.paid', async () => {
       const { id } = await newCharge(LOCK);
       const { charge } = await paid(id, { payer: { document: ANOTHER } }, 'refunded');
       expect(charge).to.include({ status: 'refunded', expected_payer_tax_id: CPF });
@@ -247,13 +247,13 @@ describe('sandbox: a payer pays', () => {
         refundedTotal: 10_000,
       });
     });
-    it('another payer’s is the end: a right one after it goes back', async () => {
+    it('returns a right payment that follows another payer’s', async () => {
       const { id } = await newCharge(LOCK);
       await paid(id, { payer: { document: ANOTHER } }, 'refunded');
       await paid(id, { payer: { document: CPF } }, 'returned');
       expect(await statuses(id)).to.deep.equal(['refunded', 'REFUNDED']);
     });
-    it('no document: held, processing, never credited, and it does not expire', async () => {
+    it('holds a payment without a document: nothing is credited, and the charge does not expire', async () => {
       const { id } = await newCharge({ ...LOCK, expires_in: 60 });
       const { charge } = await paid(id, { payer: { document: null } }, 'held');
       expect(charge).to.include({ status: 'processing' });
@@ -266,16 +266,16 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(id)).to.deep.equal(['processing', 'PROCESSING']);
     });
     for (const document of ['***.456.789-**', '', '12345678900'])
-      it(`a document that identifies no payer (${JSON.stringify(document)}): held, and never returned automatically`, async () => {
+      it(`holds a payment whose document identifies no payer (${JSON.stringify(document)})`, async () => {
         await paid((await newCharge(LOCK)).id, { payer: { document } }, 'held');
         expect(await ledger()).to.deep.equal({ provider_clearing: -10_000, payer_returns: 10_000 });
       });
-    it('a document in other writing is compared by its digits and letters', async () => {
+    it('compares documents by their digits and letters', async () => {
       const { id } = await newCharge({ ...LOCK, expected_payer_tax_id: '12ABC34501DE35' });
       await paid(id, { payer: { document: '12.abc.345/01de-35' } }, 'settled');
       await paid((await newCharge(LOCK)).id, { payer: { document: '529.982.247-25' } }, 'refunded');
     });
-    it('without payer: the customer’s document, else the one person of the sandbox', async () => {
+    it('assumes the customer’s document by default, else the sandbox’s own person', async () => {
       await paid(
         (await newCharge({ ...LOCK, customer: { name: 'Ana', document: '123.456.789-09' } })).id,
         {},
@@ -289,12 +289,12 @@ describe('sandbox: a payer pays', () => {
         'settled',
       );
     });
-    it('without a lock no document is needed', async () =>
+    it('is needed to require a document', async () =>
       void (await paid((await newCharge()).id, { payer: { document: null } }, 'settled')));
   });
 
-  describe('duplicate', () => {
-    it('the same end-to-end id on the same charge changes nothing', async () => {
+  describe('a repeated end-to-end ID', () => {
+    it('changes nothing on the same charge', async () => {
       const { id } = await newCharge();
       const first = await paid(id, {}, 'settled');
       for (const more of [{}, { amount: 1 }, { payer: { document: null } }, { late: true }]) {
@@ -303,7 +303,7 @@ describe('sandbox: a payer pays', () => {
       }
       expect(await available()).to.equal(9_890);
     });
-    it('on another charge leaves that one pending', async () => {
+    it('leaves another charge pending', async () => {
       const [a, b] = [await newCharge(), await newCharge()];
       const first = await paid(a.id, {}, 'settled');
       const again = await paid(b.id, { end_to_end_id: first.end_to_end_id }, 'duplicate');
@@ -311,7 +311,7 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(b.id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect(await available()).to.equal(9_890);
     });
-    it('on another charge, when the first notification was deleted, notifies nobody', async () => {
+    it('creates no notification for another charge, even if the first one was deleted', async () => {
       const [a, b] = [await newCharge(), await newCharge()];
       const { end_to_end_id: endToEndId } = await paid(a.id, {}, 'settled');
       const { operations } = gateway.storage;
@@ -321,7 +321,7 @@ describe('sandbox: a payer pays', () => {
       expect((await operations.query(`SELECT FROM ${notified}`, [endToEndId])).rowCount).to.equal(0);
       expect(await available()).to.equal(9_890);
     });
-    it('of a returned one too, and 10 at once settle once', async () => {
+    it('is a duplicate after a return too; 10 concurrent payments settle once', async () => {
       const { id } = await newCharge();
       const back = await paid(id, { amount: 1 }, 'returned');
       await paid(id, { end_to_end_id: back.end_to_end_id }, 'duplicate');
@@ -331,7 +331,7 @@ describe('sandbox: a payer pays', () => {
       expect(outcomes).to.deep.equal([...Array(9).fill('duplicate'), 'settled']);
       expect(await available()).to.equal(9_890);
     });
-    it('another account’s same end-to-end id is another Pix', async () => {
+    it('is another Pix in another account', async () => {
       const endToEndId = 'E99999004202611211300ABCDEFGHIJK';
       await paid((await newCharge()).id, { end_to_end_id: endToEndId }, 'settled');
       as = { key: (await gateway.newTenant()).testKey };
@@ -339,8 +339,8 @@ describe('sandbox: a payer pays', () => {
     });
   });
 
-  describe('refused', () => {
-    it('an expired charge, before and after its expiry is recorded', async () => {
+  describe('refuses a payment', () => {
+    it('of an expired charge', async () => {
       const { id } = await newCharge({ expires_in: 60 });
       await gateway.post('/v1/sandbox/clock/advance', { seconds: 60 }, as);
       const { end_to_end_id, charge } = await paid(id, {}, 'refused');
@@ -348,12 +348,12 @@ describe('sandbox: a payer pays', () => {
       expect(charge).to.include({ status: 'expired' });
       expect(await ledger()).to.deep.equal({});
     });
-    it('a charge that failed at the provider', async () => {
+    it('of a charge that failed at the provider', async () => {
       const { id } = await newCharge({ metadata: { sandbox_provider: 'rejected' } });
       const { charge } = await paid(id, {}, 'refused');
       expect(charge).to.include({ status: 'failed' });
     });
-    it('a charge whose instrument is not there yet', async () => {
+    it('of a charge without a Pix code', async () => {
       const key = newKey();
       const body = { amount: 5, payment_method: 'pix', metadata: { sandbox_provider: 'unavailable' } };
       expectError(await gateway.post('/v1/charges', body, { ...as, idempotencyKey: key }), 503, 'service_unavailable');
@@ -364,7 +364,7 @@ describe('sandbox: a payer pays', () => {
     });
   });
 
-  describe('a bad request', () => {
+  describe('a request', () => {
     const bad: readonly (readonly [unknown, string, string?])[] = [
       [{ amount: 0 }, 'invalid_amount', 'amount'],
       [{ amount: '1' }, 'invalid_amount', 'amount'],
@@ -383,7 +383,7 @@ describe('sandbox: a payer pays', () => {
       [[], 'invalid_request'],
       [{ amount: 0, late: 1 }, 'invalid_request'],
     ];
-    it('is 400 and pays nothing', async () => {
+    it('gets 400 for an invalid body and pays nothing', async () => {
       const { id } = await newCharge();
       for (const [body, code, param] of bad) expectError(await pay(id, body), 400, code as 'invalid_request', param);
       expectError(
@@ -398,7 +398,7 @@ describe('sandbox: a payer pays', () => {
       expect(await statuses(id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect((await gateway.call<Paid>('POST', `/v1/sandbox/charges/${id}/pay`, as)).body.outcome).to.equal('settled'); // no body at all
     });
-    it('is refused by the bank as the 101st payment of a code; one of the 100 again is a duplicate', async () => {
+    it('is refused as the 101st payment of a code; repeating one of the 100 is a duplicate', async () => {
       const { id } = await newCharge();
       const { end_to_end_id: first } = await paid(id, {}, 'settled');
       await gateway.storage.operations.query(
@@ -411,7 +411,7 @@ describe('sandbox: a payer pays', () => {
       await paid(id, { late: true }, 'refused');
       await paid(id, { end_to_end_id: last as string }, 'duplicate');
     });
-    it('a live key is 403', async () => {
+    it('gets 403 with a live key', async () => {
       const { id } = await newCharge();
       expectError(
         await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, { key: tenant.liveKey }),

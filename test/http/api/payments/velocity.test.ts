@@ -1,4 +1,4 @@
-// How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
+// Hourly limits on live charges (contract.md Errors, rule E6). Live mode uses a fake bank here.
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
@@ -74,7 +74,7 @@ describe('velocity guard (E6)', () => {
       [...Map.groupBy(replies, ({ status }) => status)].map(([status, all]) => [status, all.length] as const),
     );
 
-  it('50 at once for one customer: 20 are made and 30 refused, before the bank is reached, and nothing is written', async () => {
+  it('accepts 20 of 50 concurrent charges for one customer; others get 403, reach no bank and write nothing', async () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => charge()));
     expect(outcomes(replies)).to.deep.equal({ 201: 20, 403: 30 });
     for (const reply of replies) if (reply.status === 403) expectError(reply, 403, CUSTOMER);
@@ -83,7 +83,7 @@ describe('velocity guard (E6)', () => {
     expectError(await charge(), 403, CUSTOMER);
     expect(await gateway.storage.store.head()).to.equal(head);
   });
-  it('50 at once over two processes: 20 are made', async () => {
+  it('accepts 20 of 50 concurrent charges across two processes', async () => {
     const other = await openReady({ database, liveProvider: bank, clock, isAlone: false });
     try {
       const replies = await Promise.all(
@@ -105,7 +105,7 @@ describe('velocity guard (E6)', () => {
     await charges(1, BRUNO);
     await charges(1, null);
   });
-  it('counts each account and its live mode alone', async () => {
+  it('counts each account’s live mode separately', async () => {
     await limit({ customerPerHour: 1 });
     const test = tenant.testKey;
     await charges(3, ANA, { key: test });
@@ -127,7 +127,7 @@ describe('velocity guard (E6)', () => {
     await limit({ accountPerHour: 4 });
     await charges(1, null);
   });
-  it('never refuses a replay, nor what is resumed; a refused key is not burnt (K5)', async () => {
+  it('never rejects replays and resumed creations; a rejected key stays free (K5)', async () => {
     await limit({ customerPerHour: 1 });
     const [made, refused] = [newKey(), newKey()];
     const first = await charge(ANA, { idempotencyKey: made });
@@ -150,7 +150,7 @@ describe('velocity guard (E6)', () => {
     expect((await charge(ANA, { idempotencyKey: cutOff })).status).to.equal(201);
     expectError(await charge(ANA), 403, CUSTOMER);
   });
-  it('20 at once under one key take one place', async () => {
+  it('counts 20 concurrent requests with one key once', async () => {
     await limit({ customerPerHour: 2 });
     const idempotencyKey = newKey();
     const replies = await Promise.all(Array.from({ length: 20 }, () => charge(ANA, { idempotencyKey })));
@@ -158,7 +158,7 @@ describe('velocity guard (E6)', () => {
     await charges(1);
     expectError(await charge(), 403, CUSTOMER);
   });
-  it('ignores what expired, was cancelled, or failed at the bank; what was paid counts', async () => {
+  it('ignores charges that expired, were canceled, or failed at the bank', async () => {
     await limit({ customerPerHour: 3, accountPerHour: 4 });
     const [expired, cancelled, open] = (await charges(3)) as [PaymentId, PaymentId, PaymentId];
     expectError(await charge(), 403, CUSTOMER);
@@ -176,14 +176,14 @@ describe('velocity guard (E6)', () => {
     expectError(await charge(BRUNO), 403, ACCOUNT_CODE);
     expect(await eventTypes(gateway, PAYMENT.stream(open))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
   });
-  it('50 at once when all 20 have expired: 20 are made', async () => {
+  it('accepts 20 of 50 concurrent charges after 20 others have expired', async () => {
     const at = gateway.gateway.accounts.realNow();
     const ids = await charges(20);
     await Promise.all(ids.map((id) => end(id, { type: 'ChargeExpired', data: { at } })));
     const replies = await Promise.all(Array.from({ length: 50 }, () => charge()));
     expect(outcomes(replies)).to.deep.equal({ 201: 20, 403: 30 });
   });
-  it('is a sliding hour', async () => {
+  it('uses a sliding hour', async () => {
     await limit({ customerPerHour: 2 });
     const start = clock.nowMs;
     try {
@@ -199,7 +199,7 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('gives the place of a creation that was never stored back after a minute', async () => {
+  it('frees the place of a creation that was never stored after a minute', async () => {
     await limit({ customerPerHour: 1 });
     const start = clock.nowMs;
     const lost = newKey();
@@ -223,7 +223,7 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('keeps no document and nothing of the hours before', async () => {
+  it('deletes the customers of earlier hours', async () => {
     const start = clock.nowMs;
     await charges(2);
     clock.nowMs = start + 3 * HOUR_MS;
@@ -239,7 +239,7 @@ describe('velocity guard (E6)', () => {
     expect(rows).to.have.length(1);
     expect(rows[0]?.customer).to.equal(BRUNO);
   });
-  it('without a bank for live mode it is 422 before the guard is asked (E5)', async () => {
+  it('is not consulted without a bank for live mode, which returns 422 (E5)', async () => {
     const bare = await openReady({ database, clock, isAlone: false });
     try {
       await limit({ customerPerHour: 1 });

@@ -1,4 +1,4 @@
-// A payment's own webhookUrl (rule W7): its events go there and nowhere else, signed with the account's override secret.
+// A payment’s own webhookUrl (rule W7): its events go only there, signed with the account’s override secret.
 import { expect } from 'chai';
 import { expectSigned, Receivers } from '../../../world/deliveryFacts.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
@@ -38,7 +38,7 @@ describe('webhookUrl of a payment', () => {
     await shop.pay(`ch_${id}`);
     return id;
   };
-  /** What came under this path, after all that was due. */
+  /** Returns the messages received under this path, after all pending deliveries. */
   const hits = async (name: string): Promise<readonly Hit[]> => {
     await shop.flush();
     return own.got.filter(({ path }) => path === pathOf(name));
@@ -56,7 +56,7 @@ describe('webhookUrl of a payment', () => {
   };
   const formOf = (hit: Hit) => (typeOf(hit).startsWith('charge.') ? 'canonical' : 'legacy');
 
-  it('replaces the endpoints, for every event of both families; other payments keep them', async () => {
+  it('replaces the endpoints for every event of both families, for its own payment only', async () => {
     await desk.listen(usual);
     const id = await paid(urlOf('one'));
     expect(types(await hits('one'))).to.deep.equal([...CREATED, ...PAID].toSorted());
@@ -71,7 +71,7 @@ describe('webhookUrl of a payment', () => {
     expect((await hits('one')).length).to.equal(5);
   });
 
-  it('works without any endpoint, whatever that one would have wanted; deliveries show no endpoint', async () => {
+  it('works without any endpoint; its deliveries show no endpoint', async () => {
     await paid(urlOf('one'));
     expect(types(await hits('one'))).to.deep.equal([...CREATED, ...PAID].toSorted());
     const { data, total } = await shop.deliveries();
@@ -82,14 +82,14 @@ describe('webhookUrl of a payment', () => {
     expect((await shop.deliveries(`?endpointId=we_${'0'.repeat(26)}`)).total).to.equal(0);
   });
 
-  it('tells of cancelled ones too', async () => {
+  it('receives the events of a cancellation too', async () => {
     const id = await desk.waiting({ ...ORDERS['BOLETO'], webhookUrl: urlOf('one') });
     await gateway.post(`/v1/payments/${id}/cancel`, {}, desk.as);
     const failed = ['charge.failed', 'payment.failed', 'payment.status_changed'];
     expect(types(await hits('one'))).to.deep.equal([...CREATED, ...failed].toSorted());
   });
 
-  it('is sent to again when the webhook is resent', async () => {
+  it('receives resent webhooks', async () => {
     const id = await paid(urlOf('one'));
     const first = await hits('one');
     const { body } = await gateway.post(`/v1/payments/${id}/resend-webhook`, {}, desk.as);
@@ -97,7 +97,7 @@ describe('webhookUrl of a payment', () => {
     expect(types((await hits('one')).slice(first.length))).to.deep.equal(['charge.paid', 'payment.completed']);
   });
 
-  it('is tried again like an endpoint', async () => {
+  it('is retried like an endpoint', async () => {
     const receivers = new Receivers();
     const url = await receivers.open((_hit, res, n) => void res.writeHead(n <= 2 ? 500 : 200).end());
     await desk.waiting({ ...ORDERS['PIX'], webhookUrl: url.url });
@@ -116,7 +116,7 @@ describe('webhookUrl of a payment', () => {
   });
 
   describe('override secret', () => {
-    it('signs from its rotation on, at once; before it, something unknown does', async () => {
+    it('signs from its rotation on; an unknown secret signs before', async () => {
       await paid(urlOf('before'));
       const [one] = await hits('before');
       const signature = one!.headers['x-acme-signature'];
@@ -134,7 +134,7 @@ describe('webhookUrl of a payment', () => {
       for (const hit of await hits('second')) expectSigned(hit, second, formOf(hit));
     });
 
-    it('ten rotations at once: ten secrets, one of them signs', async () => {
+    it('is one of ten after ten concurrent rotations', async () => {
       const secrets = await Promise.all(Array.from({ length: 10 }, () => rotate()));
       expect(new Set(secrets).size).to.equal(10);
       await paid(urlOf('one'));
@@ -150,7 +150,7 @@ describe('webhookUrl of a payment', () => {
       expect(fits.length).to.equal(1);
     });
 
-    it('is one per account and mode', async () => {
+    it('differs by account and mode', async () => {
       const mine = await rotate();
       const others = [await rotate(desk.tenant.liveKey), await rotate((await gateway.newTenant()).testKey)];
       expect(new Set([mine, ...others]).size).to.equal(3);
@@ -158,7 +158,7 @@ describe('webhookUrl of a payment', () => {
       for (const hit of await hits('one')) expectSigned(hit, mine, formOf(hit));
     });
 
-    it('endpoints keep their own', async () => {
+    it('does not sign for endpoints', async () => {
       const endpoint = await shop.register(urlOf('endpoint'));
       await rotate();
       await shop.charge();
@@ -167,7 +167,7 @@ describe('webhookUrl of a payment', () => {
       for (const hit of delivered) expectSigned(hit, endpoint.secret, formOf(hit));
     });
 
-    it('needs a key', async () => {
+    it('is rotated only with a key', async () => {
       expectError(await gateway.post('/v1/webhooks/override-secret/rotate', {}, { key: null }), 401, 'unauthorized');
     });
   });
