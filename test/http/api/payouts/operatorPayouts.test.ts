@@ -1,4 +1,4 @@
-// Payouts that await approval, over all accounts, by requests of operators (rules Y5, O1).
+// Payouts awaiting approval across all accounts, over HTTP for operators (rules Y5, O1).
 import { expect } from 'chai';
 import { PAYOUT } from '../../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../../domain/payout/payout.ts';
@@ -35,7 +35,7 @@ onBothStores('payouts before operators', (log) => {
     gateway.call<T>(method, `/ops/v1${path}`, { key: null, headers, ...(body && { body }) });
   const accountId = () => `acct_${desk.merchant.tenant.accountId}`;
 
-  it('lists those that await approval, oldest first, of one account or of all, and shows each', async () => {
+  it('are listed while they await approval, oldest first, for one account or all', async () => {
     const ids = [(await desk.payout()).id, (await desk.payout()).id];
     const page = async (query: string) => (await ask<{ data: Shown[]; total: number }>('GET', `/payouts${query}`)).body;
     const { data, total } = await page(`?accountId=${accountId()}`);
@@ -52,7 +52,7 @@ onBothStores('payouts before operators', (log) => {
     expectError(await ask('GET', '/payouts?accountId=me'), 400, 'invalid_filter', 'accountId');
   });
 
-  it('approved or rejected once, and the log says by whom', async () => {
+  it('are approved or rejected once, and the events name the operator', async () => {
     const [one, other] = [await desk.payout(), await desk.payout()];
     const approved = await ask('POST', `/payouts/${one.id}/approve`);
     expect([approved.status, approved.body.payout?.awaiting_approval], approved.text).to.deep.equal([200, false]);
@@ -76,7 +76,7 @@ onBothStores('payouts before operators', (log) => {
         }
   });
 
-  it('an operator who issued the key can’t approve what it requested', async () => {
+  it('can’t be approved by the operator who issued the requesting key', async () => {
     const issued = await ask<{ apiKey: string }>('POST', `/accounts/${accountId()}/api-keys`, { test: true });
     expect(issued.status, issued.text).to.equal(201);
     const body = { amount: 1_000, destination: { pix_key: PIX_KEY } };

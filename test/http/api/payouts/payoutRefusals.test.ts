@@ -1,4 +1,4 @@
-// In which order a request of a payout is judged (Y4), and how many live payouts an hour there may be (M7b).
+// The order of checks on a payout request (Y4), and the hourly limits on live payouts (M7b).
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../../application/accounts/changeAccountSettings.ts';
 import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
@@ -56,7 +56,7 @@ onBothStores('refused payouts', (log) => {
   afterEach(() => expect([...gateway.faults, ...withoutRail.faults]).to.deep.equal([]));
 
   let pixes = 0;
-  /** Lets a live charge of 100,000 be paid. */
+  /** Creates a live charge of 100,000 and settles it. */
   const earn = async (): Promise<void> => {
     const made = await gateway.charge({ amount: 100_000 }, { key: tenant.liveKey, idempotencyKey: newKey() });
     expect(made.status, made.text).to.equal(201);
@@ -80,13 +80,13 @@ onBothStores('refused payouts', (log) => {
     return reply.body;
   };
 
-  it('are judged by shape, idempotency, rail, destination, limits and funds, in this order (Y4)', async () => {
+  it('are checked for shape, idempotency, rail, destination, limits and funds, in this order (Y4)', async () => {
     const used = newKey();
     await made({ amount: 11 }, used);
     const fresh = newKey();
     await settings({ cashoutDestinations: [OTHER_KEY], payoutCount: 0, payoutSum: toMinor(0) });
     const tooMuch = 99_999_999_999;
-    // What each row mends is right in all later ones.
+    // Each row fixes the fault of the row before.
     const rows: readonly (readonly [ErrorCode, number, string | undefined, () => Promise<Reply<unknown>>])[] = [
       ['invalid_amount', 400, 'amount', () => ask({ amount: tooMuch + 1 }, used, withoutRail)],
       ['idempotency_key_reused', 409, 'Idempotency-Key', () => ask({ amount: tooMuch }, used, withoutRail)],
@@ -105,7 +105,7 @@ onBothStores('refused payouts', (log) => {
     expect((await ask({ amount: 11 }, used, withoutRail)).headers.get('idempotent-replayed')).to.equal('true');
   });
 
-  it('the count lets so many pass at once, the sum so much without fees, and a sliding hour frees both', async () => {
+  it('limit count and sum, without fees, under concurrency, within a sliding hour', async () => {
     await settings({ payoutCount: 3 });
     const replies = await Promise.all(Array.from({ length: 8 }, () => ask()));
     expect(replies.map(({ status }) => status).sort()).to.deep.equal([...Array(3).fill(201), ...Array(5).fill(403)]);
@@ -118,7 +118,7 @@ onBothStores('refused payouts', (log) => {
     expectError(await ask({ amount: 1 }), 403, VELOCITY);
   });
 
-  it('one that failed keeps its place; one refused for its funds, a replay and test mode take none', async () => {
+  it('count failed payouts, but no replays, no payouts without funds, and none in test mode', async () => {
     await settings({ payoutCount: 2 });
     expectError(await ask({ amount: 1_000_000 }), 422, 'insufficient_funds', 'amount');
     rail.answer = { kind: 'refused', reason: 'No.' };
@@ -139,7 +139,7 @@ onBothStores('refused payouts', (log) => {
     expectError(await gateway.post('/v1/payouts', body, test), 422, 'insufficient_funds', 'amount');
   });
 
-  it('payouts of a suspended account are held back, and go on after it is reopened', async () => {
+  it('include suspended accounts, whose approved payouts continue after the reopening', async () => {
     const { platform, whenIdle } = gateway.gateway.services;
     await settings({ payoutApprovalAbove: toMinor(0) });
     const { id } = await made();

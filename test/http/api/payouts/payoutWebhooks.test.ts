@@ -1,4 +1,4 @@
-// What a merchant is told of its payouts: payout.* and withdrawal.* (rules Y2, W9).
+// Webhooks about payouts: payout.* and withdrawal.* (rules Y2, W9).
 import { expect } from 'chai';
 import { onBothStores } from '../../../world/bothStores.ts';
 import { Receivers } from '../../../world/deliveryFacts.ts';
@@ -54,19 +54,19 @@ onBothStores('webhooks of payouts', (log) => {
     });
   };
 
-  it('created and paid', async () => {
+  it('are sent for created and paid payouts', async () => {
     const payout = await desk.payout();
     await expectHeard(payout, 'created', ['PENDING', 'PENDING']);
     const { body } = await desk.decide(payout.id, 'confirm');
     await expectHeard(body, 'paid', ['PROCESSING', 'PAID']);
   });
-  it('created and failed', async () => {
+  it('are sent for created and failed payouts', async () => {
     const payout = await desk.payout();
     await expectHeard(payout, 'created', ['PENDING', 'PENDING']);
     const { body } = await desk.decide(payout.id, 'fail');
     await expectHeard(body, 'failed', ['PROCESSING', 'REFUSED']);
   });
-  it('a cancelled one is sent as failed, and says that it was cancelled', async () => {
+  it('send a canceled payout as failed, with status CANCELLED', async () => {
     await desk.settings({ payout_approval_above: 0 });
     const payout = await desk.payout();
     await expectHeard(payout, 'created', ['PENDING', 'PENDING']);
@@ -74,7 +74,7 @@ onBothStores('webhooks of payouts', (log) => {
     expect(body.status).to.equal('cancelled');
     await expectHeard(body, 'failed', ['PENDING', 'CANCELLED']);
   });
-  it('a rejected one is failed', async () => {
+  it('send a rejected payout as failed', async () => {
     await desk.settings({ payout_approval_above: 0 });
     const payout = await desk.payout();
     await expectHeard(payout, 'created', ['PENDING', 'PENDING']);
