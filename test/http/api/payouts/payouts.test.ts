@@ -17,7 +17,7 @@ onBothStores('payouts', (log) => {
     await gateway.close();
   });
 
-  it('a payout leaves the wallet with its fee, is paid by itself, and shows exactly the fields of Y2', async () => {
+  it('leave the wallet with their fee, are paid automatically, and show exactly the fields of Y2', async () => {
     const desk = await PayoutDesk.open(gateway, { auto: true });
     const metadata = { order: 'A-1', _mine: 1 };
     const asked = await desk.payout({ description: 'Repasse', metadata });
@@ -53,7 +53,7 @@ onBothStores('payouts', (log) => {
     expect(await desk.available()).to.equal(10_000 - 1_050);
   });
 
-  it('the whole balance less the fee is granted, one more is not, and a refused request leaves nothing', async () => {
+  it('may use the whole balance less the fee, but no more; a rejected request leaves the key free', async () => {
     const desk = await PayoutDesk.open(gateway, { available: 1_050 });
     const key = newKey();
     const refused = await desk.ask<{ error: { code: string } }>({ amount: 1_001 }, key);
@@ -63,7 +63,7 @@ onBothStores('payouts', (log) => {
     expect((await desk.ask({ amount: 1 })).status).to.equal(422);
   });
 
-  it('a repeat of the key is replayed in its first state, another body is refused', async () => {
+  it('replay the original response for a repeated key and reject another body', async () => {
     const desk = await PayoutDesk.open(gateway);
     const key = newKey();
     const first = await desk.ask({}, key);
@@ -78,14 +78,14 @@ onBothStores('payouts', (log) => {
     expect(await desk.available()).to.equal(8_950);
   });
 
-  it('ten at once over a balance for three: exactly three', async () => {
+  it('never overdraw under concurrency: three of ten fit the balance', async () => {
     const desk = await PayoutDesk.open(gateway, { available: 3 * 1_050 + 1_049 });
     const replies = await Promise.all(Array.from({ length: 10 }, () => desk.ask()));
     expect(replies.map(({ status }) => status).sort()).to.deep.equal([...Array(3).fill(201), ...Array(7).fill(422)]);
     expect(await desk.available()).to.equal(1_049);
   });
 
-  it('is granted at once after events that don’t concern the wallet', async () => {
+  it('are granted right after events that don’t concern the wallet', async () => {
     const desk = await PayoutDesk.open(gateway);
     for (let n = 0; n < 5; n++) {
       await desk.settings({ auto_confirm_refunds: n % 2 === 0 });
@@ -93,7 +93,7 @@ onBothStores('payouts', (log) => {
     }
   });
 
-  it('what a bank refuses comes back to the wallet', async () => {
+  it('return to the wallet if the bank fails them, and leave it on a late confirmation', async () => {
     const desk = await PayoutDesk.open(gateway);
     const { id } = await desk.payout();
     const failed = await desk.decide(id, 'fail', { reason: 'account closed' });
@@ -117,14 +117,14 @@ onBothStores('payouts', (log) => {
     ['unavailable', { metadata: { sandbox_provider: 'unavailable' } }, 'paid', null],
     ['slow', { metadata: { sandbox_provider: 'slow' } }, 'paid', null],
   ] as const)
-    it(`${what}: ${status} (Y6)`, async () => {
+    it(`end ${status} for ${what} (Y6)`, async () => {
       const desk = await PayoutDesk.open(gateway, { auto: true });
       const { id } = await desk.payout(body);
       expect((await desk.untilStatus(id, status)).failure_reason).to.equal(reason);
       expect(await desk.available()).to.equal(status === 'failed' ? 10_000 : 8_950);
     });
 
-  it('cancels what awaits approval, once and again, and not what the bank has', async () => {
+  it('can be canceled while awaiting approval, idempotently, but not once the bank has them', async () => {
     const desk = await PayoutDesk.open(gateway);
     await desk.settings({ payout_approval_above: 999 });
     const { id, awaiting_approval } = await desk.payout();
@@ -141,7 +141,7 @@ onBothStores('payouts', (log) => {
   });
 
   describe('approval (Y5)', () => {
-    it('only an OWNER or ADMIN can approve it, and only once', async () => {
+    it('is given once, by an OWNER or ADMIN only', async () => {
       const desk = await PayoutDesk.open(gateway, { auto: true });
       await desk.settings({ payout_approval_above: 0 });
       const { id } = await desk.payout();
@@ -152,7 +152,7 @@ onBothStores('payouts', (log) => {
       await desk.untilStatus(id, 'paid');
       expect((await desk.review(id, 'approve')).status).to.equal(400);
     });
-    it('one that waited for a day is paid as soon as one that did not (Y6)', async () => {
+    it('can take a day without delaying the payment afterwards (Y6)', async () => {
       const desk = await PayoutDesk.open(gateway, { auto: true });
       await desk.settings({ payout_approval_above: 0 });
       const { id } = await desk.payout();
@@ -160,7 +160,7 @@ onBothStores('payouts', (log) => {
       await desk.review(id, 'approve');
       await desk.untilStatus(id, 'paid');
     });
-    it('a rejected one fails and its money comes back', async () => {
+    it('that is denied fails the payout and returns the money', async () => {
       const desk = await PayoutDesk.open(gateway);
       await desk.settings({ payout_approval_above: 0 });
       const { id } = await desk.payout();
@@ -168,7 +168,7 @@ onBothStores('payouts', (log) => {
       expect([done.status, done.body.status, done.body.failure_reason]).to.deep.equal([200, 'failed', 'rejected']);
       expect(await desk.available()).to.equal(10_000);
     });
-    it('who issued the key can’t approve what it requested', async () => {
+    it('can’t be given by the user who issued the requesting key', async () => {
       const desk = await PayoutDesk.open(gateway);
       await desk.settings({ payout_approval_above: 0 });
       const owner = await gateway.addUser('OWNER', { tenant: desk.merchant.tenant });
@@ -187,7 +187,7 @@ onBothStores('payouts', (log) => {
     });
   });
 
-  it('lists both kinds, newest first, by cursor and by status; no other tenant sees them', async () => {
+  it('are listed with refund payouts, newest first, by cursor and status, and hidden from other tenants', async () => {
     const desk = await PayoutDesk.open(gateway);
     const { id: charge } = await desk.merchant.charge({ amount: 1_000 });
     await desk.merchant.pay(charge);
@@ -233,7 +233,7 @@ onBothStores('payouts', (log) => {
     return { charge, id: `po_${String(refund.body['id']).slice(3)}` };
   };
 
-  it('the Pix-out of a cash-out refund can’t be cancelled or reviewed, and other refunds are no payouts (Y2)', async () => {
+  it('can’t be canceled or reviewed if they belong to a refund; devolutions are no payouts (Y2)', async () => {
     const desk = await PayoutDesk.open(gateway, { available: 0 });
     const { id } = await cashOut(desk);
     expectError(await desk.post(`/v1/payouts/${id}/cancel`), 400, 'payout_not_cancellable');
@@ -246,7 +246,7 @@ onBothStores('payouts', (log) => {
     expectError(await other.post(`/v1/payouts/${returned}/cancel`), 404, 'not_found');
   });
 
-  it('a payout of a payment that can’t be read is neither shown as it last stood nor missing', async () => {
+  it('return 503 if their payment can’t be read, not stale data or 404', async () => {
     const desk = await PayoutDesk.open(gateway, { available: 0 });
     const { id, charge } = await cashOut(desk);
     await poison(gateway, desk.merchant.tenant, paymentStream(charge));
@@ -257,7 +257,7 @@ onBothStores('payouts', (log) => {
     expectError(await other.merchant.get(`/v1/payouts/${id}`), 404, 'not_found');
   });
 
-  it('gives a receipt of a paid one only', async () => {
+  it('have a receipt once paid', async () => {
     const desk = await PayoutDesk.open(gateway);
     const { id } = await desk.payout();
     expect((await desk.merchant.get(`/v1/payouts/${id}/receipt`)).status).to.equal(404);

@@ -1,5 +1,5 @@
-// Once an erasure has answered, folds of the events before it show nothing either: the command itself destroys the key. No worker runs
-// here, so nothing else can have done it. The worker completes erasures whose command was interrupted (rule L2).
+// After an erasure has returned, folds of earlier events reveal nothing either: the command itself destroys the key. No worker runs here,
+// so nothing else can have done it. The worker completes erasures whose command was interrupted (rule L2).
 import { expect } from 'chai';
 import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
 import type { PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -17,13 +17,13 @@ const CUSTOMER = { name: 'Ana Souza', document: '39053344705', email: 'ana@examp
 const NOBODY = { name: null, document: null, email: null, phone: null };
 const ORDER = { reason: 'request 17', despiteRetention: true };
 
-describe('an erasure that has answered (L2)', () => {
+describe('an erasure that has returned (L2)', () => {
   let database: TestDatabase;
   let receiver: Receiver;
   let gateway: TestGateway;
   let merchant: Merchant;
   let operator: { readonly authorization: string };
-  /** Keys of idempotency by charge. */
+  /** Idempotency keys by charge. */
   const charges = new Map<string, string>();
 
   before(async () => {
@@ -56,7 +56,7 @@ describe('an erasure that has answered (L2)', () => {
     () => string,
     () => string,
   ];
-  /** The customer in a replay of the creation, and in the body of the webhook about it. */
+  /** Returns the customer in a replay of the creation and in the payload of its webhook. */
   const shown = async (id: string): Promise<readonly unknown[]> => {
     const options = { ...merchant, idempotencyKey: charges.get(id) as string };
     const { headers, body } = await gateway.charge<Body>({ customer: CUSTOMER }, options);
@@ -74,7 +74,7 @@ describe('an erasure that has answered (L2)', () => {
     expect(status, text).to.equal(200);
     return body.data.map(({ outcome }) => outcome);
   };
-  /** Records the event alone, as a command that is killed before it destroys the key. */
+  /** Records only the event, like a command that is killed before it destroys the key. */
   const interrupt = async (id: string): Promise<void> => {
     const payment = rawIdOf(id) as PaymentId;
     const wish = { by: 'operator:ana', retentionYears: 0, ...ORDER };
@@ -88,20 +88,20 @@ describe('an erasure that has answered (L2)', () => {
     );
   };
 
-  it('shows nothing of the person in replays and webhook bodies', async () => {
+  it('removes the person from replays and webhook payloads', async () => {
     expect(await shown(one())).to.deep.equal([CUSTOMER, CUSTOMER]);
     expect(await erase(one())).to.deep.equal(['erased']);
     expect(await shown(one())).to.deep.equal([NOBODY, NOBODY]);
   });
 
-  it('neither does one that was interrupted, once it is repeated', async () => {
+  it('removes them too when an interrupted erasure is repeated', async () => {
     await interrupt(two());
     expect(await shown(two())).to.deep.equal([CUSTOMER, CUSTOMER]);
     expect(await erase(two())).to.deep.equal(['erased_before']);
     expect(await shown(two())).to.deep.equal([NOBODY, NOBODY]);
   });
 
-  it('and one that is not repeated is completed by a worker', async () => {
+  it('is completed by a worker if it was interrupted and not repeated', async () => {
     await interrupt(three());
     await gateway.close();
     gateway = await openReady({ database });

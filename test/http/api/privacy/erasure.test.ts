@@ -1,4 +1,4 @@
-// What is held of a payer is found, reported and erased everywhere, and everything else goes on (rules L1–L3).
+// A payer’s data is found, reported and erased everywhere; everything else keeps working (rules L1–L3).
 import { expect } from 'chai';
 import { ROUTES } from '../../../../http/api/routes.ts';
 import type { Principal } from '../../../../http/kernel/callers.ts';
@@ -23,7 +23,7 @@ describe('erasure of personal data (L1–L3)', () => {
   let desk: PersonDesk;
   let owners: readonly string[];
   let payouts: readonly string[];
-  /** Of the log. */
+  /** Lines of the log. */
   const lines: string[] = [];
 
   before(async function () {
@@ -34,7 +34,7 @@ describe('erasure of personal data (L1–L3)', () => {
     await desk.payOtherwise();
     await desk.payOut();
     await desk.failEverywhere();
-    // The money of cards is released.
+    // By then, card payments have been released.
     await desk.merchant.advance(40 * 86_400);
     await desk.merchant.flushed();
     payouts = [desk.payoutId, desk.failedPayoutId];
@@ -64,7 +64,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(other.body.data).to.deep.equal([]);
   });
 
-  it('reports what is held, as JSON and as a PDF', async () => {
+  it('reports the stored data as JSON and as a PDF', async () => {
     const { body } = await desk.operate<Body & { data: readonly Body[]; pdf: { base64: string } }>('report', {
       payment: desk.chargeId,
     });
@@ -76,7 +76,7 @@ describe('erasure of personal data (L1–L3)', () => {
     for (const text of [PERSON.name, PERSON.document, PERSON.email, PERSON.order]) expect(shown).to.include(text);
   });
 
-  it('refuses what the law requires, one by one', async () => {
+  it('refuses data that the law requires to keep, item by item', async () => {
     const { body } = await desk.operate<{ data: readonly { outcome: string; because: string }[] }>('erase', {
       document: PERSON.document,
       ...ORDER,
@@ -86,7 +86,7 @@ describe('erasure of personal data (L1–L3)', () => {
     );
   });
 
-  it('erases everything', async () => {
+  it('erases all items', async () => {
     const before = await gateway.get('/v1/wallets', desk.merchant);
     const { status, body, text } = await desk.operate<{ data: readonly { outcome: string }[] }>('erase', {
       document: PERSON.document,
@@ -103,7 +103,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(await verified()).to.deep.equal([]);
   });
 
-  it('leaves the ids of what was erased in the security log, and no trace of the person', () => {
+  it('leaves the erased IDs in the security log, without a trace of the person', () => {
     const logged = lines.map((line) => JSON.parse(line) as { security?: string; id?: string });
     const ids = logged.filter(({ security }) => security === 'personal_data_erased').map(({ id = '' }) => id);
     expect(new Set(ids)).to.deep.equal(new Set([...desk.payments.map((id) => `tx_${id}`), ...payouts]));
@@ -114,7 +114,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(await desk.tracesInDatabase()).to.deep.equal([]);
   });
 
-  it('every GET route answers as usual, without a trace of the person (L4)', async () => {
+  it('leaves every GET route working without a trace of the person (L4)', async () => {
     const owned = ownedBy(desk, (await desk.merchant.deliveries()).data[0]?.id as string);
     const [owner, operator] = await Promise.all([
       gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: desk.merchant.tenant })),
@@ -140,7 +140,7 @@ describe('erasure of personal data (L1–L3)', () => {
       const { base64 } = reply.body;
       const text = base64 === undefined ? reply.text : textOfPdf(base64);
       asked.push(route.operationId);
-      // Files, and pages of payments that ended, are gone for everybody.
+      // Files and pages of ended payments may be gone, so only 5xx counts as a failure.
       if (status >= 500) failed.push(`${path}: ${status} ${text}`);
       for (const trace of TRACES)
         if (text.toLowerCase().includes(trace.toLowerCase())) failed.push(`${path}: ${trace}`);
@@ -150,7 +150,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(gateway.faults).to.deep.equal([]);
   });
 
-  it('shows erased fields as null, and money and times as before', async () => {
+  it('shows erased fields as null or “erased”, with money and times unchanged', async () => {
     const { body: charge } = await desk.get(`/v1/charges/${desk.chargeId}`);
     expect(charge['customer']).to.deep.equal({ name: null, document: null, email: null, phone: null });
     expect([charge['amount'], charge['status'], charge['amount_refunded']]).to.deep.equal([10_000, 'paid', 1_000]);
@@ -172,7 +172,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect((await gateway.get(desk.evidenceLink, { key: null })).status).to.equal(404);
   });
 
-  it('replays an idempotency key with 201, and refuses another body (K2, L4)', async () => {
+  it('replays an idempotency key with 201 and rejects another body (K2, L4)', async () => {
     const again = await desk.charge();
     expect([again.status, again.headers.get('idempotent-replayed')]).to.deep.equal([201, 'true']);
     expect((again.body as Body)['customer']).to.deep.equal({ name: null, document: null, email: null, phone: null });
@@ -183,7 +183,7 @@ describe('erasure of personal data (L1–L3)', () => {
     ]);
   });
 
-  it('resends and retries webhooks with what is left', async () => {
+  it('resends and retries webhooks with the remaining data', async () => {
     const { data } = await desk.merchant.deliveries('?status=FAILED&limit=100');
     expect(data).to.not.be.empty;
     const id = data[0]?.id as string;
@@ -198,7 +198,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(await desk.tracesInDatabase()).to.deep.equal([]);
   });
 
-  it('refuses refunds and is erased once', async () => {
+  it('rejects refunds and a second erasure', async () => {
     const refund = { amount: 1, idempotencyKey: newKey() };
     const reply = await gateway.post(`/v1/payments/${rawIdOf(desk.chargeId)}/refund`, refund, desk.merchant);
     expect([reply.status, (reply.body as { error: { code: string } }).error.code]).to.deep.equal([
@@ -214,7 +214,7 @@ describe('erasure of personal data (L1–L3)', () => {
     ]);
   });
 
-  it('a dispute that the bank opens later is taken, and what it says of the payer is not kept', async () => {
+  it('accepts a later dispute of the bank without storing the payer’s data', async () => {
     const id = desk.idsByMethod.get('CREDIT_CARD') as string;
     const payer = { name: PERSON.name, document: PERSON.document };
     await desk.post(`/v1/sandbox/payments/${id}/chargeback`, { payer, reason: PERSON.complaint });
@@ -225,7 +225,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect((await desk.tracesInDatabase()).filter((one) => !one.startsWith('sandbox_bank.'))).to.deep.equal([]);
   });
 
-  it('rebuilt read models are the same', async () => {
+  it('leaves read models equal to their rebuild', async () => {
     const { platform } = gateway.gateway.services;
     const before = await desk.get(`/v1/charges/${desk.chargeId}`);
     await platform.rebuild('all', new AbortController().signal, () => undefined);
@@ -239,7 +239,7 @@ const textOfPdf = (base64: string): string =>
     .map(({ text }) => text)
     .join('\n');
 
-/** Routes about one payment, payout, case or delivery. */
+/** Routes about a single payment, payout, case or delivery. */
 const NAMED = [
   ...['getCharge', 'getPayment', 'listRefunds', 'getReceipt', 'getProviderStatus', 'getMedCase', 'getInfraction'],
   ...['getPayout', 'getPayoutReceipt', 'getWebhookDelivery', 'listWebhookDeliveries', 'listRequestLogs', 'listCharges'],
@@ -247,7 +247,7 @@ const NAMED = [
   ...['getCheckoutCryptoQr', 'showPayout', 'showStream', 'showLedger', 'showPayoutLedger', 'showEvidence'],
 ];
 
-/** What the person's payments are called in the examples of routes. Anything else throws. */
+/** Returns the person’s payments under the names used in route examples. Throws NotOwned for other names. */
 const ownedBy = (desk: PersonDesk, deliveryId: string): Owned => {
   const of = (method: string): string => desk.idsByMethod.get(method) as string;
   const known: { readonly [name: string]: unknown } = {
@@ -265,7 +265,7 @@ const ownedBy = (desk: PersonDesk, deliveryId: string): Owned => {
 };
 class NotOwned extends Error {}
 
-/** Returns the path of the route's example, or null if it names something else than the person's payments. */
+/** Returns the path of the route’s example, or null if it concerns other data than the person’s payments. */
 const pathOf = (route: Route, owned: Owned): string | null => {
   try {
     return exampleOf(route).path?.(owned) ?? route.path;

@@ -1,4 +1,4 @@
-// With ERASE_AFTER_RETENTION, data whose retention has passed is erased, in bounded turns that continue where the last one ended (rule L3).
+// With ERASE_AFTER_RETENTION, data is erased after its retention, in bounded turns that resume where the last one ended (rule L3).
 import { expect } from 'chai';
 import {
   eraseAfterRetention,
@@ -37,7 +37,7 @@ describe('erasure after the retention (L3)', () => {
     return id;
   };
 
-  it('erases what has ended, looks again at what has not, and does nothing while it is off', async () => {
+  it('erases ended payments, defers open ones, and does nothing while it is disabled', async () => {
     const merchant = await Merchant.open(gateway);
     const first = await paid(merchant);
     const { id: open } = await merchant.charge({ customer: { name: 'Ana Souza' } });
@@ -59,7 +59,7 @@ describe('erasure after the retention (L3)', () => {
     expect(rowCount).to.equal(0);
   });
 
-  it('erases nothing before its time', async () => {
+  it('erases nothing before the retention ends', async () => {
     const merchant = await Merchant.open(gateway);
     const id = await paid(merchant);
     await gateway.untilProjected();
@@ -67,7 +67,7 @@ describe('erasure after the retention (L3)', () => {
     expect(await erasedAmong([id])).to.deep.equal([]);
   });
 
-  it('a turn is bounded, and the next one goes on', async () => {
+  it('erases a bounded number per turn and continues in the next one', async () => {
     const merchant = await Merchant.open(gateway);
     const ids = [await paid(merchant), await paid(merchant), await paid(merchant)];
     await gateway.untilProjected();
@@ -87,7 +87,7 @@ describe('erasure after the retention (L3)', () => {
     expect([once.length, await erasedAmong(ids)]).to.deep.equal([2, ids]);
   });
 
-  it('looks at a number of tenants in a turn, one after the other, and stays with one that has more', async () => {
+  it('covers a bounded number of tenants per turn and stays with one that has more', async () => {
     const length = 2 * TENANTS_PER_RUN + 50;
     const all = Array.from({ length }, (_, n) => ({ accountId: String(n).padStart(4, '0'), mode: 'test' }) as Tenant);
     const looked: string[] = [];
@@ -125,7 +125,7 @@ describe('erasure after the retention (L3)', () => {
     expect(await turn()).to.deep.equal(['0000', '0199', 200]);
   });
 
-  it('looks at what was created a day before its years have passed, because it ends later than it was created', async () => {
+  it('starts a day before the retention ends, as payments end later than they are created', async () => {
     const asked: unknown[] = [];
     const personalPayments = {
       tenantsAfter: async () => [{ accountId: '0000', mode: 'test' }],
@@ -139,7 +139,7 @@ describe('erasure after the retention (L3)', () => {
     expect(asked).to.deep.equal(['2026-11-01T12:00:00.000Z']);
   });
 
-  it('finds every tenant once', async () => {
+  it('finds each tenant once', async () => {
     await Merchant.open(gateway).then(paid);
     await gateway.untilProjected();
     const { reads } = gateway.storage;

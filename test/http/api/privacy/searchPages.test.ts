@@ -1,4 +1,4 @@
-// The search for a person continues after any item it found, in every account and mode (rule L1).
+// The search for a person can continue after any item, across all accounts and modes (rule L1).
 import { expect } from 'chai';
 import type { Tenant } from '../../../../domain/kernel/ids.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
@@ -9,7 +9,7 @@ const DOCUMENT = '39053344705';
 
 describe('pages of the search for a person', () => {
   let gateway: TestGateway;
-  /** Ids that `find` returns, in its order. */
+  /** The IDs that `find` returns, in its order. */
   let ids: readonly string[];
   let headers: { readonly authorization: string };
   before(async () => {
@@ -44,7 +44,7 @@ describe('pages of the search for a person', () => {
     return body.data;
   };
 
-  it('continue after each item', async () => {
+  it('continue after any item', async () => {
     for (const [n, id] of ids.entries())
       expect(
         (await find(id)).map((one) => one.id),
@@ -52,7 +52,7 @@ describe('pages of the search for a person', () => {
       ).to.deep.equal(ids.slice(n + 1));
   });
 
-  it('need the id of an item', async () => {
+  it('reject a startingAfter that is not an item, when erasing', async () => {
     for (const startingAfter of ['x', 'tx_00000000000000000000000000']) {
       const options = { key: null, headers, body: { document: DOCUMENT, startingAfter } };
       const { status, body } = await gateway.call<{ error: unknown }>('POST', '/ops/v1/privacy/erase', {

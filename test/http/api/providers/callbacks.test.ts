@@ -1,4 +1,4 @@
-// The routes by which institutions call back: whose callbacks are taken, and what of them is written down.
+// The callback routes of institutions: which callbacks are accepted, and what is stored.
 
 import { request } from 'node:http';
 import { Writable } from 'node:stream';
@@ -50,7 +50,7 @@ describe('callbacks of institutions over HTTP', () => {
   const pathOf = (id: string, secret: string): string => `/providers/${id}/${secret}`;
   const post = (path: string, raw = '{}') => desk.gateway.call('POST', path, { raw, key: null });
 
-  it('are stored as they are, with and without the appended /pix, before the answer', async () => {
+  it('are stored byte for byte before the response, with and without the appended /pix', async () => {
     const [first, second] = ['{"pix" : []}', '{"pix":[]}'];
     for (const [body, end] of [
       [first, ''],
@@ -65,7 +65,7 @@ describe('callbacks of institutions over HTTP', () => {
     ]);
   });
 
-  it('count a body that arrives again, and store it once', async () => {
+  it('are stored once and counted when the same body arrives again', async () => {
     for (const end of ['', '/pix', ''] as const) expect((await desk.call('{"a":1}', { end })).status).to.equal(200);
     expect(await stored()).to.deep.equal([['{"a":1}', 3]]);
     const at = await desk.needs.callbackReads.latest(connection.id);
@@ -73,7 +73,7 @@ describe('callbacks of institutions over HTTP', () => {
     expect(await desk.needs.callbackReads.latest(locked.id)).to.equal(null);
   });
 
-  it('need no content type, no JSON, no UTF-8, and not even a body', async () => {
+  it('may have any content type, encoding and syntax, or no body', async () => {
     const bytes = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x22]);
     for (const body of ['', 'não é JSON\0', bytes]) expect((await desk.call(body)).status).to.equal(200);
     expect(await stored()).to.deep.equal([
@@ -84,12 +84,12 @@ describe('callbacks of institutions over HTTP', () => {
     expect(await desk.untilHandled()).to.deep.equal([['notUnderstood'], ['notUnderstood'], ['notUnderstood']]);
   });
 
-  it('of a registration are test calls', async () => {
+  it('are test calls when sent at a registration', async () => {
     expect((await desk.call({ evento: 'teste_webhook' })).status).to.equal(200);
     expect(await desk.untilHandled()).to.deep.equal([['testCall']]);
   });
 
-  it('have at most 256 kB, whether their length is announced or not', async () => {
+  it('have at most 256 KiB, with or without Content-Length', async () => {
     const path = pathOf(connection.id, connection.secret);
     const whole = 'x'.repeat(BYTES_MAX);
     expect((await post(path, whole)).status).to.equal(200);
@@ -99,7 +99,7 @@ describe('callbacks of institutions over HTTP', () => {
     expect((await stored()).map(([raw]) => raw.length)).to.deep.equal([BYTES_MAX]);
   });
 
-  it('with a wrong secret, of an unknown or of a removed connection get the same 404, before their size counts', async () => {
+  it('get the same 404 for a wrong secret and unknown or removed connections, even if too large', async () => {
     const { id: connectionId, secret: right } = connection;
     const removed = desk.others[1] as Connected;
     expect((await desk.call('', { connection: removed })).status).to.equal(200);
@@ -121,7 +121,7 @@ describe('callbacks of institutions over HTTP', () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('are taken with the secret before a rotation until it ends', async () => {
+  it('are accepted with the previous secret until the next rotation', async () => {
     const rotated = desk.others[2] as Connected;
     const newer = await desk.rotate(rotated);
     for (const secret of [newer, rotated.secret])
@@ -132,7 +132,7 @@ describe('callbacks of institutions over HTTP', () => {
       expect((await desk.call('1', { connection: rotated, secret })).status).to.equal(200);
   });
 
-  it('of a connection that requires a certificate need the header of the proxy', async () => {
+  it('need the proxy’s header if the connection requires a certificate', async () => {
     const call = (headers: Record<string, string>) => desk.call('{}', { connection: locked, headers });
     expectError(await call({}), 403, 'client_certificate_required');
     expectError(await call({ 'x-client-verify': 'FAILED' }), 403, 'client_certificate_required');
@@ -140,7 +140,7 @@ describe('callbacks of institutions over HTTP', () => {
     expect(await stored()).to.deep.equal([['{}', 1]]);
   });
 
-  it('leave no secret in any log, error or metric', async () => {
+  it('reveal no secret in logs, errors and metrics', async () => {
     const { storage, faults, securityEvents, gateway } = desk.gateway;
     await storage.operations.query('ALTER TABLE operations.provider_callbacks RENAME TO provider_callbacks_away');
     const failed = await desk.call({ pix: [{ endToEndId: newEndToEndId() }] }, { end: '/pix' });
@@ -167,7 +167,7 @@ describe('callbacks of institutions over HTTP', () => {
     expect(said).to.not.include(connection.secret);
   });
 
-  it('count failed attempts by address, and never block the right secret', async () => {
+  it('count failed attempts per address and never block the right secret', async () => {
     const { id: connectionId } = connection;
     let reply = await post(pathOf(connectionId, 'errado'));
     for (let n = 0; n < 40 && reply.status === 404; n++) reply = await post(pathOf(connectionId, 'errado'));
@@ -176,7 +176,7 @@ describe('callbacks of institutions over HTTP', () => {
   });
 });
 
-describe('the limits of one connection', () => {
+describe('the limits per connection', () => {
   const PER_MINUTE = 5;
   const IN_FLIGHT_MAX = 2;
   let desk: CallbackDesk;
@@ -190,7 +190,7 @@ describe('the limits of one connection', () => {
   });
   after(() => desk.close());
 
-  it('do not touch another connection', async () => {
+  it('don’t affect other connections', async () => {
     for (let n = 0; n < PER_MINUTE; n++) expect((await desk.call(String(n))).status).to.equal(200);
     const reply = await desk.call('one more');
     expectError(reply, 429, 'rate_limited');
@@ -198,7 +198,7 @@ describe('the limits of one connection', () => {
     expect((await desk.call('{}', { connection: calm })).status).to.equal(200);
   });
 
-  it('bound the callbacks whose bodies are still on their way', async () => {
+  it('cap the callbacks whose bodies are still arriving', async () => {
     const { callbackSecrets } = desk.gateway.gateway.services;
     const requiresCertificate = callbackSecrets.requiresCertificate.bind(callbackSecrets);
     const slow = [];

@@ -1,4 +1,4 @@
-// Operators see and resolve callbacks, by a route and on the command line; and old ones are deleted.
+// Operators list and resolve callbacks over HTTP and on the command line; old callbacks are deleted.
 
 import { expect } from 'chai';
 import { runWords } from '../../../support/cli.ts';
@@ -13,7 +13,7 @@ interface Listed {
   readonly total: number;
 }
 
-describe('callbacks that wait for an operator', () => {
+describe('callbacks that need an operator', () => {
   let database: TestDatabase;
   let desk: CallbackDesk;
   let operator: { readonly headers: { readonly authorization: string } };
@@ -41,7 +41,7 @@ describe('callbacks that wait for an operator', () => {
     return (await desk.ids()).at(-1) ?? '';
   };
 
-  /** Bytes of bodies and their keys. */
+  /** Returns the total size of stored bodies and their keys. */
   const bodyBytes = async (): Promise<number> => {
     const { rows } = await desk.gateway.storage.operations.query<{ bytes: number }>(
       'SELECT coalesce(sum(length(raw) + coalesce(length(sealed), 0)), 0)::int AS bytes FROM operations.provider_callbacks',
@@ -49,7 +49,7 @@ describe('callbacks that wait for an operator', () => {
     return rows[0]?.bytes ?? 0;
   };
 
-  it('are listed by connection and outcome, and resolved once, with a reason', async () => {
+  it('are listed by connection and outcome, and resolved once with a reason', async () => {
     const id = await kept();
     await kept('{}');
     const { data, total } = await list();
@@ -127,7 +127,7 @@ describe('callbacks that wait for an operator', () => {
     await providerCallbacks.forget(90 * DAY_MS);
     expect(await desk.ids()).to.deep.equal([waiting]);
     expect(await bodyBytes()).to.equal(0);
-    expect(await kept()).to.equal(waiting); // the same body again is sealed with a new key, and handled
+    expect(await kept()).to.equal(waiting); // the same body, sealed with a new key and handled again
     expect(await bodyBytes()).to.be.greaterThan(0);
     expect((await list()).data.map(({ times, outcome }) => [times, outcome])).to.deep.equal([[2, 'notUnderstood']]);
   });

@@ -1,4 +1,4 @@
-// Provider connections by requests of operators, with simulated institutions (rules V1, V5, V7).
+// Provider connections, managed by operators over HTTP, with simulated institutions (rules V1, V5, V7).
 import { expect } from 'chai';
 import type { CallbackSecrets } from '../../../../application/ports/providerCallbacks.ts';
 import type { MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
@@ -15,7 +15,7 @@ import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts'
 
 const UNKNOWN = `pc_${'0'.repeat(26)}`;
 
-describe('provider connections before operators', () => {
+describe('provider connections', () => {
   let desk: ConnectionDesk;
   let database: TestDatabase;
   let bank: Simulator;
@@ -45,7 +45,7 @@ describe('provider connections before operators', () => {
     return reply.body.id;
   };
 
-  it('without a connection a live charge is 422; with one it is issued there at once', async () => {
+  it('issue live charges as soon as one is added; without one, live charges get 422', async () => {
     expectError(await desk.charge(), 422, 'unprocessable_entity');
     const { id, callbackUrl } = await desk.add(bank);
     expect(id).to.match(/^pc_[0-9a-z]{26}$/);
@@ -62,7 +62,7 @@ describe('provider connections before operators', () => {
     });
   });
 
-  it('no secret is in an answer, a log, an event or the database', async () => {
+  it('reveal no secret in responses, logs, events or the database', async () => {
     const secret = bank.clients[0]?.clientSecret as string;
     const { id, callbackUrl } = await desk.add(bank, { certificate: RECEIVER.cert, privateKey: RECEIVER.key });
     await created();
@@ -86,7 +86,7 @@ describe('provider connections before operators', () => {
     expect(texts.some((text) => text.includes('ProviderConnectionClientSecretRotated'))).to.equal(true);
   });
 
-  it('refuses wrong settings with the name of the setting', async () => {
+  it('reject invalid settings with the name of the setting', async () => {
     const wrong: readonly (readonly [object, string])[] = [
       [{ preset: 'banco' }, 'preset'],
       [{ name: ' ' }, 'name'],
@@ -104,7 +104,7 @@ describe('provider connections before operators', () => {
     expectError(await desk.ask('PATCH', `/${id}`, { secret: 'x' }), 400, 'invalid_request', 'secret');
   });
 
-  it('drained it takes no new payments, and its old ones continue', async () => {
+  it('accept no new payments while draining, and continue existing ones', async () => {
     const { id } = await desk.add(bank);
     const chargeId = await created();
     const drained = await desk.ask('POST', `/${id}/drain`);
@@ -124,7 +124,7 @@ describe('provider connections before operators', () => {
     await created();
   });
 
-  it('a creation that began before it was drained ends there', async () => {
+  it('complete a creation that began before draining', async () => {
     const { id } = await desk.add(bank);
     bank.fault({ on: 'charge.create', kind: 'slow', ms: 1_500 });
     const creating = created();
@@ -133,7 +133,7 @@ describe('provider connections before operators', () => {
     expect(await connectionOf(await creating)).to.equal(id);
   });
 
-  it('a suspended account gets nothing from it, and its payments continue', async () => {
+  it('accept nothing from a suspended account, and continue its payments', async () => {
     const { id } = await desk.add(bank);
     const shop = await desk.gateway.newTenant();
     await created(shop.liveKey);
@@ -154,12 +154,12 @@ describe('provider connections before operators', () => {
     await desk.untilFinal(id);
   });
 
-  it('disabled it makes no call at all, and doctor’s sentence says what waits', async () => {
+  it('are never called while disabled; doctor reports the waiting payments', async () => {
     const { id } = await desk.add(bank);
     const chargeId = await created();
     await desk.ask('POST', `/${id}/disable`);
     await desk.untilRouted(0);
-    // A list that was under way may still arrive.
+    // A list query that was under way may still arrive.
     const calls = () => ({ ...bank.state().calls, 'pix.list': undefined });
     const before = calls();
     const { tenant, gateway } = desk.gateway;
@@ -171,7 +171,7 @@ describe('provider connections before operators', () => {
     ]);
   });
 
-  it('the next default takes new charges, and the first keeps its own', async () => {
+  it('leave existing charges in place when another one becomes the default', async () => {
     const first = await desk.add(bank, { order: 5 });
     const old = await created();
     const other = await desk.simulator();
@@ -185,7 +185,7 @@ describe('provider connections before operators', () => {
     expect([bank.calls('charge.change'), other.calls('charge.change')]).to.deep.equal([1, 1]);
   });
 
-  it('an account’s own connection is used by that account alone, also before those for all', async () => {
+  it('of an account are used by that account only, before shared ones', async () => {
     const mine = await desk.simulator();
     const all = await desk.add(bank, { order: 0 });
     const own = await desk.add(mine, { order: 9, accountId: `acct_${desk.gateway.tenant.accountId}` });
@@ -195,7 +195,7 @@ describe('provider connections before operators', () => {
     expect(await Promise.all(ids.map(connectionOf))).to.deep.equal([own.id, all.id]);
   });
 
-  it('goes to the next connection when the first certainly did nothing, once', async () => {
+  it('fall back to the next one when the first certainly did nothing', async () => {
     const first = await desk.add(bank);
     const other = await desk.simulator();
     const second = await desk.add(other, { order: 1 });
@@ -207,7 +207,7 @@ describe('provider connections before operators', () => {
     expect((await desk.show(second.id)).openPayments).to.equal(1);
   });
 
-  it('is removed when its payments are final, and not before', async () => {
+  it('are removed only after their payments are final', async () => {
     const { id } = await desk.add(bank);
     const chargeId = await created();
     expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
@@ -222,7 +222,7 @@ describe('provider connections before operators', () => {
     expect(rows).to.have.length(0);
   });
 
-  /** Adds a connection and settles a charge of it. */
+  /** Adds a connection and settles one of its charges. */
   const settled = async () => {
     const { id, callbackUrl } = await desk.add(bank);
     const chargeId = await created();
@@ -234,7 +234,7 @@ describe('provider connections before operators', () => {
     return { id, chargeId };
   };
 
-  it('is not removed while a payment of it is disputed, or its mismatch awaits an operator (V5)', async () => {
+  it('are not removed while a payment is disputed or its mismatch awaits an operator (V5)', async () => {
     const { id, chargeId } = await settled();
     const { platform } = desk.gateway.gateway.services;
     const by = { actor: 'operator:test', requestId: null };
@@ -249,7 +249,7 @@ describe('provider connections before operators', () => {
     expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
   });
 
-  it('once it is removed, a refund of its payments is refused instead of waiting for ever', async () => {
+  it('reject refunds of their payments once they are removed', async () => {
     const { id, chargeId } = await settled();
     const { tenant } = desk.gateway;
     const refund = (strategy?: string) => {
@@ -262,7 +262,7 @@ describe('provider connections before operators', () => {
       expectError(await refund(strategy), 422, 'REFUND_NOT_SUPPORTED');
   });
 
-  it('a new client secret is used for the next token', async () => {
+  it('use a new client secret for the next token', async () => {
     const { id } = await desk.add(bank, { clientSecret: 'errado' });
     await desk.untilRouted(1);
     const refused = await desk.charge();
@@ -275,7 +275,7 @@ describe('provider connections before operators', () => {
     expectError(await desk.ask('POST', `/${UNKNOWN}/client-secret`, right), 404, 'not_found');
   });
 
-  it('a rotated callback URL works beside the previous one, until the next rotation', async () => {
+  it('accept a rotated callback URL and the previous one until the next rotation', async () => {
     const { id, callbackUrl: first } = await desk.add(bank);
     const { callbackSecrets } = desk.gateway.gateway.needs as unknown as { callbackSecrets: CallbackSecrets };
     const accepts = async (url: string) =>
@@ -292,7 +292,7 @@ describe('provider connections before operators', () => {
     expect(await Promise.all([first, second, third].map(accepts))).to.deep.equal([false, true, true]);
   });
 
-  it('a changed setting is used, and the same change again is no event', async () => {
+  it('use changed settings; repeating a change writes no event', async () => {
     const { id } = await desk.add(bank, { baseUrl: `${bank.baseUrl}/` });
     expect((await desk.show(id)).baseUrl).to.equal(bank.baseUrl);
     const change = { name: 'Outro', order: 7, requireClientCertificate: true };
@@ -307,7 +307,7 @@ describe('provider connections before operators', () => {
     expect((await desk.ask('PATCH', `/${id}`, { certificate: null })).body.certificate).to.equal(null);
   });
 
-  it('shows and registers the webhook, without its secret', async () => {
+  it('show and register the webhook without its secret', async () => {
     const { id, callbackUrl } = await desk.add(bank);
     const none = await desk.ask<object>('GET', `/${id}/webhook`);
     expect(none.body).to.deep.equal({ url: null, isCurrent: false });
@@ -319,7 +319,7 @@ describe('provider connections before operators', () => {
     expect((await desk.ask('GET', `/${id}/webhook`)).body).to.deep.equal({ ...shown, isCurrent: false });
   });
 
-  it('is checked step by step', async () => {
+  it('are checked step by step', async () => {
     const { id } = await desk.add(bank);
     const checked = await desk.ask<{ ok: boolean; steps: { name: string; ok: boolean }[] }>('POST', `/${id}/check`);
     expect(checked.status, checked.text).to.equal(200);
@@ -331,7 +331,7 @@ describe('provider connections before operators', () => {
     expect(failed.body.steps.map(({ name }) => name).slice(-1)).to.deep.equal(['webhook']);
   });
 
-  it('its read model can be rebuilt to the same rows', async () => {
+  it('have a read model that can be rebuilt to the same rows', async () => {
     const { id } = await desk.add(bank);
     await created();
     await desk.ask('POST', `/${id}/drain`);
