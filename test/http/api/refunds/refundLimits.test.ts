@@ -1,4 +1,4 @@
-// How many live refunds an hour, and how much they may add up to (rule M7b). Live mode has a bank of the test's own here.
+// Hourly limits on the count and sum of live refunds (rule M7b). Live mode uses a fake bank here.
 
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../../application/accounts/changeAccountSettings.ts';
@@ -18,7 +18,7 @@ import type { Refund } from '../../../world/refundDesk.ts';
 
 const CODE = 'fraud.account_velocity_exceeded';
 
-describe('limits of refunds (M7b)', () => {
+describe('refund limits (M7b)', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   let tenant: TestTenant;
@@ -49,7 +49,7 @@ describe('limits of refunds (M7b)', () => {
     );
   };
   let pixes = 0;
-  /** The id of a live charge that was paid. */
+  /** Creates and settles a charge, live by default. Returns its ID. */
   const paid = async (amount = 1_000, { currency = 'BRL', key = tenant.liveKey } = {}): Promise<PaymentId> => {
     const made = await gateway.charge({ amount }, { key, idempotencyKey: newKey() });
     expect(made.status, made.text).to.equal(201);
@@ -82,7 +82,7 @@ describe('limits of refunds (M7b)', () => {
       [...Map.groupBy(replies, ({ status }) => status)].map(([status, all]) => [status, all.length] as const),
     );
 
-  it('are not there until they are set, and go when they are taken back', async () => {
+  it('are off by default and can be removed', async () => {
     const id = await paid();
     for (let i = 0; i < 3; i++) await made(id, 1);
     await limit(1);
@@ -91,7 +91,7 @@ describe('limits of refunds (M7b)', () => {
     await limit(null);
     await made(id, 1);
   });
-  it('50 at once: as many as the limit are made, and of the others nothing is written', async () => {
+  it('accept up to the limit of 50 concurrent refunds; the rest write nothing', async () => {
     const id = await paid();
     await limit(7);
     const replies = await Promise.all(Array.from({ length: 50 }, () => refund(id, 1)));
@@ -116,7 +116,7 @@ describe('limits of refunds (M7b)', () => {
       await other.close();
     }
   });
-  it('the sum is exact, of each currency, and counts what is left where no amount is named', async () => {
+  it('count the exact sum per currency, and the remaining amount if none is given', async () => {
     const [id, euros] = [await paid(), await paid(1_000, { currency: 'EUR' })];
     await limit(null, 1_500);
     await made(id, 999);
@@ -128,14 +128,14 @@ describe('limits of refunds (M7b)', () => {
     await made(more, 500);
     expectError(await refund(more, 1), 403, CODE);
   });
-  it('0 lets none pass, by count and by sum', async () => {
+  it('of 0 reject every refund, by count and by sum', async () => {
     const id = await paid();
     await limit(0);
     expectError(await refund(id, 1), 403, CODE);
     await limit(null, 0);
     expectError(await refund(id, 1), 403, CODE);
   });
-  it('a replay is never refused, and a refused key is not burnt (K5)', async () => {
+  it('never reject a replay; a rejected key stays free (K5)', async () => {
     const [id, first, second] = [await paid(), newKey(), newKey()];
     await limit(1);
     const before = await refund(id, 5, { idempotencyKey: first });
@@ -148,7 +148,7 @@ describe('limits of refunds (M7b)', () => {
       'true',
     ]);
     expectError(await refund(id, 6, { idempotencyKey: first }), 409, 'idempotency_key_reused', 'idempotencyKey');
-    // Also when its place of that hour is gone.
+    // This holds after its place in that hour has expired.
     clock.nowMs += HOUR_MS;
     try {
       expect((await refund(id, 5, { idempotencyKey: first })).text).to.equal(before.text);
@@ -159,7 +159,7 @@ describe('limits of refunds (M7b)', () => {
     await made(id, 7, { idempotencyKey: second });
     expectError(await refund(id, 1), 403, CODE);
   });
-  it('20 at once under one key take one place', async () => {
+  it('count 20 concurrent requests with one key once', async () => {
     const [id, idempotencyKey] = [await paid(), newKey()];
     await limit(2, 10);
     const replies = await Promise.all(Array.from({ length: 20 }, () => refund(id, 5, { idempotencyKey })));
@@ -167,7 +167,7 @@ describe('limits of refunds (M7b)', () => {
     await made(id, 5);
     expectError(await refund(id, 1), 403, CODE);
   });
-  it('what is refused for another reason takes no place; one that failed keeps its own', async () => {
+  it('count failed refunds, but none rejected for another reason', async () => {
     const id = await paid();
     await limit(2);
     for (let i = 0; i < 3; i++) expectError(await refund(id, 1_001), 400, 'refund_amount_exceeds_remaining', 'amount');
@@ -184,7 +184,7 @@ describe('limits of refunds (M7b)', () => {
     await made(id, 1);
     expectError(await refund(id, 1), 403, CODE);
   });
-  it('count each account and its live mode alone', async () => {
+  it('count each account’s live mode separately', async () => {
     await limit(1);
     const [id, test] = [await paid(), await paid(1_000, { key: tenant.testKey })];
     for (let i = 0; i < 3; i++) await made(test, 1, { key: tenant.testKey });
@@ -197,7 +197,7 @@ describe('limits of refunds (M7b)', () => {
     tenant = first;
     expectError(await refund(id, 1), 403, CODE);
   });
-  it('are of a sliding hour, and keep nothing of the hours before', async () => {
+  it('use a sliding hour and delete earlier reservations', async () => {
     const id = await paid();
     await limit(2);
     const start = clock.nowMs;
@@ -221,7 +221,7 @@ describe('limits of refunds (M7b)', () => {
     );
     expect(rows).to.have.length(1);
   });
-  it('one that was never stored keeps its place under its key, for whatever amount it is asked again', async () => {
+  it('keep the place of a refund that was never stored, under its key and for any amount', async () => {
     const [id, lost] = [await paid(), newKey()];
     await limit(1, 100);
     const { store } = gateway.storage;

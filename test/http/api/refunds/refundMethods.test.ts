@@ -1,4 +1,4 @@
-// Refunds of payments by other methods than Pix (contract.md Refund body; rules E4, M3, M9).
+// Refunds of payments by methods other than Pix (contract.md Refund body; rules E4, M3, M9).
 import { expect } from 'chai';
 import { Receivers } from '../../../world/deliveryFacts.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
@@ -32,7 +32,7 @@ describe('refunds of other methods', () => {
     ['MBWAY', 'EUR', { phone: '+351912345678' }],
     ['CRYPTO', 'USDT', {}],
   ] as const)
-    it(`${method}: REFUND_NOT_SUPPORTED, whatever is asked for`, async () => {
+    it(`return REFUND_NOT_SUPPORTED for ${method}, with any body`, async () => {
       const id = await desk.paidBy(method, currency, metadata);
       for (const body of [
         {},
@@ -46,7 +46,7 @@ describe('refunds of other methods', () => {
     });
 
   describe('by card', () => {
-    it('are reversals: APPROVED until all of it is back, in part and in full, and no payout', async () => {
+    it('are reversals without a payout; the payment stays APPROVED until refunded in full', async () => {
       const id = await desk.paidBy('CREDIT_CARD');
       const receiver = await receivers.open();
       await desk.merchant.flush();
@@ -67,15 +67,15 @@ describe('refunds of other methods', () => {
       ]);
     });
 
-    it('leave available while the sale is still pending: it goes below zero', async () => {
+    it('reduce available below zero while the sale is still pending', async () => {
       const id = await desk.paidBy('CREDIT_CARD');
       await desk.refund(id, { amount: 4_000 });
       const { body } = await desk.merchant.get<Body>('/v1/wallets/balance');
-      // 2.5 % + 30 and 1 % of 10,000.
+      // The fees are 2.5 % + 30 and 1 % of 10,000.
       expect([body['available'], body['pending'], body['total']]).to.deep.equal([-4_000, 9_620, 5_620]);
     });
 
-    it('know nothing of where a Pix goes: told, not ignored', async () => {
+    it('reject Pix options instead of ignoring them', async () => {
       const id = await desk.paidBy('CREDIT_CARD');
       for (const [param, body] of [
         ['strategy', { strategy: 'cashout' }],
@@ -87,19 +87,19 @@ describe('refunds of other methods', () => {
     });
 
     for (const how of ['chargeback', 'dispute'] as const)
-      it(`are refused under a ${how}: charge_disputed`, async () => {
+      it(`return charge_disputed during a ${how}`, async () => {
         const id = await desk.paidBy('CREDIT_CARD');
         const before = await desk.refund(id, { amount: 1_000 });
         const disputed = await desk.post<Body>(`/v1/sandbox/payments/${id}/${how}`, {});
         expect([disputed.status, disputed.body['status']]).to.deep.equal([200, how.toUpperCase()]);
         expectError(await desk.ask<unknown>(id, { amount: 1 }), 400, 'charge_disputed');
-        // What was on its way before goes on, and the status stays.
+        // The refund requested before continues, and the status stays.
         await desk.ended(before.id, 'confirm');
         expect((await desk.transaction(id))['status']).to.equal(how.toUpperCase());
       });
   });
 
-  it('advance by themselves as a Pix does', async () => {
+  it('are confirmed automatically like those of Pix', async () => {
     await desk.settings({ auto_confirm_refunds: true });
     const id = await desk.paidBy('CREDIT_CARD');
     await desk.refund(id);

@@ -1,4 +1,4 @@
-// Refunds that are refused, each with its own code (contract.md Refund body; rules E4, K5, K6, M4–M8).
+// Rejected refunds, each with its own code (contract.md Refund body; rules E4, K5, K6, M4–M8).
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../../application/capabilities.ts';
@@ -16,7 +16,7 @@ import { RefundDesk } from '../../../world/refundDesk.ts';
 
 const DAY_SECONDS = 86_400;
 
-describe('refused refunds', () => {
+describe('refund requests', () => {
   let gateway: TestGateway;
   let desk: RefundDesk;
   let accountId: AccountId;
@@ -51,7 +51,7 @@ describe('refused refunds', () => {
   });
   const streamOf = (charge: string) => PAYMENT.stream(rawIdOf(charge) as PaymentId);
 
-  describe('by their body', () => {
+  describe('with an invalid body', () => {
     const long = 'x'.repeat(501);
     const BAD: readonly (readonly [string, Body, Parameters<typeof expectError>[2], string])[] = [
       ['no key', { idempotencyKey: undefined }, 'idempotency_key_required', 'idempotencyKey'],
@@ -97,19 +97,19 @@ describe('refused refunds', () => {
     });
     let bodyDesk: RefundDesk;
     for (const [name, body, code, param] of BAD)
-      it(`${name}: ${code}`, async () => {
+      it(`return ${code} for ${name}`, async () => {
         const details = expectError(await bodyDesk.ask<unknown>(charge, body), 400, code, param);
         expect(paramsOf(details)).to.deep.equal([param]);
       });
-    it('are none of them written', async () => expect(await bodyDesk.list(charge)).to.deep.equal([]));
+    it('write nothing', async () => expect(await bodyDesk.list(charge)).to.deep.equal([]));
 
-    it('reports several problems at once', async () => {
+    it('report all problems together', async () => {
       const body = { idempotencyKey: 'short', amount: 0, reason: long, strategy: 'x' };
       const details = expectError(await bodyDesk.ask<unknown>(charge, body), 400, 'invalid_request');
       expect(paramsOf(details).sort()).to.deep.equal(['amount', 'idempotencyKey', 'reason', 'strategy']);
     });
 
-    it('the bounds themselves pass', async () => {
+    it('may have values at the limits', async () => {
       const good: readonly Body[] = [
         { amount: 1, idempotencyKey: ' !~12345' },
         { amount: 1, idempotencyKey: 'k'.repeat(128) },
@@ -127,8 +127,8 @@ describe('refused refunds', () => {
     });
   });
 
-  describe('by the payment', () => {
-    it('not paid, or ended without money: transaction_not_refundable', async () => {
+  describe('for a payment', () => {
+    it('that is unpaid or expired return transaction_not_refundable', async () => {
       const { id } = await desk.merchant.charge();
       await refused(id, {}, 400, 'transaction_not_refundable');
       await desk.merchant.advance(2 * 3_600);
@@ -136,7 +136,7 @@ describe('refused refunds', () => {
       await refused(id, {}, 400, 'transaction_not_refundable');
     });
 
-    it('returned by the payer lock: transaction_not_refundable', async () => {
+    it('that the payer lock returned return transaction_not_refundable', async () => {
       const lock = { expected_payer_tax_id: '99991111140', customer: { name: 'Maria' } };
       const { id } = await desk.merchant.charge(lock);
       const pay = { payer: { document: '99992222263' } };
@@ -145,7 +145,7 @@ describe('refused refunds', () => {
       await refused(id, {}, 400, 'transaction_not_refundable');
     });
 
-    it('above what is left: refund_amount_exceeds_remaining', async () => {
+    it('above the remaining amount return refund_amount_exceeds_remaining', async () => {
       const charge = await desk.paid(1_000);
       await refused(charge, { amount: 1_001 }, 400, 'refund_amount_exceeds_remaining', 'amount');
       await refused(charge, { amount: Number.MAX_SAFE_INTEGER }, 400, 'refund_amount_exceeds_remaining', 'amount');
@@ -155,7 +155,7 @@ describe('refused refunds', () => {
       await refused(charge, { amount: 1 }, 400, 'refund_amount_exceeds_remaining', 'amount');
     });
 
-    it('disputed: charge_disputed', async () => {
+    it('that is disputed return charge_disputed', async () => {
       const charge = await desk.paid(1_000);
       const at = gateway.gateway.accounts.realNow();
       const opened = { ...disputeOpened('DISPUTE', 1_000).data, at } as TransactionDisputeOpened['data'];
@@ -167,7 +167,7 @@ describe('refused refunds', () => {
       await refused(charge, {}, 400, 'charge_disputed');
     });
 
-    it('of another account, of another mode or unknown: not_found', async () => {
+    it('of another account return not_found', async () => {
       const charge = await desk.paid();
       const stranger = await Merchant.open(gateway);
       const body = { idempotencyKey: newKey() };
@@ -180,8 +180,8 @@ describe('refused refunds', () => {
     });
   });
 
-  describe('by the way back', () => {
-    it('a payer whose document is not known needs a destinationKey, or a devolution', async () => {
+  describe('by strategy', () => {
+    it('need a destinationKey or a devolution if the payer’s document is unknown', async () => {
       const charge = await desk.paid(1_000, { payer: { document: null } });
       await refused(charge, { amount: 1 }, 422, 'REFUND_NOT_SUPPORTED');
       await refused(charge, { amount: 1, strategy: 'cashout' }, 422, 'REFUND_NOT_SUPPORTED');
@@ -189,7 +189,7 @@ describe('refused refunds', () => {
       await desk.refund(charge, { amount: 1, strategy: 'devolution' });
     });
 
-    it('so does a held Pix that an operator let pass', async () => {
+    it('need one of them too for a held Pix that was released', async () => {
       const lock = { expected_payer_tax_id: '99991111140', customer: { name: 'Maria' }, amount: 1_000 };
       const { id } = await desk.merchant.charge(lock);
       const { body } = await desk.post(`/v1/sandbox/charges/${id}/pay`, { payer: { document: null } });
@@ -203,7 +203,7 @@ describe('refused refunds', () => {
       await desk.refund(id, { amount: 1, destinationKey: '99991111140' });
     });
 
-    it('a devolution is possible for 90 days from the payment, a cash-out after it too', async () => {
+    it('may be devolutions for 90 days after the payment, and cash-outs afterwards too', async () => {
       const charge = await desk.paid(1_000);
       await desk.merchant.advance(90 * DAY_SECONDS - 60);
       await desk.refund(charge, { amount: 1, strategy: 'devolution' });
@@ -212,7 +212,7 @@ describe('refused refunds', () => {
       await desk.refund(charge, { amount: 1 });
     });
 
-    it('a cash-out goes only where the account allows it', async () => {
+    it('may be cash-outs to allowed destinations only', async () => {
       const { commands, accounts } = gateway.gateway;
       const allow = changeSettings(
         { cashoutDestinations: ['tesouraria@example.com'] },

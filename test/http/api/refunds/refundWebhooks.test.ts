@@ -1,4 +1,4 @@
-// What a merchant is told of its refunds: payment.*, and payout.* with withdrawal.* for cash-outs (rules M5, M6, W9).
+// Webhooks about refunds: payment.*, and for cash-outs payout.* with withdrawal.* (rules M5, M6, W9).
 
 import { expect } from 'chai';
 import { parseEndToEndId } from '../../../support/pix/endToEndId.ts';
@@ -30,7 +30,7 @@ describe('webhooks of refunds', () => {
     await receivers.close();
   });
 
-  /** A paid charge of Maria's, and a receiver that hears what happens from then on. */
+  /** Creates and pays a charge of Maria’s, then registers the receiver. Returns the charge ID. */
   const paidAndHeard = async (): Promise<string> => {
     const { id } = await desk.merchant.charge({ amount: 1_000, customer: CUSTOMER });
     await desk.merchant.pay(id);
@@ -38,7 +38,7 @@ describe('webhooks of refunds', () => {
     await desk.merchant.register(receiver.url);
     return id;
   };
-  /** What came since the last call, by type. */
+  /** Returns the messages received since the last call, by type. */
   const heard = async (): Promise<{ [type: string]: Body }> => {
     await desk.merchant.flush();
     const hits = receiver.got.splice(0);
@@ -77,7 +77,7 @@ describe('webhooks of refunds', () => {
     occurredAt,
   });
 
-  it('a cash-out in full: requested, then settled', async () => {
+  it('are sent for a full cash-out when it is requested and when it is settled', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge);
     const requested = await heard();
@@ -103,7 +103,7 @@ describe('webhooks of refunds', () => {
     expect(paidAt)
       .to.be.a('string')
       .and.satisfy((at: string) => at >= refund.createdAt);
-    // A Pix-out is a payment of the network, and its id names the minute in which it was paid (pix.md).
+    // A Pix-out is a network payment; its ID contains the minute in which it was paid (pix.md).
     const minutes = [refund.createdAt, String(paidAt)].map((at) => `${at.slice(0, 16)}:00.000Z`);
     expect(minutes).to.include(parseEndToEndId(endToEndId as string)?.at);
     const fees = { paidWith: 'PIX', providerFee: 0, platformFee: 0, netAmount: 1_000 };
@@ -120,14 +120,14 @@ describe('webhooks of refunds', () => {
     const back = { refundId: refund.id, refundedAmount: 1_000, refundedTotal: 1_000 };
     expect(settled['payment.refunded']).to.deep.equal({ event: 'payment.refunded', data: { ...changed, ...back } });
     expect(settled['payment.status_changed']).to.deep.equal({ event: 'payment.status_changed', data: changed });
-    // Nowhere the payer's document, which the merchant's customer has too: neither in what was sent nor in the list of it.
+    // The payer’s document, which is also the customer’s, appears neither in messages nor in the list of deliveries.
     const { body } = await desk.merchant.get<{ data: Body[] }>('/v1/webhooks/deliveries?limit=100');
     const payouts = body.data.filter((one) => /^(payout|withdrawal)\./.test(one['eventType'] as string));
     expect(payouts.length).to.be.greaterThan(3);
     expect(JSON.stringify(payouts)).to.not.include(CUSTOMER.document);
   });
 
-  it('a cash-out in part: payment.refunded, and no change of status', async () => {
+  it('send payment.refunded without a status change for a partial cash-out', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { amount: 400, destinationKey: 'maria@example.com' });
     const requested = await heard();
@@ -145,14 +145,14 @@ describe('webhooks of refunds', () => {
       settled['payment.refunded'],
     );
     expect([status, previousStatus, amount]).to.deep.equal(['PAID', 'PAID', 1_000]);
-    expect([refundId, refundedAmount, refundedTotal]).to.deep.equal([refund.id, 400, 400]); // not the whole amount (W9b)
+    expect([refundId, refundedAmount, refundedTotal]).to.deep.equal([refund.id, 400, 400]); // the refunded amount, not the whole one (W9b)
     const other = await desk.refund(charge, { amount: 250, strategy: 'devolution' });
     await desk.ended(other.id, 'confirm');
     const second = dataOf((await heard())['payment.refunded']);
     expect([second['refundId'], second['refundedAmount'], second['refundedTotal']]).to.deep.equal([other.id, 250, 650]);
   });
 
-  it('a cash-out that fails: payout.failed with its reason, nothing of the payment', async () => {
+  it('send payout.failed with the reason, and nothing about the payment, for a failed cash-out', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { amount: 400 });
     await heard();
@@ -171,7 +171,7 @@ describe('webhooks of refunds', () => {
       expect(failed[event]).to.deep.equal({ event, data: withdrawal(charge, refund, 'REFUSED', occurredAt) });
   });
 
-  it('a devolution is no payout', async () => {
+  it('send no payout events for a devolution', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { strategy: 'devolution' });
     expect(await heard()).to.deep.equal({});
@@ -179,7 +179,7 @@ describe('webhooks of refunds', () => {
     expect(Object.keys(await heard()).sort()).to.deep.equal(['payment.refunded', 'payment.status_changed']);
   });
 
-  it('a failed devolution sends no webhook', async () => {
+  it('are not sent for a failed devolution', async () => {
     const charge = await paidAndHeard();
     const refund = await desk.refund(charge, { strategy: 'devolution' });
     await desk.ended(refund.id, 'fail');

@@ -1,4 +1,4 @@
-// Refunds as the merchant sees them (contract.md Refund, rules E4, I10, K1–K5, M1, M3, M5–M7, W9).
+// Refunds as merchants see them (contract.md Refund, rules E4, I10, K1–K5, M1, M3, M5–M7, W9).
 import { expect } from 'chai';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
@@ -23,7 +23,7 @@ describe('refunds', () => {
     await expectLedgerBalances(gateway);
   });
 
-  it('answer 201 with the refund as it was requested, and the list shows it on its way and at its end', async () => {
+  it('return 201 as requested, and are listed with their current status', async () => {
     const charge = await desk.paid(1_000);
     const reply = await desk.ask(charge, { reason: 'wrong size' });
     expect(reply.status, reply.text).to.equal(201);
@@ -50,7 +50,7 @@ describe('refunds', () => {
     expect(await desk.merchant.statusOf(charge)).to.equal('refunded');
   });
 
-  it('take the raw id and the tx_ and ch_ forms', async () => {
+  it('accept the raw ID and its tx_ and ch_ forms', async () => {
     const charge = await desk.paid(1_000);
     const ids: string[] = [];
     for (const id of [rawIdOf(charge), `tx_${rawIdOf(charge)}`, charge]) {
@@ -63,18 +63,18 @@ describe('refunds', () => {
     }
   });
 
-  it('have no route among the charges', async () => {
+  it('have no route under charges', async () => {
     const charge = await desk.paid();
     const reply = await desk.post<unknown>(`/v1/charges/${charge}/refund`, { idempotencyKey: KEY });
     expectError(reply, 404, 'not_found');
   });
 
-  it('are none for a payment that never was refunded, and none of an unpaid one', async () => {
+  it('are an empty list for payments without refunds', async () => {
     expect(await desk.list(await desk.paid())).to.deep.equal([]);
     expect(await desk.list((await desk.merchant.charge()).id)).to.deep.equal([]);
   });
 
-  it('in part leave the payment PAID, are listed newest first, and together make it REFUNDED', async () => {
+  it('leave the payment PAID while partial, are listed newest first, and make it REFUNDED in total', async () => {
     const charge = await desk.paid(1_000);
     const first = await desk.refund(charge, { amount: 300 });
     const second = await desk.refund(charge, { amount: 500 });
@@ -84,7 +84,7 @@ describe('refunds', () => {
     expect(await desk.transaction(charge)).to.include({ status: 'PAID', amountRefunded: 800 });
     const rest = await desk.refund(charge);
     expect([rest.amount, rest.reason]).to.deep.equal([200, null]);
-    expect(await desk.transaction(charge)).to.include({ amountRefunded: 800 }); // on its way is not refunded yet
+    expect(await desk.transaction(charge)).to.include({ amountRefunded: 800 }); // pending refunds don’t count yet
     await desk.ended(rest.id, 'confirm');
     expect(await desk.transaction(charge)).to.include({ status: 'REFUNDED', amountRefunded: 1_000 });
     const shown = (await desk.merchant.get<{ amount_refunded: number }>(`/v1/charges/${charge}`)).body;
@@ -92,12 +92,12 @@ describe('refunds', () => {
     expectError(await desk.ask<unknown>(charge, { amount: 1 }), 400, 'transaction_not_refundable');
   });
 
-  it('that fail are refundable again', async () => {
+  it('that fail can be requested again', async () => {
     const charge = await desk.paid(1_000);
     const failed = await desk.refund(charge, { reason: 'sold out' });
     expectError(await desk.ask<unknown>(charge, { amount: 1 }), 400, 'refund_amount_exceeds_remaining', 'amount');
     const ended = await desk.ended(failed.id, 'fail', { reason: 'account closed' });
-    // Why it failed, beside the merchant's own reason (M7).
+    // The reason of the failure is separate from the merchant’s own reason (M7).
     expect(ended).to.deep.equal({ ...failed, status: 'FAILED', failureReason: 'account closed' });
     expect((await desk.transaction(charge))['status']).to.equal('PAID');
     const again = await desk.refund(charge);
@@ -109,8 +109,8 @@ describe('refunds', () => {
     ]);
   });
 
-  describe('asked for twice', () => {
-    it('are one: the original answer, whatever became of it since', async () => {
+  describe('with a repeated key', () => {
+    it('return the original response, whatever happened since', async () => {
       const charge = await desk.paid(1_000);
       const body = { idempotencyKey: KEY, amount: 400, reason: 'why' };
       const original = await desk.ask(charge, body);
@@ -125,7 +125,7 @@ describe('refunds', () => {
       expect(await desk.list(charge)).to.have.length(2);
     });
 
-    it('are one though asked for ten times at once', async () => {
+    it('are created once under concurrency', async () => {
       const charge = await desk.paid(1_000);
       const replies = await Promise.all(
         Array.from({ length: 10 }, () => desk.ask(charge, { idempotencyKey: KEY, amount: 100 })),
@@ -135,7 +135,7 @@ describe('refunds', () => {
       expect(await desk.list(charge)).to.have.length(1);
     });
 
-    it('with other content are 409: every known field counts, as sent', async () => {
+    it('return 409 if any known field differs from what was sent', async () => {
       const charge = await desk.paid(1_000);
       await desk.refund(charge, { idempotencyKey: KEY, amount: 400 });
       const others = [
@@ -155,14 +155,14 @@ describe('refunds', () => {
       expect(await desk.list(charge)).to.have.length(1);
     });
 
-    it('with an invalid body are 400, whatever the key was used for', async () => {
+    it('return 400 for an invalid body', async () => {
       const charge = await desk.paid(1_000);
       await desk.refund(charge, { idempotencyKey: KEY });
       const reply = await desk.ask<unknown>(charge, { idempotencyKey: KEY, amount: 0 });
       expectError(reply, 400, 'invalid_amount', 'amount');
     });
 
-    it('of another payment or account are another refund', async () => {
+    it('are independent for other payments and accounts', async () => {
       const [one, other] = [await desk.paid(), await desk.paid()];
       const stranger = await RefundDesk.open(gateway);
       const ids = [
@@ -173,7 +173,7 @@ describe('refunds', () => {
       expect(new Set(ids).size).to.equal(3);
     });
 
-    it('after a refusal are judged anew: a 4xx does not burn the key', async () => {
+    it('are processed anew after a 4xx, which leaves the key free', async () => {
       const charge = await desk.paid(1_000);
       const refused = await desk.ask<unknown>(charge, { idempotencyKey: KEY, amount: 1_001 });
       expectError(refused, 400, 'refund_amount_exceeds_remaining', 'amount');
@@ -182,7 +182,7 @@ describe('refunds', () => {
   });
 
   describe('in the wallet', () => {
-    it('leave it when requested, and come back if they fail', async () => {
+    it('reduce available when requested, and restore it if they fail', async () => {
       const charge = await desk.paid(1_000);
       expect(await desk.available()).to.equal(netOf(1_000));
       const refund = await desk.refund(charge, { amount: 600 });
@@ -191,7 +191,7 @@ describe('refunds', () => {
       expect(await desk.available()).to.equal(netOf(1_000));
     });
 
-    it('take the gross amount, fees are not given back, and available may go negative', async () => {
+    it('deduct the gross amount without returning fees; available may become negative', async () => {
       const charge = await desk.paid(1_000);
       const refund = await desk.refund(charge);
       expect(await desk.available()).to.equal(netOf(1_000) - 1_000);
@@ -201,7 +201,7 @@ describe('refunds', () => {
       expect([body.total, body.pending]).to.deep.equal([-20, 0]);
     });
 
-    it('take the fee of the Pix-out too when it is the merchant’s, and give it back with a failed one', async () => {
+    it('deduct the Pix-out fee too with passFeeToTenant, and restore it if they fail', async () => {
       const charge = await desk.paid(1_000);
       const refund = await desk.refund(charge, { amount: 300, passFeeToTenant: true });
       expect(await desk.available()).to.equal(netOf(1_000) - 350);
@@ -212,7 +212,7 @@ describe('refunds', () => {
       expect(await desk.available()).to.equal(netOf(1_000) - 350);
     });
 
-    it('have no fee to pass when they are no Pix-out', async () => {
+    it('deduct no Pix-out fee for a devolution', async () => {
       const charge = await desk.paid(1_000);
       const refund = await desk.refund(charge, { amount: 300, passFeeToTenant: true, strategy: 'devolution' });
       await desk.ended(refund.id, 'confirm');

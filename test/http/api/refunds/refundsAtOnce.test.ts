@@ -1,4 +1,4 @@
-// Many refunds of one payment at once: their sum never exceeds it (architecture §4, E4).
+// Many concurrent refunds of one payment never exceed its amount (architecture §4, E4).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../../../domain/kernel/rejection.ts';
 import { verify } from '../../../../projections/engine/verify.ts';
@@ -36,7 +36,7 @@ describe('200 concurrent partial refunds of one payment', () => {
   const faults = () => gateways.flatMap((gateway) => gateway.faults);
   const first = () => gateways[0] as TestGateway;
 
-  it('succeed as often as there is money, and no oftener, in one process', async () => {
+  it('succeed in one process until the money is used up', async () => {
     const desk = await RefundDesk.open(first(), true);
     const charge = await desk.paid(1_000);
     const replies = await Promise.all(
@@ -61,7 +61,7 @@ describe('200 concurrent partial refunds of one payment', () => {
     expect(faults()).to.deep.equal([]);
   });
 
-  it('succeed a hundred times at most, whatever money is left (M7)', async () => {
+  it('succeed at most 100 times, whatever amount is left (M7)', async () => {
     const desk = await RefundDesk.open(first(), true);
     const charge = await desk.paid(1_000);
     const replies = await Promise.all(Array.from({ length: COUNT }, () => desk.ask<Refused>(charge, { amount: 1 })));
@@ -72,7 +72,7 @@ describe('200 concurrent partial refunds of one payment', () => {
     expect(faults()).to.deep.equal([]);
   });
 
-  it('are decided and left alone as another process was told', async () => {
+  it('follow settings and decisions made in another process', async () => {
     const [one, other] = gateways as [TestGateway, TestGateway];
     const desk = await RefundDesk.open(one, true);
     const key = { key: desk.merchant.key };
@@ -89,7 +89,7 @@ describe('200 concurrent partial refunds of one payment', () => {
     expect(faults()).to.deep.equal([]);
   });
 
-  it('never give back more than was paid though two processes take them, and what was busy can be asked for again', async () => {
+  it('never exceed the payment across two processes; those that got 503 can be retried', async () => {
     const desk = await RefundDesk.open(first());
     const charge = await desk.paid(50);
     const keys = Array.from({ length: COUNT }, newKey);
@@ -110,6 +110,6 @@ describe('200 concurrent partial refunds of one payment', () => {
     const list = await desk.list(charge);
     expect(list.reduce((sum, { amount }) => sum + amount, 0)).to.equal(50);
     await expectLedgerBalances(first());
-    for (const gateway of gateways) gateway.faults.length = 0; // giving up on a busy stream is told to the operator
+    for (const gateway of gateways) gateway.faults.length = 0; // giving up on a busy stream is reported as a fault
   });
 });

@@ -1,4 +1,4 @@
-// How the sandbox's bank decides refunds, by itself and when it is told to (rules X3, X5).
+// How the sandbox bank decides refunds, automatically and on request (rules X3, X5).
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
@@ -24,13 +24,13 @@ describe('refunds in the sandbox', () => {
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  /** The bank is asked after a second; nothing but that look would have the refund REFUNDED in reads so soon after `sinceMs`. */
+  /** Expects the refund to be REFUNDED within 15 s of `sinceMs`. Only the query made a second after the request is that fast. */
   const expectConfirmedSoon = async (charge: string, sinceMs: number): Promise<void> => {
     await desk.untilStatuses(charge, 'REFUNDED');
     expect(performance.now() - sinceMs).to.be.below(15_000);
   };
 
-  describe('left to themselves', () => {
+  describe('with automatic confirmation', () => {
     beforeEach(async () => {
       desk = await RefundDesk.open(gateway, true);
     });
@@ -42,7 +42,7 @@ describe('refunds in the sandbox', () => {
       await expectConfirmedSoon(charge, startedMs);
     });
 
-    it('are confirmed soon in real time, wherever the test clock stands', async () => {
+    it('are confirmed soon in real time after the test clock was advanced', async () => {
       await desk.merchant.advance(86_400);
       const charge = await desk.paid();
       const startedMs = performance.now();
@@ -50,9 +50,9 @@ describe('refunds in the sandbox', () => {
       await expectConfirmedSoon(charge, startedMs);
     });
 
-    it('can be failed before that', async () => {
+    it('can be failed before their confirmation', async () => {
       const charge = await desk.paid();
-      // A machine that stands still for a second confirms it first.
+      // A slow machine may confirm the refund first; then the next one is tried.
       for (let isFailed = false; !isFailed; ) {
         const { id } = await desk.refund(charge, { amount: 1 });
         const before = await desk.available();
@@ -63,7 +63,7 @@ describe('refunds in the sandbox', () => {
       }
     });
 
-    it('stay IN_PROGRESS when auto_confirm_refunds is false, and are confirmed soon when it is true again', async () => {
+    it('stay IN_PROGRESS while auto_confirm_refunds is false, and are confirmed soon after it is true again', async () => {
       expect(await desk.settings({ auto_confirm_refunds: false })).to.deep.equal({
         ...DEFAULTS,
         auto_confirm_refunds: false,
@@ -71,7 +71,7 @@ describe('refunds in the sandbox', () => {
       const charge = await desk.paid();
       await desk.refund(charge);
       await desk.untilStatuses(charge, 'IN_PROGRESS');
-      // It was asked for many times meanwhile, and still is open.
+      // The bank was queried many times in that hour, and the refund is still open.
       await desk.merchant.advance(3_600);
       await desk.untilStatuses(charge, 'IN_PROGRESS');
       const startedMs = performance.now();
@@ -79,7 +79,7 @@ describe('refunds in the sandbox', () => {
       await expectConfirmedSoon(charge, startedMs);
     });
 
-    it('end at their own instants when the clock is advanced over them', async () => {
+    it('end at their own instants when the clock is advanced past them', async () => {
       const [early, late] = [await desk.paid(), await desk.paid()];
       const refund = await desk.refund(early);
       await desk.refund(late, { amount: 1 });
@@ -95,7 +95,7 @@ describe('refunds in the sandbox', () => {
     });
   });
 
-  it('fail by devolution, but not by cashout, if the bank returns no Pix of the charge (X6)', async () => {
+  it('fail as devolutions but not as cash-outs if the bank refuses returns for the charge (X6)', async () => {
     desk = await RefundDesk.open(gateway, true);
     const { id } = await desk.merchant.charge({ amount: 1_000, metadata: { sandbox_provider: 'return_refused' } });
     const paid = await desk.post(`/v1/sandbox/charges/${id}/pay`, {});
@@ -110,12 +110,12 @@ describe('refunds in the sandbox', () => {
     await desk.untilStatuses(id, 'REFUNDED', 'FAILED');
   });
 
-  describe('told what to do', () => {
+  describe('with decisions on request', () => {
     beforeEach(async () => {
       desk = await RefundDesk.open(gateway);
     });
 
-    it('answer the refund at its end, by its rf_ id and its raw id, in the wallet and the list too', async () => {
+    it('return the decided refund for rf_ and raw IDs, and update the wallet and the list', async () => {
       const charge = await desk.paid();
       const [one, other] = [await desk.refund(charge, { amount: 100 }), await desk.refund(charge, { amount: 200 })];
       expect(await desk.ended(one.id, 'confirm')).to.deep.equal({ ...one, status: 'REFUNDED' });
@@ -130,7 +130,7 @@ describe('refunds in the sandbox', () => {
 
     for (const how of ['confirm', 'fail'] as const) {
       const otherwise = how === 'confirm' ? 'fail' : 'confirm';
-      it(`${how} twice answers the same, and ${otherwise} after it is 400`, async () => {
+      it(`are idempotent for ${how}; ${otherwise} afterwards returns 400`, async () => {
         const charge = await desk.paid();
         const { id } = await desk.refund(charge);
         const first = await desk.decide(id, how, how === 'fail' ? { reason: 'closed' } : {});
@@ -141,7 +141,7 @@ describe('refunds in the sandbox', () => {
       });
     }
 
-    it('take one decision of many at once', async () => {
+    it('keep one of many concurrent decisions', async () => {
       const charge = await desk.paid();
       const { id } = await desk.refund(charge);
       const replies = await Promise.all(
@@ -154,7 +154,7 @@ describe('refunds in the sandbox', () => {
       );
     });
 
-    it('are not found when they never were, or are another account’s', async () => {
+    it('return 404 for unknown IDs and those of another account', async () => {
       const { id } = await desk.refund(await desk.paid());
       const stranger = await RefundDesk.open(gateway);
       for (const how of ['confirm', 'fail'] as const) {
@@ -166,7 +166,7 @@ describe('refunds in the sandbox', () => {
       await desk.ended(id, 'confirm');
     });
 
-    it('take a reason of 500 characters and no longer one', async () => {
+    it('accept a reason of up to 500 characters', async () => {
       const { id } = await desk.refund(await desk.paid());
       expectError(
         await desk.decide<unknown>(id, 'fail', { reason: 'x'.repeat(501) }),
@@ -184,7 +184,7 @@ describe('refunds in the sandbox', () => {
       desk = await RefundDesk.open(gateway, true);
     });
 
-    it('are answered as they are; what is not sent stays', async () => {
+    it('are returned after a change; omitted ones stay', async () => {
       expect(await desk.settings({})).to.deep.equal(DEFAULTS);
       expect(await desk.settings({ rate_limit_per_minute: 100 })).to.deep.equal({
         ...DEFAULTS,
@@ -196,7 +196,7 @@ describe('refunds in the sandbox', () => {
       expect(await (await RefundDesk.open(gateway, true)).settings({})).to.deep.equal(DEFAULTS);
     });
 
-    it('of a wrong type are 400, and change nothing', async () => {
+    it('get 400 for a wrong type and stay unchanged', async () => {
       const bad: readonly (readonly [string, unknown])[] = [
         ['unknown', 1],
         ['auto_confirm_refunds', 'true'],
@@ -214,14 +214,14 @@ describe('refunds in the sandbox', () => {
       expect(await desk.settings({})).to.deep.equal(DEFAULTS);
     });
 
-    it('and decisions are not for live keys', async () => {
+    it('and decisions return 403 for live keys', async () => {
       const { liveKey } = (await Merchant.open(gateway)).tenant;
       for (const path of ['settings', `refunds/rf_${'0'.repeat(26)}/confirm`, `refunds/rf_${'0'.repeat(26)}/fail`])
         expectError(await gateway.post(`/v1/sandbox/${path}`, {}, { key: liveKey }), 403, 'mode_not_allowed');
     });
   });
 
-  it('confirm each other’s way through many: a hundred at once are all decided', async () => {
+  it('are all confirmed when 100 are requested concurrently', async () => {
     desk = await RefundDesk.open(gateway, true);
     const charge = await desk.paid(100);
     const ask = () => desk.ask<Refund>(charge, { idempotencyKey: newKey(), amount: 1 });

@@ -1,4 +1,4 @@
-// The requests of an account, for its dashboard (rule D3).
+// The request log of an account, for its dashboard (rule D3).
 import { expect } from 'chai';
 import { statusesOf } from '../../../../http/api/requests/requestLogs.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
@@ -40,7 +40,7 @@ describe('GET /v1/request-logs', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   const list = (query = '', headers = session) => gateway.get<Page>(`/v1/request-logs${query}`, { key: null, headers });
-  /** Of what was asked with the keys; what the test itself asks of the list is in it, too. */
+  /** Returns the requests made with API keys, without the test’s own requests for the list. */
   const keysOnly = async (query = '') => {
     await gateway.writeRequests();
     const { status, body, text } = await list(query);
@@ -50,7 +50,7 @@ describe('GET /v1/request-logs', () => {
   const ask = (path: string, key = tenant.testKey, id = mark) =>
     gateway.get(path, { key, headers: { 'x-request-id': id } });
 
-  it('shows what was asked with the keys of both modes, newest first, and nothing of another account', async () => {
+  it('shows requests by keys of both modes, newest first, and none of another account', async () => {
     await gateway.charge({}, { key: tenant.testKey, headers: { 'x-request-id': 'first' } });
     await ask('/v1/charges/none?secret=1', tenant.liveKey, 'second');
     await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'stranger' } });
@@ -78,7 +78,7 @@ describe('GET /v1/request-logs', () => {
       ['/v1/request-logs', 200, null],
     ]);
   });
-  it('shows refusals of a right key: 400, 403, and none of a wrong one', async () => {
+  it('shows rejected requests of valid keys, and none of an invalid key', async () => {
     await gateway.post('/v1/charges', { amount: 0 }, { key: tenant.testKey, idempotencyKey: newKey() });
     await ask('/v1/sandbox/clock', tenant.liveKey);
     await ask('/v1/wallets', `${tenant.liveKey}x`);
@@ -87,7 +87,7 @@ describe('GET /v1/request-logs', () => {
       ['/v1/charges', 400],
     ]);
   });
-  it('holds no body, no query and no key, and long paths are cut', async () => {
+  it('stores no body, query or key, and truncates long paths', async () => {
     await ask(`/v1/charges/${tenant.liveKey}?apikey=${tenant.testKey}`);
     await ask(`/v1/charges/${'x'.repeat(400)}`);
     const [long, leaky] = await keysOnly();
@@ -110,7 +110,7 @@ describe('GET /v1/request-logs', () => {
     });
     const statuses = async (query: string) => (await keysOnly(query)).map(({ status }) => status);
 
-    it('a status, or all of a class', async () => {
+    it('by status or class of statuses', async () => {
       expect(await statuses('?status=404')).to.deep.equal([404, 404]);
       expect(await statuses('?status=4xx')).to.deep.equal([403, 404, 404]);
       expect(await statuses('?status=2xx')).to.deep.equal([200, 200, 200]);
@@ -122,10 +122,10 @@ describe('GET /v1/request-logs', () => {
       const { data } = (await list('?status=2xx')).body;
       expect(data.filter(({ path }) => path === '/v1/auth/logout').map(({ status }) => status)).to.deep.equal([204]);
     });
-    it('a class that holds what forms and unchanged views of the dashboard are answered with', () => {
+    it('by 3xx, which contains 303 and 304', () => {
       expect(statusesOf('3xx')).to.deep.equal([303, 304]);
     });
-    it('a page that holds all there are is the last one', async () => {
+    it('by page; a page that ends exactly with the list is the last one', async () => {
       for (const [limit, more] of [
         [1, true],
         [2, false],
@@ -138,12 +138,12 @@ describe('GET /v1/request-logs', () => {
         ]);
       }
     });
-    it('a key, with a status or without', async () => {
+    it('by key, with and without a status', async () => {
       expect(await statuses(`?key=${live}`)).to.deep.equal([403, 404]);
       expect(await statuses(`?key=${live}&status=404`)).to.deep.equal([404]);
       expect(await statuses('?key=0000000000000000')).to.deep.equal([]);
     });
-    it('pages, with every filter, each request once', async () => {
+    it('by page with every filter, each request once', async () => {
       for (const filter of ['', '&status=4xx', `&key=${live}`]) {
         const all: string[] = [];
         let cursor = '';
@@ -174,10 +174,10 @@ describe('GET /v1/request-logs', () => {
     ['?starting_after=ch_1', 'invalid_cursor', 'starting_after'],
     [`?starting_after=log_${'0'.repeat(26)}`, 'invalid_cursor', 'starting_after'],
   ] as const)
-    it(`${query} is 400 ${code}`, async () => {
+    it(`returns 400 ${code} for ${query}`, async () => {
       expectError(await list(query), 400, code, param);
     });
-  it('another account’s request is no cursor', async () => {
+  it('rejects another account’s request as a cursor', async () => {
     await gateway.get('/v1/wallets', { headers: { 'x-request-id': mark } });
     await gateway.writeRequests();
     const { rows } = await gateway.storage.reads.query<{ id: string }>(
@@ -186,7 +186,7 @@ describe('GET /v1/request-logs', () => {
     );
     expectError(await list(`?starting_after=log_${rows[0]?.id}`), 400, 'invalid_cursor', 'starting_after');
   });
-  it('an operator of the platform is no member of an account', async () => {
+  it('rejects platform operators with 403', async () => {
     expectError(await list('', await gateway.logIn('OPERATOR')), 403, 'role_required');
   });
 });
