@@ -1,4 +1,4 @@
-// The test clock of an account: what it jumps over happens in order, each at its own instant (rules X5, I4, M2, M4, W3).
+// The test clock of an account: everything due within a jump happens in order, at its own instant (rules X5, I4, M2, M4, W3).
 import { expect } from 'chai';
 import {
   ALL_RETRIES_SECONDS,
@@ -21,7 +21,7 @@ import type { StoppableClock } from '../../../world/stoppableClock.ts';
 const DAY = 86_400;
 const YEAR = 31_536_000;
 
-/** Real time and the offset, as far as the test can know it. */
+/** Expects real time plus the offset, as precisely as the test can know it. */
 const expectNow = ({ now, offset_seconds: offset }: Clock, startedMs: number) =>
   expect(Date.parse(now)).to.be.within(startedMs + offset * 1_000, Date.now() + offset * 1_000);
 
@@ -34,7 +34,7 @@ describe('the test clock', () => {
     merchant = own;
     clock = standing;
   });
-  describe('reading and moving it', () => {
+  describe('when read and advanced', () => {
     it('shows real time until it is moved', async () => {
       const startedMs = Date.now();
       const clock = await merchant.clock();
@@ -42,7 +42,7 @@ describe('the test clock', () => {
       expect(clock.now).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       expectNow(clock, startedMs);
     });
-    it('adds up, answers the same as the read, and shows in created_at', async () => {
+    it('adds up advances, returns what a read returns, and shows in created_at', async () => {
       const startedMs = Date.now();
       for (const [seconds, offset] of [
         [1, 1],
@@ -61,7 +61,7 @@ describe('the test clock', () => {
         expect(secondsFrom(createdAt, expiresAt)).to.equal(3_600);
       }
     });
-    it('takes a year and not a second more', async () => {
+    it('accepts up to a year at once', async () => {
       expect((await merchant.advance(YEAR)).offset_seconds).to.equal(YEAR);
       expectError(await merchant.tryAdvance({ seconds: YEAR + 1 }), 400, 'invalid_request', 'seconds');
       expect((await merchant.clock()).offset_seconds).to.equal(YEAR);
@@ -79,18 +79,18 @@ describe('the test clock', () => {
       [[], undefined],
       [1, undefined],
     ] as const)
-      it(`refuses ${JSON.stringify(body)} and does not move`, async () => {
+      it(`rejects ${JSON.stringify(body)} and stays where it is`, async () => {
         expectError(await merchant.tryAdvance(body), 400, 'invalid_request', param);
         expect((await merchant.clock()).offset_seconds).to.equal(0);
       });
-    it('is for test keys only', async () => {
+    it('rejects live keys', async () => {
       const live = new Merchant(gateway, merchant.tenant.liveKey);
       expectError(await live.get('/v1/sandbox/clock'), 403, 'mode_not_allowed');
       expectError(await live.tryAdvance({ seconds: 60 }), 403, 'mode_not_allowed');
       expectError(await live.tryAdvance({ seconds: 0 }), 403, 'mode_not_allowed');
       expect((await merchant.clock()).offset_seconds).to.equal(0);
     });
-    it('leaves live mode and other accounts where they are', async () => {
+    it('leaves live mode and other accounts unchanged', async () => {
       const other = await Merchant.open(gateway);
       const charge = await other.charge({ expires_in: 60 });
       const startedMs = Date.now();
@@ -108,8 +108,8 @@ describe('the test clock', () => {
     });
   });
 
-  describe('charges that it jumps over', () => {
-    it('expire at their own instants, in that order, and are told so', async () => {
+  describe('charges that expire within a jump', () => {
+    it('expire at their own instants in order, and send webhooks', async () => {
       const receiver = await receivers.open();
       await merchant.register(receiver.url, ['charge.expired', 'payment.expired']);
       const [late, first, paid, middle] = [
@@ -140,7 +140,7 @@ describe('the test clock', () => {
         inOrder.map(({ expiresAt: at }) => ['DELIVERED', at, at]).reverse(),
       );
     });
-    it('expire at the last second of the jump, not one before; a second jump changes nothing', async () => {
+    it('expire in the last second of a jump and not before, only once', async () => {
       const charge = await merchant.charge({ expires_in: 600 });
       await merchant.advance(590);
       expect(await merchant.statusOf(charge.id)).to.equal('pending');
@@ -151,8 +151,8 @@ describe('the test clock', () => {
     });
   });
 
-  describe('deliveries that it jumps over', () => {
-    it('are retried to the end at the instants of the schedule; a second jump tries nothing more', async () => {
+  describe('deliveries due within a jump', () => {
+    it('are retried on schedule to the last attempt; another jump adds none', async () => {
       const receiver = await receivers.open(refuses);
       await merchant.register(receiver.url, ['charge.created']);
       await merchant.charge();
@@ -174,7 +174,7 @@ describe('the test clock', () => {
       expect(receiver.got.length).to.equal(MAX_ATTEMPTS);
       expect(await merchant.delivery()).to.deep.equal(delivery);
     });
-    it('stop at the jump’s end and go on with the next one', async () => {
+    it('stop at the end of the jump and continue with the next one', async () => {
       const receiver = await receivers.open(refuses);
       await merchant.register(receiver.url, ['charge.created']);
       await merchant.charge();
@@ -187,7 +187,7 @@ describe('the test clock', () => {
       expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 4 });
       expect((await failedAttempts(gateway, paused.id)).at(-1)!.at).to.equal(paused.nextRetryAt);
     });
-    it('are delivered once the receiver is well again, and not again after that', async () => {
+    it('succeed once the receiver recovers, and are not sent again', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n <= 4 ? 503 : 204)));
       await merchant.register(receiver.url, ['charge.created']);
       await merchant.charge();
@@ -205,7 +205,7 @@ describe('the test clock', () => {
         deliveredAt: failed.at(-1)!.nextAttemptAt,
       });
     });
-    it('that arise in the jump fail, are retried and end in the same jump', async () => {
+    it('fail, are retried and end in the jump that created them', async () => {
       const receiver = await receivers.open(refuses);
       await merchant.register(receiver.url, ['charge.expired']);
       const charge = await merchant.charge({ expires_in: 3_600 });
@@ -215,7 +215,7 @@ describe('the test clock', () => {
       const attempts = await expectSchedule(gateway, delivery, MAX_ATTEMPTS);
       expect([attempts[0]!.at, receiver.got.length]).to.deep.equal([charge.expiresAt, MAX_ATTEMPTS]);
     });
-    it('that arise in the jump heal in it, at the instant of the retry', async () => {
+    it('succeed in the jump that created them, at the time of the retry', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n === 1 ? 500 : 200)));
       await merchant.register(receiver.url, ['charge.expired']);
       const charge = await merchant.charge({ expires_in: 60 });
@@ -224,7 +224,7 @@ describe('the test clock', () => {
       expect(delivery).to.include({ status: 'DELIVERED', attempts: 2, createdAt: charge.expiresAt });
       expectAbout(secondsFrom(charge.expiresAt, delivery.deliveredAt!), 5);
     });
-    it('that wait for a probe of a failing endpoint go at their instant, never back in time', async () => {
+    it('are sent in order of time while they wait for a probe of a failing endpoint', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n <= 20 ? 500 : 200)));
       await merchant.register(receiver.url, ['charge.expired']);
       const charges = [];
@@ -244,7 +244,7 @@ describe('the test clock', () => {
       expect(instants).to.deep.equal(instants.toSorted());
       expect(charges.length).to.equal(data.length);
     });
-    it('that wait beyond the jump’s end go then, in the time that runs on', async () => {
+    it('are sent when real time reaches them if they are due after the jump', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n <= 3 ? 500 : 200)));
       await merchant.register(receiver.url, ['charge.expired']);
       clock.stop();
@@ -264,9 +264,9 @@ describe('the test clock', () => {
     });
   });
 
-  describe('money that is held', () => {
+  describe('held money', () => {
     const balance = async (held: Merchant) => (await held.get('/v1/wallets/balance?currency=BRL')).body;
-    it('is pending for the account’s days, then available, at its own instant and once', async () => {
+    it('becomes available once, at its own instant after the account’s hold days', async () => {
       const held = await openHolding(gateway, 2);
       const charge = await held.charge({ amount: 10_000 });
       await held.pay(charge.id);
@@ -301,7 +301,7 @@ describe('the test clock', () => {
         at: availableAt,
       });
     });
-    it('releases two Pix of different instants in two jumps', async () => {
+    it('is released separately for two Pix settled at different times', async () => {
       const held = await openHolding(gateway, 2);
       const [first, second] = [
         await held.charge({ amount: 10_000 }),

@@ -1,4 +1,4 @@
-// Jumps of the test clock that meet each other, or the end of the gateway (rule X5).
+// Jumps of the test clock during other jumps or a shutdown of the gateway (rule X5).
 import { expect } from 'chai';
 import {
   ALL_RETRIES_SECONDS,
@@ -13,7 +13,7 @@ import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
 import { type Body, eventOf, Merchant } from '../../../world/merchant.ts';
 
-describe('the test clock, moved', () => {
+describe('the test clock', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   const receivers = deliveryScene((opened, own) => {
@@ -21,8 +21,8 @@ describe('the test clock, moved', () => {
     merchant = own;
   });
 
-  describe('at the same time', () => {
-    it('a second jump while the first is worked off: both happen, in order', async () => {
+  describe('advanced concurrently', () => {
+    it('handles a second jump during the first one, in order', async () => {
       const { script, open } = gate();
       const receiver = await receivers.open(script);
       await merchant.register(receiver.url, ['charge.expired']);
@@ -30,7 +30,7 @@ describe('the test clock, moved', () => {
       const first = merchant.advance(120);
       await receiver.until(() => true);
       const second = merchant.advance(7_200);
-      while ((await merchant.clock()).offset_seconds < 7_320); // both are written
+      while ((await merchant.clock()).offset_seconds < 7_320); // both jumps are recorded
       open();
       expect((await second).offset_seconds).to.equal(7_320);
       expect((await first).offset_seconds).to.equal(7_320);
@@ -39,11 +39,11 @@ describe('the test clock, moved', () => {
       const ids = receiver.got.map(({ body }) => (body['data'] as { object: Body }).object['id']);
       expect(ids).to.deep.equal([early.id, late.id]);
     });
-    it('ten jumps of one account at once add up', async () => {
+    it('adds up ten jumps of one account', async () => {
       await Promise.all(Array.from({ length: 10 }, () => merchant.advance(7)));
       expect((await merchant.clock()).offset_seconds).to.equal(70);
     });
-    it('two accounts jump, each over its own', async () => {
+    it('moves two accounts independently', async () => {
       const jumping = async (): Promise<void> => {
         const one = await Merchant.open(gateway);
         const receiver = await receivers.open(refuses);
@@ -61,7 +61,7 @@ describe('the test clock, moved', () => {
     });
   });
 
-  it('by turns worked off in two processes: each retry is one request and one attempt', async () => {
+  it('makes one request per attempt when two processes share the jumps', async () => {
     const database = await startedDatabase();
     const one = await openReady({ database, isAlone: false });
     const other = await openReady({ database, isAlone: false });
@@ -87,14 +87,14 @@ describe('the test clock, moved', () => {
     }
   });
 
-  it('stopped in the middle of a jump, the next start goes on with it', async () => {
+  it('resumes a jump after the gateway was stopped in the middle', async () => {
     const database = await startedDatabase();
     const before = await openReady({ database });
     let heard: () => void = () => undefined;
     const fifth = new Promise<void>((resolve) => {
       heard = resolve;
     });
-    // The fifth attempt is never answered: the gateway goes down in the middle of it.
+    // The fifth attempt is never answered, so the gateway shuts down in the middle of it.
     const receiver = await receivers.open((_hit, res, n) => (n === 5 ? heard() : void res.writeHead(500).end()));
     const jumping = new Merchant(before, before.tenant.testKey);
     await jumping.register(receiver.url, ['charge.expired']);

@@ -1,4 +1,4 @@
-// What was begun before the test clock is moved ends before it, and what falls due on the way ends at its own instant (rule X5).
+// Work that began before an advance of the test clock is finished first; whatever comes due within it ends at its own instant (rule X5).
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { openReady } from '../../../world/http.ts';
@@ -28,7 +28,7 @@ describe('an advance of the test clock', () => {
   };
   const statusOf = async (id: string) => (await merchant.get<Body>(`/v1/payments/${id}`)).body['status'];
 
-  it('right after a payment was created finds it finalised, and takes it past its expiry', async () => {
+  it('finalizes a payment created just before, and takes it past its expiry', async () => {
     const id = await create();
     await merchant.advance(1);
     expect(await statusOf(id)).to.equal('WAITING_PAYMENT');
@@ -39,7 +39,7 @@ describe('an advance of the test clock', () => {
     expect(await statusOf(another)).to.equal('EXPIRED');
   });
 
-  it('right after a wrong amount was paid finds it returned', async () => {
+  it('finishes the return of a wrong amount paid just before', async () => {
     const { id } = await merchant.charge({ amount: 1_000 });
     const paid = gateway.post(`/v1/sandbox/charges/${id}/pay`, { amount: 999 }, { key: merchant.key });
     await paid;
@@ -48,7 +48,7 @@ describe('an advance of the test clock', () => {
     expect(body['outcome']).to.equal('settled');
   });
 
-  it('right after many refunds were asked for finds them all at their end', async () => {
+  it('finishes all refunds requested just before', async () => {
     const desk = await RefundDesk.open(gateway, true);
     const charges = await Promise.all(Array.from({ length: 5 }, () => desk.paid(100)));
     await Promise.all(charges.flatMap((id) => [desk.refund(id, { amount: 30 }), desk.refund(id, { amount: 20 })]));
@@ -57,11 +57,11 @@ describe('an advance of the test clock', () => {
       expect((await desk.list(id)).map(({ status }) => status)).to.deep.equal(['REFUNDED', 'REFUNDED']);
   });
 
-  it('is not held up by a payment whose provider is away', async () => {
+  it('is not delayed by a payment whose provider is unavailable', async () => {
     const id = await create({ sandbox_provider: 'unavailable' });
     const startedMs = performance.now();
     await merchant.advance(30);
-    expect(performance.now() - startedMs).to.be.below(20_000); // work that never rests is waited for twice as long
+    expect(performance.now() - startedMs).to.be.below(20_000); // waiting for work that never ends takes twice as long
     expect(await statusOf(id)).to.equal('PENDING');
   });
 });

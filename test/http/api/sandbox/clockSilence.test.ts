@@ -1,4 +1,4 @@
-// An endpoint that takes connections and says nothing holds up no clock (rules W4, X5).
+// An endpoint that accepts connections and never answers delays no clock (rules W4, X5).
 import { expect } from 'chai';
 import { failedAttempts } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
@@ -8,7 +8,7 @@ import { type Body, eventOf, type Merchant } from '../../../world/merchant.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
 import { type Receiver, typeOf } from '../../../world/receiver.ts';
 
-describe('the test clock, with an endpoint that is silent', () => {
+describe('the test clock with a silent endpoint', () => {
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let silent: Receiver;
@@ -21,14 +21,14 @@ describe('the test clock, with an endpoint that is silent', () => {
   beforeEach(async () => {
     silent = await receivers.open(() => undefined);
   });
-  /** Waits as long as the product does. */
+  /** Advances with the patience of the product, not of the test gateway. */
   const advance = async (seconds: number) => {
     gateway.isPatient = false;
     const reply = await merchant.tryAdvance({ seconds });
     gateway.isPatient = true;
     return reply;
   };
-  /** Attempts last until then at least. */
+  /** Makes all attempts last at least until the promise resolves. */
   const holdAttempts = (until: Promise<void>) => {
     const { sender } = gateway.gateway.needs;
     const send = sender.send.bind(sender);
@@ -44,23 +44,23 @@ describe('the test clock, with an endpoint that is silent', () => {
   const drained = async () =>
     expect(await gateway.gateway.services.whenClockDrained(merchant.tenant.accountId, 30_000)).to.equal(true);
 
-  it('answers within 5 s, and all that is of money has happened by then; the rest goes on side by side', async () => {
+  it('returns within 5 s with all money effects done; deliveries continue in parallel', async () => {
     for (const path of ['a', 'b', 'c', 'd']) await merchant.register(`${silent.url}/${path}`, ['charge.expired']);
     const charges = await Promise.all([60, 61, 62].map((seconds) => merchant.charge({ expires_in: seconds })));
     const startedMs = performance.now();
     const { status, body } = await advance(69);
-    expect(performance.now() - startedMs).to.be.below(9_500); // all of it takes twice 5 s at least
+    expect(performance.now() - startedMs).to.be.below(9_500); // finishing everything takes at least twice 5 s
     expect([status, body.offset_seconds]).to.deep.equal([202, 69]);
     for (const { id, expiresAt: at } of charges) {
       expect(await merchant.statusOf(id)).to.equal('expired');
       expect(await eventOf(gateway, id, 'ChargeExpired')).to.deep.equal({ at });
     }
     await drained();
-    // 24 attempts of 5 s: twelve first ones, and the retry of each.
-    expect(performance.now() - startedMs).to.be.below(28_000); // one after the other to each of four: 30 s
+    // 24 attempts of 5 s: twelve first ones and their retries.
+    expect(performance.now() - startedMs).to.be.below(28_000); // one after another to each of the four endpoints takes 30 s
     const { data } = await merchant.deliveries();
     expect(data.length).to.equal(12);
-    expect(silent.got.length).to.be.within(24, 36); // the time that runs on may have come to a third one
+    expect(silent.got.length).to.be.within(24, 36); // real time may have reached a third attempt
     for (const { id, attempts, lastError, createdAt } of data) {
       expect([attempts, lastError]).to.deep.equal([2, 'timeout: no answer within 5000 ms']);
       const [first, second] = await failedAttempts(gateway, id);
@@ -68,7 +68,7 @@ describe('the test clock, with an endpoint that is silent', () => {
     }
   });
 
-  it('lets happen what the jump has nothing to do with: a refund, a charge that expires now', async () => {
+  it('doesn’t block a refund, or a charge that expires after the jump', async () => {
     await merchant.register(silent.url, ['charge.expired']);
     const paid = await merchant.charge({ amount: 1_000 });
     await merchant.pay(paid.id);
@@ -93,23 +93,23 @@ describe('the test clock, with an endpoint that is silent', () => {
     expect(await merchant.statusOf(jumped.id)).to.equal('expired');
   });
 
-  it('tries each delivery 5 s long while it is moved', async () => {
+  it('gives each attempt 5 s during a jump', async () => {
     await merchant.register(silent.url, ['charge.expired']);
     await merchant.charge({ expires_in: 60 });
     const startedMs = performance.now();
     await merchant.tryAdvance({ seconds: 60 });
     await drained();
-    expect(performance.now() - startedMs).to.be.within(5_000, 29_000); // in real time: 30 s
+    expect(performance.now() - startedMs).to.be.within(5_000, 29_000); // 30 s in real time
     expect(await merchant.delivery()).to.include({ attempts: 1, lastError: 'timeout: no answer within 5000 ms' });
   });
 
-  it('does not wait for an attempt that began before it was moved', async () => {
+  it('doesn’t wait for an attempt that began before', async () => {
     await merchant.register(silent.url, ['charge.created']);
     await merchant.charge();
     await silent.until(() => true);
     const startedMs = performance.now();
     await merchant.advance(3_600);
-    expect(performance.now() - startedMs).to.be.below(20_000); // the attempt goes on for 30 s
+    expect(performance.now() - startedMs).to.be.below(20_000); // the attempt lasts 30 s
     expect(await merchant.delivery()).to.include({ status: 'PROCESSING', attempts: 0 });
   });
 });

@@ -1,4 +1,4 @@
-// Monthly statements over HTTP: months by account time, formats, rejections, and equality with the wallet.
+// Monthly statements over HTTP: months in account time, formats, rejections, and agreement with the wallet.
 import { expect } from 'chai';
 import { statementMonth } from '../../../../domain/presentation/statement.ts';
 import { pdfPages, pdfText } from '../../../support/pdfText.ts';
@@ -46,7 +46,7 @@ describe('monthly statements', () => {
       .slice(1)
       .map((line) => line.split(','));
   };
-  /** The three balances of a row. */
+  /** Returns the three balances of a row. */
   const balances = (row: readonly string[] = []): Balance => {
     const [available, pending, retained] = row.slice(11, 14).map(Number);
     return { available: available!, pending: pending!, retained: retained! };
@@ -56,18 +56,18 @@ describe('monthly statements', () => {
     return { available, pending, retained };
   };
 
-  it('close with the balance of the wallet, and open with nothing', async () => {
+  it('open at zero and close with the wallet’s balance', async () => {
     const all = await rows('2026-11');
     const types = all.map(([, , type]) => type);
     expect([types[0], types.at(-1)]).to.deep.equal(['opening', 'provisional']);
-    // The clock stands still, so movements of several streams have no order in time.
+    // The clock is stopped, so movements of different streams have no order in time.
     expect(types.slice(1, -1).sort()).to.deep.equal(['dispute_hold', 'payment', 'payment', 'payout']);
     expect(balances(all[0])).to.deep.equal({ available: 0, pending: 0, retained: 0 });
     expect(balances(all.at(-1))).to.deep.equal(await wallet());
     expect(await wallet()).to.deep.equal({ available: 16_890, pending: 0, retained: 5_000 });
   });
 
-  it('are final when the month has ended, and the next opens with its closing', async () => {
+  it('are final after the month has ended; the next one opens with the closing balance', async () => {
     const provisional = await ask('2026-11?format=csv');
     expect(provisional.headers.get('content-disposition')).to.equal(
       'attachment; filename="quita-test-2026-11-BRL-provisional.csv"',
@@ -85,7 +85,7 @@ describe('monthly statements', () => {
     );
   });
 
-  it('show nothing of other modes, other accounts and other currencies', async () => {
+  it('show nothing of other modes, accounts and currencies', async () => {
     const live = await gateway.get(`/v1/statements/2026-11?format=csv`, { key: merchant.tenant.liveKey });
     const other = await gateway.get(`/v1/statements/2026-11?format=csv`);
     const euros = await ask('2026-11?format=csv&currency=EUR');
@@ -128,7 +128,7 @@ describe('monthly statements', () => {
     expect(pdfText(Buffer.from(await response.arrayBuffer())).join('\n')).to.match(/Provisório: o mês não terminou/);
   });
 
-  it('are OFX with the closing balance', async () => {
+  it('are available as OFX with the closing balance', async () => {
     const { status, headers, text } = await ask('2026-11?format=ofx');
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/x-ofx']);
     expect(/<LEDGERBAL>\s*<BALAMT>(.*?)</.exec(text)?.[1]).to.equal('218.90');
@@ -144,11 +144,11 @@ describe('monthly statements', () => {
     ['2026-11?currency=real', 'invalid_currency', 'currency'],
     ['2026-11?currency=USDT&format=ofx', 'invalid_currency', 'currency'],
   ] as const)
-    it(`${path} is ${code}`, async () => {
+    it(`reject ${path} with ${code}`, async () => {
       expectError(await ask(path), 400, code, param);
     });
 
-  it('are two at a time, and a third is told to wait', async () => {
+  it('are limited to two at a time; a third one gets 429', async () => {
     const tenant = { accountId: merchant.tenant.accountId, mode: 'test' } as const;
     const { openStatement } = gateway.gateway.services;
     const [first, second] = [

@@ -1,4 +1,4 @@
-// Statistics and metrics (contract.md Stats and Metrics, rules T1–T3), and what disputes retain of a wallet.
+// Statistics and metrics (contract.md Stats and Metrics, rules T1–T3), and the amount that disputes retain in the wallet.
 
 import { expect } from 'chai';
 import { saoPauloDay } from '../../../../domain/kernel/civilDay.ts';
@@ -50,19 +50,19 @@ describe('statistics and metrics', () => {
     const { body, text } = await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, desk.as);
     expect(body['outcome'], text).to.equal('settled');
   };
-  /** The civil days up to this one. */
+  /** Returns the civil days up to this one, inclusive. */
   const daysUpTo = (last: string, count: number): string[] =>
     Array.from({ length: count }, (_, n) =>
       new Date(Date.parse(last) - (count - 1 - n) * DAY_SECONDS * 1_000).toISOString().slice(0, 10),
     );
-  /** To shortly after the next midnight of São Paulo, so that a scenario does not meet one half-way. */
+  /** Advances to an hour after the next midnight in São Paulo, so that no midnight falls within a scenario. */
   const toMorning = async (desk: Seen & { advance(seconds: number): Promise<unknown> }): Promise<void> => {
     const { now } = await read<{ now: string }>(desk, '/v1/sandbox/clock');
     const secondOfDay = (Math.floor(Date.parse(now) / 1_000) - 3 * 3_600) % DAY_SECONDS;
     await desk.advance(DAY_SECONDS - secondOfDay + 3_600);
   };
 
-  it('of an account without payments are zeros, with every day there', async () => {
+  it('are zeros for every day if an account has no payments', async () => {
     const desk = await PaymentDesk.open(gateway);
     await toMorning(desk);
     const days = daysUpTo(await today(desk), 7);
@@ -98,7 +98,7 @@ describe('statistics and metrics', () => {
     });
   });
 
-  it('count no requested payout, whatever becomes of it, and no fee of one (Y4)', async () => {
+  it('count no requested payouts and none of their fees, whatever their outcome (Y4)', async () => {
     const payouts = await PayoutDesk.open(gateway, { available: 0 });
     const { merchant } = payouts;
     const desk = { as: { key: merchant.key }, advance: (seconds: number) => merchant.advance(seconds) };
@@ -172,8 +172,7 @@ describe('statistics and metrics', () => {
     let desk: PaymentDesk;
     let days: string[];
 
-    // Yesterday: one Pix paid, one expired, one refused card. Today: one Pix paid, one card disputed, one in euros waiting, one Pix
-    // created yesterday would be late.
+    // Yesterday: one Pix paid, one expired, one card refused. Today: one Pix paid, one card disputed, one Multibanco in euros waiting.
     before(async () => {
       desk = await PaymentDesk.open(gateway);
       await toMorning(desk);
@@ -191,7 +190,7 @@ describe('statistics and metrics', () => {
     });
     const [PIX_FEES, CARD_FEES] = [110 + 35, 130 + 40];
 
-    it('stats count created, ever settled, and volumes by the day of payment', async () => {
+    it('count created and ever settled payments, and volumes by the day of payment, in stats', async () => {
       const [yesterday, now] = days.slice(-2) as [string, string];
       expect(await stats(desk)).to.deep.equal({
         totalTransactions: 6,
@@ -211,7 +210,7 @@ describe('statistics and metrics', () => {
       });
     });
 
-    it('stats of one day are of today alone; two of three are 67 percent', async () => {
+    it('cover only today in stats of one day; two of three are 67 percent', async () => {
       expect(await stats(desk, '?days=1')).to.deep.equal({
         totalTransactions: 3,
         paidTransactions: 2,
@@ -227,7 +226,7 @@ describe('statistics and metrics', () => {
       });
     });
 
-    it('a window beyond 366 days has the 366 most recent points, and all of the totals', async () => {
+    it('cover all totals but only the latest 366 days in stats of a longer window', async () => {
       for (const count of [366, 367, 3_650]) {
         const { dailyVolume, ...rest } = await stats(desk, `?days=${count}`);
         expect(dailyVolume.map(({ date }) => date)).to.deep.equal(daysUpTo(days.at(-1) as string, 366));
@@ -236,7 +235,7 @@ describe('statistics and metrics', () => {
       expect((await metrics(desk, '?days=3650')).daily.length).to.equal(3_650);
     });
 
-    it('metrics tell the funnel, volumes, methods and days', async () => {
+    it('include funnel, volumes, methods and days in metrics', async () => {
       const { timeToPay, ...rest } = await metrics(desk);
       expect(rest).to.deep.equal({
         days: 7,
@@ -284,7 +283,7 @@ describe('statistics and metrics', () => {
       expect(p90Seconds).to.be.within(p50Seconds, 60);
     });
 
-    it('metrics of one currency are of its payments alone', async () => {
+    it('cover only payments of the given currency in metrics', async () => {
       const euros = await metrics(desk, '?currency=EUR&days=1');
       expect([euros['currency'], euros['days'], euros.funnel, euros.timeToPay]).to.deep.equal([
         'EUR',
@@ -312,7 +311,7 @@ describe('statistics and metrics', () => {
       expect([unknown.volume, unknown.byMethod]).to.deep.equal([[], []]);
     });
 
-    it('of another account and mode are zeros', async () => {
+    it('are zeros for another account and mode', async () => {
       for (const key of [desk.tenant.liveKey, (await gateway.newTenant()).testKey]) {
         const { body } = await gateway.get<Stats>('/v1/payments/stats', { key });
         expect([body['totalTransactions'], body['volumeByCurrency']]).to.deep.equal([0, []]);
@@ -320,13 +319,13 @@ describe('statistics and metrics', () => {
       }
     });
 
-    it('the disputed card is retained in the wallet', async () => {
+    it('retain the disputed card’s amount in the wallet', async () => {
       const { body } = await gateway.get('/v1/wallets/balance', desk.as);
       expect([body['retained'], body['currency']]).to.deep.equal([4_000, 'BRL']);
     });
   });
 
-  it('a payment settled on a later day counts as paid on that day, and for the day of its creation', async () => {
+  it('count a later settlement on its own day and for the day of creation', async () => {
     const desk = await PaymentDesk.open(gateway);
     await toMorning(desk);
     await desk.advance(DAY_SECONDS / 2);
@@ -343,7 +342,7 @@ describe('statistics and metrics', () => {
     expect(timeToPay['p50Seconds']).to.be.within(from as number, to as number);
   });
 
-  it('refunds reduce the net, never the volume; the fee of a Pix-out counts when the merchant pays it', async () => {
+  it('deduct refunds from net, not from volume, and Pix-out fees paid by the merchant', async () => {
     const desk = await PaymentDesk.open(gateway);
     await toMorning(desk);
     const [whole, part] = [await charge(desk, 1_000), await charge(desk, 1_000)];
@@ -380,7 +379,7 @@ describe('statistics and metrics', () => {
     expect((await desk.wallet('BRL'))['available']).to.equal(700 - fees);
   });
 
-  it('what disputes took reduces the net on its day: what was lost, not what is held, won or never held', async () => {
+  it('deduct only what disputes lost from net, not what is held, won or never held', async () => {
     const desk = await PaymentDesk.open(gateway);
     await toMorning(desk);
     const post = async (path: string, body: Body = {}): Promise<Body> => {
@@ -402,7 +401,7 @@ describe('statistics and metrics', () => {
       await disputed(),
       await disputed(400),
     ];
-    // However much of it the bank gave to the payer.
+    // The amount that the bank returned to the payer does not matter.
     await decide(lost, { result: 'agreed', returned_to_payer: 300 });
     await post(`/v1/med/cases/${accepted}/accept`);
     await decide(kept, { result: 'disagreed', returned: false });
@@ -427,12 +426,12 @@ describe('statistics and metrics', () => {
 
   for (const route of ['stats', 'metrics'])
     for (const value of ['', '0', '3651', '-1', '1.5', 'week', '99999999999999999999'])
-      it(`${route} of days=${value} are refused`, async () => {
+      it(`reject days=${value} for ${route}`, async () => {
         const reply = await gateway.get(`/v1/payments/${route}?days=${value}`);
         expectError(reply, 400, 'invalid_filter', 'days');
       });
   for (const value of ['', 'brl', 'BR', 'ABCDEFGHI', 'B_L', '%00'])
-    it(`metrics of currency=${value} are refused`, async () => {
+    it(`reject currency=${value} for metrics`, async () => {
       expectError(await gateway.get(`/v1/payments/metrics?currency=${value}`), 400, 'invalid_currency', 'currency');
     });
 });
