@@ -1,4 +1,4 @@
-// What nobody took in all 15 attempts, by the test clock: the dead-letter queue, and how it is sent after all (rules W3, W8).
+// Messages that failed all 15 attempts, by the test clock: the dead-letter queue, and how they are sent again (rules W3, W8).
 import { expect } from 'chai';
 import { runWordsIn } from '../../../support/cli.ts';
 import {
@@ -31,7 +31,7 @@ describe('a message that no endpoint accepts', () => {
     return json;
   };
 
-  it('is tried 15 times, given up, and arrives once it is sent again', async () => {
+  it('is given up after 15 attempts, and arrives once it is resent', async () => {
     let isWell = false;
     const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
     await merchant.register(receiver.url, ['charge.paid']);

@@ -1,4 +1,4 @@
-// What a merchant's receiver gets, and what the gateway does when it fails (rules W1–W4, W6; contract.md Delivery behaviour).
+// What a merchant’s receiver gets, and how the gateway reacts to failures (rules W1–W4, W6; contract.md Delivery behaviour).
 import { expect } from 'chai';
 import { answering, deliveryIdOf, expectSigned, gate, refuses, refusesFor } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
@@ -26,7 +26,7 @@ describe('webhook deliveries', () => {
     clock = standing;
   });
   describe('on the wire', () => {
-    it('are signed in all three forms, with their headers, for each endpoint by its own secret', async () => {
+    it('are signed in all three forms with each endpoint’s own secret', async () => {
       const receiver = await receivers.open();
       const endpoints = [
         { path: '/a', ...(await merchant.register(`${receiver.url}/a`)) },
@@ -54,7 +54,7 @@ describe('webhook deliveries', () => {
         }
       }
     });
-    it('have one event id on all endpoints, and one delivery id for each event and endpoint', async () => {
+    it('share an event ID across endpoints, and have one delivery ID per event and endpoint', async () => {
       const receiver = await receivers.open();
       for (const path of ['a', 'b', 'c']) await merchant.register(`${receiver.url}/${path}`);
       const charge = await merchant.charge();
@@ -69,12 +69,12 @@ describe('webhook deliveries', () => {
       }
       expect(new Set(receiver.got.map(eventIdOf)).size).to.equal(CREATED_AND_PAID.length);
     });
-    it('are the same bytes and ids at every attempt, signed anew at real time', async () => {
+    it('keep bytes and IDs at every attempt, and are signed anew in real time', async () => {
       const receiver = await receivers.open(refuses);
       const { secret } = await merchant.register(receiver.url, ['charge.created']);
       const charge = await merchant.charge();
       await merchant.flush();
-      await merchant.pay(charge.id); // the payload is frozen: it goes on saying pending
+      await merchant.pay(charge.id); // the payload is frozen and keeps saying pending
       await merchant.advance(3_600);
       expect(receiver.got.length).to.be.above(4);
       const [first] = receiver.got as [Hit];
@@ -93,8 +93,8 @@ describe('webhook deliveries', () => {
     });
   });
 
-  describe('to whom', () => {
-    it('only the events an endpoint asked for', async () => {
+  describe('and their endpoints', () => {
+    it('contain only the events an endpoint subscribes to', async () => {
       const receiver = await receivers.open();
       for (const [path, events] of [
         ['paid', ['charge.paid']],
@@ -116,7 +116,7 @@ describe('webhook deliveries', () => {
         CREATED_AND_PAID,
       ]);
     });
-    it('an endpoint registered later gets no older event', async () => {
+    it('contain no event from before the endpoint’s registration', async () => {
       const charge = await merchant.charge();
       await merchant.flush();
       const receiver = await receivers.open();
@@ -129,7 +129,7 @@ describe('webhook deliveries', () => {
         'payment.status_changed',
       ]);
     });
-    it('a deleted endpoint gets nothing more; the others do', async () => {
+    it('stop for a deleted endpoint and continue for others', async () => {
       const receiver = await receivers.open();
       const gone = await merchant.register(`${receiver.url}/gone`);
       await merchant.register(`${receiver.url}/there`, ['charge.created']);
@@ -138,7 +138,7 @@ describe('webhook deliveries', () => {
       await merchant.flush();
       expect(receiver.got.map(({ path }) => path)).to.deep.equal(['/hook/there']);
     });
-    it('never another account, nor the other mode', async () => {
+    it('never go to another account or mode', async () => {
       const receiver = await receivers.open();
       const other = await Merchant.open(gateway);
       await other.register(`${receiver.url}/other`);
@@ -158,9 +158,9 @@ describe('webhook deliveries', () => {
     });
   });
 
-  describe('to endpoints that are ill', () => {
-    it('a dead one does not hold up another', async () => {
-      const { script } = gate(); // accepts, and never answers
+  describe('to failing endpoints', () => {
+    it('don’t delay those to others', async () => {
+      const { script } = gate(); // accepts connections and never answers
       const [dead, well] = [await receivers.open(script), await receivers.open()];
       await merchant.register(dead.url, ['charge.created']);
       await merchant.register(well.url, ['charge.created']);
@@ -171,7 +171,7 @@ describe('webhook deliveries', () => {
       expect(well.got.length).to.equal(40);
       expect(dead.got.length).to.be.within(1, 40);
     });
-    it('new first attempts wait while it keeps failing, and go once a retry succeeded', async () => {
+    it('hold back new first attempts while the endpoint fails, and send them once a retry succeeds', async () => {
       let isWell = false;
       clock.stop();
       const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
@@ -207,12 +207,12 @@ describe('webhook deliveries', () => {
 
   describe('of a deleted endpoint', () => {
     const areCancelled = (all: readonly Delivery[]) => all.every(({ status }) => status === 'CANCELLED');
-    it('are cancelled at once, and not tried again', async () => {
+    it('are canceled immediately and not retried', async () => {
       const receiver = await receivers.open(refusesFor(600));
       const endpoint = await merchant.register(receiver.url, ['charge.created', 'payment.created']);
       for (let i = 0; i < 4; i++) {
         await merchant.charge();
-        await merchant.flushed(); // after three failures new ones wait
+        await merchant.flushed(); // after three failures, new ones wait
       }
       const tried = receiver.got.length;
       expect(tried).to.be.within(3, 4);
@@ -228,7 +228,7 @@ describe('webhook deliveries', () => {
       [500, 'CANCELLED'],
       [200, 'DELIVERED'],
     ] as const)
-      it(`one under way when it is deleted, answered ${status}: ${expected}`, async () => {
+      it(`are ${expected} if under way at the deletion and answered ${status}`, async () => {
         const { script, open } = gate(status);
         const receiver = await receivers.open(script);
         const endpoint = await merchant.register(receiver.url, ['charge.created']);
@@ -239,7 +239,7 @@ describe('webhook deliveries', () => {
         const [delivery] = await merchant.untilDeliveries(([one]) => one?.status === expected);
         expect(delivery).to.include({ attempts: 1, lastStatusCode: status, nextRetryAt: null });
       });
-    it('that were delivered stay delivered', async () => {
+    it('stay delivered if they were', async () => {
       const receiver = await receivers.open();
       const endpoint = await merchant.register(receiver.url, ['charge.created']);
       await merchant.charge();

@@ -1,4 +1,4 @@
-// A receiver that fails: what the delivery shows, and when it is tried again (rules W3, W4; contract.md Delivery behaviour).
+// A receiver that fails: what the delivery shows, and when it is retried (rules W3, W4; contract.md Delivery behaviour).
 import { expect } from 'chai';
 import {
   ALL_RETRIES_SECONDS,
@@ -24,7 +24,7 @@ describe('webhook attempts', () => {
     gateway = opened;
     merchant = own;
   });
-  /** An endpoint of the merchant for one event, and a charge that it is told of, once nothing is under way. */
+  /** Registers an endpoint with this script, creates a charge, and waits for all pending deliveries. */
   const toldOf = async (script: Script): Promise<Receiver> => {
     const receiver = await receivers.open(script);
     await merchant.register(receiver.url, ['charge.created']);
@@ -62,7 +62,7 @@ describe('webhook attempts', () => {
       ],
     ];
     for (const [name, script, statusCode, error, body] of failures)
-      it(`by ${name}: shown, and tried again in 5 s`, async () => {
+      it(`are shown and retried in 5 s after ${name}`, async () => {
         const receiver = await toldOf(script);
         const delivery = await merchant.delivery();
         const { id, endpointId, lastError, nextRetryAt, createdAt, updatedAt } = delivery;
@@ -88,7 +88,7 @@ describe('webhook attempts', () => {
         expect((await failedAttempts(gateway, id)).map(({ at }) => at)).to.deep.equal([updatedAt]);
         expect(receiver.got.map(({ path }) => path)).to.deep.equal(['/hook']); // a redirect is not followed
       });
-    it('because the connection is refused or the server has no TLS', async () => {
+    it('show a refused connection or a missing TLS as the error', async () => {
       const plain = await receivers.open();
       for (const [url, error] of [
         ['http://127.0.0.1:1024/', /^connection: /],
@@ -106,7 +106,7 @@ describe('webhook attempts', () => {
       }
       expect(plain.got).to.deep.equal([]);
     });
-    it('wait 30 s after the second attempt, 2 minutes after the third', async () => {
+    it('are retried 30 s after the second one and 2 minutes after the third', async () => {
       await toldOf(refuses);
       for (const [advance, attempts] of [
         [6, 2],
@@ -118,7 +118,7 @@ describe('webhook attempts', () => {
         expectAbout(secondsFrom(updatedAt, nextRetryAt!), SCHEDULE_SECONDS[attempts - 1]!);
       }
     });
-    it('are tried again after 5 s of real time', async () => {
+    it('are retried after 5 s of real time', async () => {
       const receiver = await toldOf(answering((_hit, n) => (n === 1 ? 500 : 200)));
       await receiver.until((hit) => hit !== receiver.got[0]);
       await merchant.flush();
@@ -150,20 +150,20 @@ describe('webhook attempts', () => {
       [429, 'soon', 4, 6],
       [500, '100', 4, 6],
     ] as const)
-      it(`${status} and ${seconds}: ${least} to ${most} s`, async () => {
+      it(`are retried ${least} to ${most} s after ${status} and ${seconds}`, async () => {
         await toldOf(telling(status, seconds));
         const { updatedAt, nextRetryAt, lastStatusCode } = await merchant.delivery();
         expect(lastStatusCode).to.equal(status);
         expect(secondsFrom(updatedAt, nextRetryAt!)).to.be.within(least, most);
       });
-    it('as a date: from then on, at most 20 % later', async () => {
+    it('are retried at its date or at most 20 % later', async () => {
       const date = new Date(Math.ceil(Date.now() / 1_000 + 600) * 1_000);
       await toldOf(telling(429, date.toUTCString()));
       const { createdAt, nextRetryAt } = await merchant.delivery();
       const asked = secondsFrom(createdAt, date.toISOString());
       expect(secondsFrom(createdAt, nextRetryAt!)).to.be.within(asked, asked * 1.2 + 2);
     });
-    it('of 1 s every time: the schedule goes on as ever, to its last attempt', async () => {
+    it('stay on schedule to the last attempt if it is always 1 s', async () => {
       const receiver = await toldOf(telling(429, '1'));
       await merchant.advance(18);
       expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 2 });
@@ -173,7 +173,7 @@ describe('webhook attempts', () => {
       await expectSchedule(gateway, delivery, MAX_ATTEMPTS);
       expect(receiver.got.length).to.equal(MAX_ATTEMPTS);
     });
-    it('is kept: nothing before, one attempt after', async () => {
+    it('are not retried before its end, and once afterwards', async () => {
       const receiver = await toldOf(telling(429, '3600'));
       await merchant.advance(3_590);
       expect(receiver.got.length).to.equal(1);

@@ -15,11 +15,11 @@ describe('the list of deliveries', () => {
   const receivers = new Receivers();
   const CHARGES = 4;
 
-  // Two endpoints: one takes everything, one refuses what is of the legacy family.
+  // One endpoint accepts everything, the other one rejects legacy events.
   before(async () => {
     gateway = await openReady();
     merchant = await Merchant.open(gateway);
-    // No retry falls due while the tests run, however slow the machine is: what is being retried is in no list of what is pending.
+    // Retry-After keeps retries from coming due during the tests, because a delivery under retry is not PENDING.
     const receiver = await receivers.open((hit, res) => {
       const isRefused = hit.path.endsWith('ill') && typeOf(hit) === 'payment.created';
       res.writeHead(isRefused ? 503 : 200, isRefused ? { 'retry-after': '3600' } : {}).end();
@@ -40,7 +40,7 @@ describe('the list of deliveries', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
   const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);
 
-  it('is newest first, then by id, with the whole number of them', async () => {
+  it('is sorted newest first, then by ID, with the total', async () => {
     const page = await merchant.deliveries();
     expect([page.total, page.limit, page.offset, page.data.length]).to.deep.equal([16, 25, 0, 16]);
     expect(page.data).to.deep.equal(
@@ -48,7 +48,7 @@ describe('the list of deliveries', () => {
     );
     expect(new Set(idsOf(page.data)).size).to.equal(16);
   });
-  it('in pages gives each once', async () => {
+  it('contains each delivery once across pages', async () => {
     const pages: Delivery[] = [];
     for (const offset of [0, 5, 10, 15, 20]) {
       const page = await merchant.deliveries(`?limit=5&offset=${offset}`);
@@ -57,7 +57,7 @@ describe('the list of deliveries', () => {
     }
     expect(idsOf(pages)).to.deep.equal(idsOf(all));
   });
-  it('past the end is empty', async () =>
+  it('is empty past the end', async () =>
     void expect(await merchant.deliveries('?offset=1000000000')).to.deep.equal({
       data: [],
       total: 16,
@@ -82,7 +82,7 @@ describe('the list of deliveries', () => {
     [() => `endpointId=${ill.id}&status=PENDING&eventType=charge.created`, () => false, 0],
   ];
   for (const [number, [query, matches, total]] of filters.entries())
-    it(`filter ${number + 1} keeps ${total}, and counts them across pages`, async () => {
+    it(`keeps ${total} by filter ${number + 1}, counted across pages`, async () => {
       const expected = idsOf(all.filter(matches));
       expect(expected.length).to.equal(total);
       const page = await merchant.deliveries(`?${query()}`);
@@ -102,7 +102,7 @@ describe('the list of deliveries', () => {
     ['offset', ['', '-1', '1.5', 'x', '1000000001', '99999999999999999999']],
   ] as const)
     for (const value of values)
-      it(`${param}=${value} is refused`, async () =>
+      it(`rejects ${param}=${value}`, async () =>
         void expectError(
           await merchant.get(`/v1/webhooks/deliveries?${param}=${value}`),
           400,

@@ -1,4 +1,4 @@
-// GET /v1/webhooks/deliveries/{id}: one delivery with what came of each attempt (rule W8); GET /v1/webhooks/stats.
+// GET /v1/webhooks/deliveries/{id}: one delivery with the outcome of each attempt (rule W8); GET /v1/webhooks/stats.
 import { expect } from 'chai';
 import type { Attempt } from '../../../../application/webhooks/attempts.ts';
 import { answering, deliveryIdOf, gate } from '../../../world/deliveryFacts.ts';
@@ -20,7 +20,7 @@ describe('one delivery', () => {
   const outcomes = ({ attemptLog }: Shown) =>
     attemptLog.map(({ number, statusCode, error }) => [number, statusCode, error]);
 
-  it('is shown as in the list, with its attempts', async () => {
+  it('is the same as in the list, with its attempts', async () => {
     const receiver = await receivers.open(answering((_hit, n) => (n === 1 ? 503 : 204)));
     await merchant.register(receiver.url, ['charge.created']);
     await merchant.charge();
@@ -43,7 +43,7 @@ describe('one delivery', () => {
     for (const { durationMs } of attemptLog) expect(durationMs).to.be.within(0, 60_000);
   });
 
-  it('has no attempts while the first one is being made', async () => {
+  it('has no attempts while the first one is under way', async () => {
     const { script, open } = gate();
     const receiver = await receivers.open(script);
     await merchant.register(receiver.url, ['charge.created']);
@@ -56,7 +56,7 @@ describe('one delivery', () => {
     await merchant.flush();
   });
 
-  it('counts as in the lists', async () => {
+  it('is counted in the stats by the same status as in the list', async () => {
     const { script, open } = gate();
     const receiver = await receivers.open((hit, res, n) => {
       if (hit.path.endsWith('/slow')) script(hit, res, n);

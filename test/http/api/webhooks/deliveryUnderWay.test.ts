@@ -1,4 +1,4 @@
-// Deliveries whose attempt has begun show PROCESSING, in pages and totals alike (contract.md Webhook delivery status).
+// Deliveries whose attempt has begun are PROCESSING, in pages and totals alike (contract.md Webhook delivery status).
 import { expect } from 'chai';
 import { deliveryIdOf, gate } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
@@ -23,7 +23,7 @@ describe('deliveries under way', () => {
     [200, 'DELIVERED'],
     [500, 'PENDING'],
   ] as const)
-    it(`are PROCESSING until they are answered, then ${after}; they have no next attempt meanwhile`, async () => {
+    it(`are PROCESSING without a next attempt until they are answered, then ${after}`, async () => {
       const { script, open } = gate(answer);
       const receiver = await receivers.open(script);
       await merchant.register(receiver.url, ['charge.created']);
@@ -39,7 +39,7 @@ describe('deliveries under way', () => {
       expect(await totals()).to.deep.equal({ [after]: 1 });
     });
 
-  it('beside those of the same job that have ended: each shows its own', async () => {
+  it('have their own status beside ended ones of the same job', async () => {
     const { script, open } = gate();
     const receiver = await receivers.open((hit, res, n) => {
       if (n % 3 === 0) script(hit, res, n);
@@ -54,7 +54,7 @@ describe('deliveries under way', () => {
     expect(await totals()).to.deep.equal({ PENDING: 1, DELIVERED: 2 });
   });
 
-  it('of a retry, in real time and while the clock is moved', async () => {
+  it('are PROCESSING during a retry while the clock is advanced', async () => {
     const { script, open } = gate(500);
     const receiver = await receivers.open((hit, res, n) =>
       n === 1 ? void res.writeHead(500).end() : script(hit, res, n),

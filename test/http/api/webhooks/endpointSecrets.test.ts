@@ -1,4 +1,4 @@
-// Rotating the secret of a webhook endpoint: an instantaneous swap with no overlap (contract.md Webhook management; rule W1).
+// Rotating the secret of a webhook endpoint: an instant switch without overlap (contract.md Webhook management; rule W1).
 
 import { expect } from 'chai';
 import type { EndpointId } from '../../../../domain/kernel/ids.ts';
@@ -31,7 +31,7 @@ describe('the secret of a webhook endpoint', () => {
     await merchant.flush();
     return receiver.got.at(-1) as Hit;
   };
-  /** Those whose secrets are stored. */
+  /** Returns the versions of the endpoint’s stored secrets. */
   const storedVersions = async () => {
     const text = 'SELECT version FROM operations.webhook_secrets WHERE endpoint_id = $1 ORDER BY version';
     const { rows } = await gateway.storage.operations.query<{ version: number }>(text, [rawIdOf(endpoint.id)]);
@@ -45,7 +45,7 @@ describe('the secret of a webhook endpoint', () => {
     return versions;
   };
 
-  it('is replaced at once, and everything after is signed by the new one', async () => {
+  it('is replaced immediately; everything afterwards is signed with the new one', async () => {
     expectSigned(await next(), endpoint.secret, 'canonical');
     for (const body of [undefined, {}, { id: endpoint.id }, { id: endpoint.id, endpointId: endpoint.id }]) {
       const { status, body: rotated } = await rotate(body);
@@ -67,7 +67,7 @@ describe('the secret of a webhook endpoint', () => {
     const { status } = await gateway.call('DELETE', `/v1/webhooks/endpoints/${endpoint.id}`, { key: merchant.key });
     expect([status, await storedVersions()]).to.deep.equal([200, []]);
   });
-  it('of ten rotations at once is another each time, and the last version signs', async () => {
+  it('is different in each of ten concurrent rotations, and the last version signs', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => rotate()));
     expect(replies.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
     const secrets = replies.map(({ body }) => body.secret);
@@ -77,7 +77,7 @@ describe('the secret of a webhook endpoint', () => {
     expect(secrets).to.include(last);
     expectSigned(await next(), last, 'canonical');
   });
-  it('rotated in one process signs at once in another, and of rotations in both at once each is another', async () => {
+  it('rotated in one process signs immediately in another; concurrent rotations in both differ', async () => {
     const database = await migratedDatabase();
     const log = { database, isAlone: false } as const;
     const works = await openReady({ ...log, roles: { serves: true, projects: true, works: true } });
@@ -105,7 +105,7 @@ describe('the secret of a webhook endpoint', () => {
     }
     await database.drop();
   });
-  it('signs what failed before, from the next attempt on', async () => {
+  it('signs retries of earlier failures from the next attempt on', async () => {
     await receiver.close();
     const isDown = await Receiver.open((_hit, res) => void res.writeHead(500).end());
     await gateway.call('PATCH', `/v1/webhooks/endpoints/${endpoint.id}`, {
@@ -121,7 +121,7 @@ describe('the secret of a webhook endpoint', () => {
     expectSigned(second, secret, 'canonical');
     await isDown.close();
   });
-  it('is not rotated when the body names another endpoint, or none', async () => {
+  it('is not rotated if the body names another endpoint or an invalid ID', async () => {
     for (const id of [`we_${'0'.repeat(26)}`, rawIdOf(endpoint.id), ''])
       expectError(await rotate({ id }), 400, 'invalid_request', 'id');
     for (const id of [5, null]) expectError(await rotate({ id }), 400, 'invalid_request', 'id');
@@ -129,7 +129,7 @@ describe('the secret of a webhook endpoint', () => {
     expect(await versionsOf()).to.deep.equal([1]);
     expectSigned(await next(), endpoint.secret, 'canonical');
   });
-  it('of another account, of the other mode, deleted, or never made: not there, and no secret is kept', async () => {
+  it('returns 404 for endpoints of another account or mode, deleted or unknown, and stores no secret', async () => {
     const stranger = await gateway.newTenant();
     for (const key of [stranger.testKey, merchant.tenant.liveKey]) expectError(await rotate({}, key), 404, 'not_found');
     expectError(await rotate({}, merchant.key, `we_${'0'.repeat(26)}`), 404, 'not_found');

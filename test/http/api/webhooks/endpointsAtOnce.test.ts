@@ -1,4 +1,4 @@
-// An endpoint is changed in one process while another one delivers: what comes after the answer goes by the change (rules W3, W6).
+// One process changes an endpoint while another one delivers: deliveries follow each change from its response on (rules W3, W6).
 import { expect } from 'chai';
 import { Receivers } from '../../../world/deliveryFacts.ts';
 import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
@@ -41,7 +41,7 @@ describe('a webhook endpoint that another process changes', () => {
     expect(status).to.equal(200);
   };
 
-  it('is told of the events that it has after the answer, and of no others', async () => {
+  it('receives only the new events after the response', async () => {
     for (const type of ['payment.created', 'charge.created', 'payment.created', 'charge.created']) {
       await patch({ events: [type] });
       await merchant.charge();
@@ -49,7 +49,7 @@ describe('a webhook endpoint that another process changes', () => {
       expect(receiver.got.splice(0).map(typeOf)).to.deep.equal([type]);
     }
   });
-  it('is reached at the url that it has after the answer', async () => {
+  it('is reached only at the new URL after the response', async () => {
     for (const path of ['a', 'b', 'c']) {
       await patch({ url: `${receiver.url}/${path}` });
       await merchant.charge();
@@ -57,7 +57,7 @@ describe('a webhook endpoint that another process changes', () => {
       expect(receiver.got.splice(0).map((hit) => hit.path)).to.deep.equal([`/hook/${path}`]);
     }
   });
-  it('gets nothing after the answer that it is inactive, and something after the one that it is active', async () => {
+  it('receives nothing after it became inactive, and new events after it became active', async () => {
     for (let n = 0; n < 3; n++) {
       await patch({ status: 'INACTIVE' });
       await merchant.charge();

@@ -1,4 +1,4 @@
-// An endpoint that keeps failing, and one that is back (rules W3, X7): what waits, what is sent as a probe, and when all of it comes.
+// An endpoint that keeps failing and one that recovers (rules W3, X7): what waits, what is sent as a probe, and when the rest follows.
 import { expect } from 'chai';
 import { answering, deliveryIdOf, failedAttempts, secondsFrom } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
@@ -28,7 +28,7 @@ describe('an endpoint that keeps failing', () => {
   });
   const chargeOf = ({ body }: Pick<Hit, 'body'>) => (body['data'] as { object: Body }).object['id'];
   const chargesOf = (hits: readonly Hit[]) => hits.map(chargeOf);
-  /** Three failures in a row, one a charge. */
+  /** Creates three failures in a row, one per charge. */
   const fail = async (one: Merchant = merchant) => {
     for (let n = 0; n < 3; n++) {
       await one.charge();
@@ -40,7 +40,7 @@ describe('an endpoint that keeps failing', () => {
   const resend = async (id: string) =>
     (await gateway.post<Body>(`/v1/payments/${rawIdOf(id)}/resend-webhook`, {}, merchant)).body;
 
-  it('has first attempts wait, and says when the next probe is: never in the past', async () => {
+  it('holds back first attempts, with the time of the next probe, never in the past', async () => {
     clock.stop();
     await fail();
     const before = clock.now();
@@ -49,13 +49,13 @@ describe('an endpoint that keeps failing', () => {
     const { data } = await merchant.deliveries();
     const [held, ...retries] = data as [Delivery, ...Delivery[]];
     expect(held).to.include({ status: 'PENDING', attempts: 0 });
-    // The first retry is a probe.
+    // The first retry is the probe.
     expect(held.nextRetryAt).to.equal(retries.map(({ nextRetryAt }) => nextRetryAt!).toSorted()[0]);
     for (const { nextRetryAt } of data) expect(Date.parse(nextRetryAt!)).to.be.at.least(before);
     expect(receiver.got.length).to.equal(3);
   });
 
-  it('gets the oldest one that waits once a minute, each with attempts of its own', async () => {
+  it('gets the oldest waiting delivery as a probe once a minute, with its own attempts', async () => {
     await fail();
     const ids: unknown[] = [];
     for (let n = 0; n < 3; n++) ids.push((await merchant.charge()).id);
@@ -71,7 +71,7 @@ describe('an endpoint that keeps failing', () => {
     await merchant.flush(1);
   });
 
-  it('back after 2.5 minutes gets what waited, what failed and what is new within 60 s, and once', async () => {
+  it('gets everything within 60 s, once, when it recovers after 2.5 minutes', async () => {
     await fail();
     for (let n = 0; n < 5; n++) {
       await merchant.charge();
@@ -81,17 +81,17 @@ describe('an endpoint that keeps failing', () => {
     const tried = receiver.got.length;
     await merchant.charge();
     await merchant.advance(60);
-    await merchant.flush(); // what is let go by something that came after the jump
+    await merchant.flush(); // delivered by something that came after the jump
     const { data, total } = await merchant.deliveries();
     expect([total, data.filter(({ status }) => status === 'DELIVERED').length]).to.deep.equal([9, 9]);
     const taken = receiver.got.slice(tried);
     expect([taken.length, new Set(taken.map(deliveryIdOf)).size]).to.deep.equal([9, 9]);
     await merchant.charge();
-    await merchant.flush(); // it is well: nothing waits any more
+    await merchant.flush(); // the endpoint is healthy, so nothing waits
     expect(receiver.got.length).to.equal(tried + 10);
   });
 
-  it('back after 8 hours gets all of it within 60 s', async () => {
+  it('gets everything within 60 s when it recovers after 8 hours', async () => {
     await fail();
     for (let n = 0; n < 8; n++) {
       await merchant.charge();
@@ -102,14 +102,14 @@ describe('an endpoint that keeps failing', () => {
     const { id } = await merchant.charge();
     await merchant.advance(60);
     await merchant.flush(); // deliveries released by something that came after the jump
-    // A slow machine may still be sending when the flush answers.
+    // A slow machine may still be sending when the flush returns.
     const all = await merchant.untilDeliveries((some) => some.every(({ status }) => status === 'DELIVERED'));
     expect(all).to.have.length(12);
     expect(chargesOf(receiver.got)).to.include(id);
     for (const { deliveredAt } of all) expect(deliveredAt! >= ill).to.equal(true);
   });
 
-  it('is sent a resend at once: it is a probe, and lets all go', async () => {
+  it('gets a resend immediately as a probe, whose success releases the rest', async () => {
     clock.stop();
     await fail();
     const { id } = await merchant.charge();
@@ -124,13 +124,13 @@ describe('an endpoint that keeps failing', () => {
     expect([all.length, receiver.got.length]).to.deep.equal([6, 10]);
   });
 
-  it('that refuses some messages and takes others: a retry comes before its time once, not with each one taken', async () => {
+  it('that rejects only some messages gets each retry early once, not after each success', async () => {
     const bad = new Set<unknown>();
     const picky = await receivers.open(answering((hit) => (bad.has(chargeOf(hit)) ? 500 : 200)));
     await merchant.delete(endpoint);
     await merchant.register(picky.url, ['charge.created']);
     const refused: string[] = [];
-    // The receiver is told of a charge while it is being created: three that are refused, told apart by their number.
+    // The receiver gets a charge’s webhook while it is created, so three charges are marked as rejected afterwards and resent.
     const failing = await Promise.all(Array.from({ length: 3 }, () => merchant.charge()));
     await merchant.flush();
     for (const { id } of failing) bad.add(id);
@@ -139,17 +139,17 @@ describe('an endpoint that keeps failing', () => {
     for (const { id, status } of (await merchant.deliveries()).data) if (status === 'PENDING') refused.push(id);
     expect(refused.length).to.equal(3);
     for (let n = 0; n < 8; n++) {
-      await merchant.charge(); // a probe a minute, and it is taken
+      await merchant.charge(); // a successful probe per minute
       await merchant.advance(60);
     }
     for (const id of refused) {
       const attempts = await failedAttempts(gateway, id);
-      // 5, 30, 120 and 300 s, of which one may be skipped: 8 minutes are never enough for more than six.
+      // 5, 30, 120 and 300 s, of which one may be skipped: in 8 minutes there are at most six attempts.
       expect(attempts.length).to.be.within(4, 6);
     }
   });
 
-  it('of a webhookUrl is an endpoint of its account: of another account nothing waits', async () => {
+  it('at a webhookUrl holds back its own account only', async () => {
     clock.stop();
     await merchant.delete(endpoint);
     const other = await Merchant.open(gateway);
@@ -169,7 +169,7 @@ describe('an endpoint that keeps failing', () => {
     expect(told('others').length).to.equal(2);
   });
 
-  it('deleted: pending deliveries are cancelled, and none is held back', async () => {
+  it('has pending deliveries canceled and nothing held back when deleted', async () => {
     clock.stop();
     await fail();
     await merchant.charge();
@@ -181,7 +181,7 @@ describe('an endpoint that keeps failing', () => {
     expect(receiver.got.length).to.equal(3);
   });
 
-  it('a year ahead: exactly 15 attempts of each', async () => {
+  it('gets exactly 15 attempts per delivery within a year', async () => {
     await fail();
     for (let n = 0; n < 2; n++) await merchant.charge();
     await merchant.flush(2);
@@ -193,7 +193,7 @@ describe('an endpoint that keeps failing', () => {
     expect(receiver.got.length).to.equal(75);
   });
 
-  it('is known as one after a restart', async () => {
+  it('is still known after a restart', async () => {
     const database = await startedDatabase();
     let open = await openReady({ database });
     try {

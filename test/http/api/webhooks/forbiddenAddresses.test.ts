@@ -1,5 +1,5 @@
-// No packet goes to an address that is forbidden, however it is written, named or resolved (rules W5, W6): a listener there hears nothing,
-// and no socket of the process is ever pointed at it.
+// Nothing is sent to a forbidden address, however it is written, named or resolved (rules W5, W6). A listener there sees no connection, and
+// no socket of the process connects to it.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { Merchant } from '../../../world/merchant.ts';
 import { PaymentDesk } from '../../../world/paymentDesk.ts';
 import { StoppableClock } from '../../../world/stoppableClock.ts';
 
-/** Listens on every address of this machine, of both families, and answers 200. */
+/** Listens on every IPv4 and IPv6 address of this machine and answers 200. */
 class Everywhere {
   readonly port: number;
   readonly #server: Server;
@@ -24,7 +24,7 @@ class Everywhere {
     });
   }
   static async open(): Promise<Everywhere> {
-    // Each answer closes its connection, so that every attempt dials anew.
+    // Each response closes its connection, so every attempt connects anew.
     const server = createServer((_request, response) => void response.writeHead(200, { connection: 'close' }).end());
     server.listen(0, '::');
     await once(server, 'listening');
@@ -36,7 +36,7 @@ class Everywhere {
   }
 }
 
-/** Every address that a socket of this process is pointed at on one port, while it is watched. */
+/** Records every address to which sockets of this process connect on one port, until disposed. */
 class Dialled {
   readonly #port: number;
   readonly #connect = Socket.prototype.connect;
@@ -57,7 +57,7 @@ class Dialled {
   }
 }
 
-/** Answers of a name, one a question, the last again and again. */
+/** A resolver that returns the next answer for a name at each query, and repeats the last one. */
 const changing = (names: Readonly<Record<string, readonly (readonly string[])[]>>) => {
   const asked: string[] = [];
   return {
@@ -73,7 +73,7 @@ const changing = (names: Readonly<Record<string, readonly (readonly string[])[]>
   };
 };
 
-/** Forbidden under every setting. Several of them lead to this machine when they are dialled. */
+/** Addresses forbidden under every setting. Several of them reach this machine when connected to. */
 const NEVER: Readonly<Record<string, string>> = {
   'of this host': '0.0.0.0',
   'of this host, IPv6': '::',
@@ -94,7 +94,7 @@ const NEVER: Readonly<Record<string, string>> = {
   'behind Teredo': '2001:0:7f00:1::1',
   'of a link, with its zone': 'fe80::1%lo',
 };
-/** Forbidden unless the deployment allows it, and for live endpoints always. */
+/** Addresses forbidden unless the deployment allows them, and always for live endpoints. */
 const PRIVATE: Readonly<Record<string, string>> = {
   loopback: '127.0.0.1',
   'loopback, another one': '127.255.255.254',
@@ -104,7 +104,7 @@ const PRIVATE: Readonly<Record<string, string>> = {
   'private, 192': '192.168.0.1',
   'private, IPv6': 'fd00::1',
 };
-/** What no resolver may answer, and some sockets would take for 127.0.0.1. */
+/** Texts that a resolver must not return and that some sockets would read as 127.0.0.1. */
 const NO_ADDRESSES: Readonly<Record<string, string>> = {
   decimal: '2130706433',
   hex: '0x7f000001',
@@ -112,7 +112,7 @@ const NO_ADDRESSES: Readonly<Record<string, string>> = {
   short: '127.1',
   'a name': 'localhost',
 };
-/** Hosts of URLs that mean a forbidden address. */
+/** Hosts in URLs that mean a forbidden address. */
 const HOSTS: readonly string[] = [
   ...[
     '127.0.0.1',
@@ -172,7 +172,7 @@ describe('forbidden addresses', () => {
   };
   const expectUntouched = (): void => void expect([there.connections, dialled.addresses]).to.deep.equal([0, []]);
 
-  /** One charge told to each of these names; the error of each, by name. */
+  /** Sends one charge’s webhook to each of these names. Returns the error of each, by name. */
   const attempted = async (
     on: TestGateway,
     names: readonly string[],
@@ -193,7 +193,7 @@ describe('forbidden addresses', () => {
   const blocked = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, `blocked: ${name} has no address that deliveries may go to`]));
 
-  it('are reached by no name, where loopback and private ones are allowed', async () => {
+  it('are reached by no name if loopback and private ones are allowed', async () => {
     const addresses = [...Object.values(NEVER), ...Object.values(NO_ADDRESSES)];
     const names = addresses.map((_, index) => nameOf(index));
     const on = await opened({ webhookSender: { resolver: changing(namesFor(addresses)) } });
@@ -201,7 +201,7 @@ describe('forbidden addresses', () => {
     expectUntouched();
   });
 
-  it('are reached by no name, loopback and private ones neither, where they are not allowed', async () => {
+  it('are reached by no name if loopback and private ones are forbidden too', async () => {
     const addresses = [NEVER, PRIVATE, NO_ADDRESSES].flatMap((some) => Object.values(some));
     const names = addresses.map((_, index) => nameOf(index));
     const resolver = changing(namesFor(addresses));
@@ -210,10 +210,10 @@ describe('forbidden addresses', () => {
     expectUntouched();
   });
 
-  it('are not reached by a name whose answer changes: what is dialled is what was judged, and asked for once', async () => {
+  it('are not reached by a name whose answer changes: each attempt queries once and connects to the checked address', async () => {
     const name = 'rebound.example.test';
     const good = '127.0.0.1';
-    // Each forbidden one leads to the listener when it is dialled.
+    // Each forbidden one reaches the listener when connected to.
     const answers = [
       [good],
       ['0.0.0.0'],
@@ -225,7 +225,7 @@ describe('forbidden addresses', () => {
     ];
     const resolver = changing({ [name]: answers });
     const clock = new StoppableClock();
-    clock.stop(); // no retry asks for the name
+    clock.stop(); // no retry queries the name
     const on = await opened({ webhookSender: { resolver }, clock });
     const merchant = await Merchant.open(on);
     await merchant.register(`http://${name}:${there.port}/`, ['charge.created']);
@@ -244,7 +244,7 @@ describe('forbidden addresses', () => {
     expect([there.connections, dialled.addresses]).to.deep.equal([4, Array(4).fill(good)]);
   });
 
-  it('are refused at registration and as a payment’s own URL, in every notation and with every user', async () => {
+  it('are rejected for endpoints and as a payment’s own URL, in every notation and with user info', async () => {
     const on = await opened({ webhookAllowPrivate: false });
     const key = on.tenant.testKey;
     const order = { amount: 1_000, paymentMethods: ['PIX'] };
@@ -261,7 +261,7 @@ describe('forbidden addresses', () => {
     expectUntouched();
   });
 
-  it('that were allowed when they were stored are not reached once they no longer are', async () => {
+  it('are not reached if they were allowed when stored and no longer are', async () => {
     const database = await startedDatabase();
     try {
       const open = await openReady({ database });

@@ -1,4 +1,5 @@
-// What a receiver can do to a delivery, through the whole gateway: the documented outcome each time, and memory stays flat (rules W3, W4).
+// What a hostile receiver can do to a delivery, through the whole gateway: each outcome is as documented, and memory stays flat (rules W3,
+// W4).
 import tls from 'node:tls';
 import { expect } from 'chai';
 import { openWebhookSender } from '../../../../infrastructure/webhookSender/webhookSender.ts';
@@ -11,13 +12,13 @@ import { openReady } from '../../../world/http.ts';
 import { type Delivery, Merchant } from '../../../world/merchant.ts';
 import { StoppableClock } from '../../../world/stoppableClock.ts';
 
-/** A tenth of the product's. */
+/** A tenth of the product’s deadline. */
 const DEADLINE_MS = 3_000;
 const HOSTILE = hostileReceivers(DEADLINE_MS);
-/** Attempts at once at each receiver of a flood, and their deadline. */
+/** Concurrent attempts at each receiver of a flood, and their deadline. */
 const FLOOD = 32;
 const FLOOD_DEADLINE_MS = 1_000;
-/** By which the peak may grow while 24 GB are on offer. */
+/** The peak memory may grow by this much while 24 GB are offered. */
 const GROWTH_BYTES_MAX = 128 * 1_048_576;
 const peakBytes = (): number => process.resourceUsage().maxRSS * 1_024;
 
@@ -44,7 +45,7 @@ describe('hostile receivers', () => {
   before(async () => {
     tls.setDefaultCACertificates([...trusted, EXPIRED.cert, RECEIVER.cert]);
     const clock = new StoppableClock();
-    clock.stop(); // nothing is tried a second time
+    clock.stop(); // no attempt is repeated
     gateway = await openReady({ webhookSender: { deadlineMs: DEADLINE_MS, resolver }, clock });
   });
   after(async () => {
@@ -54,7 +55,7 @@ describe('hostile receivers', () => {
   });
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  /** What is delivered of a charge of an account of its own to one receiver, once nothing is under way. */
+  /** Creates a charge in a new account with this receiver, and returns its deliveries after all attempts have ended. */
   const attempted = async (name: string): Promise<readonly Delivery[]> => {
     const { open, host } = HOSTILE[name]!;
     const receiver = await open();
@@ -65,7 +66,7 @@ describe('hostile receivers', () => {
     await merchant.register(url, ['charge.created']);
     await merchant.charge();
     await gateway.gateway.reacted.caughtUp(5_000);
-    // A flush waits for 5 s at most, and attempts for their deadline.
+    // A flush waits at most 5 s, while attempts last until their deadline.
     while ((await gateway.post('/v1/sandbox/deliveries/flush', {}, merchant)).status === 202);
     return (await merchant.deliveries()).data;
   };
@@ -86,8 +87,8 @@ describe('hostile receivers', () => {
     else expect(secondsFrom(delivery.updatedAt, delivery.nextRetryAt!)).to.be.within(4, 6);
   };
 
-  describe('one of each', () => {
-    // All at once: most of their time is waiting for the deadline.
+  describe('of each kind', () => {
+    // All run concurrently, as most of their time is spent waiting for the deadline.
     let outcomes: Readonly<Record<string, readonly Delivery[]>>;
     before(async () => {
       const names = Object.keys(HOSTILE);
@@ -95,14 +96,14 @@ describe('hostile receivers', () => {
       outcomes = Object.fromEntries(names.map((name, i) => [name, all[i]!]));
     });
     for (const [name, { outcome }] of Object.entries(HOSTILE))
-      it(`one that ${name}: ${outcome.lastError?.source.split(':')[0]?.slice(1) ?? 'delivered'}`, () => {
+      it(`get the documented outcome if one ${name}: ${outcome.lastError?.source.split(':')[0]?.slice(1) ?? 'delivered'}`, () => {
         const [delivery, ...others] = outcomes[name] as [Delivery];
         expect(others).to.deep.equal([]);
         expectOutcome(delivery, outcome);
       });
   });
 
-  it('that send without end leave memory flat', async () => {
+  it('that never stop sending leave memory flat', async () => {
     const sender = openWebhookSender({ allowPrivate: true, deadlineMs: FLOOD_DEADLINE_MS, connections: FLOOD });
     const endless = Object.entries(HOSTILE).filter(([name]) => /endless|bomb/.test(name));
     const receivers = await Promise.all(endless.map(([, { open }]) => open()));
@@ -118,7 +119,7 @@ describe('hostile receivers', () => {
   describe('with Retry-After', () => {
     const receivers = new Receivers();
     afterEach(() => receivers.close());
-    /** An HTTP date in the form of an obsolete RFC or another (RFC 9110 §5.6.7). */
+    /** Returns an HTTP date in each form: the current one and two obsolete ones (RFC 9110 §5.6.7). */
     const dates = (at: Date) => {
       const fixdate = at.toUTCString();
       const [, weekday, day, month, year, time] = /^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/.exec(fixdate)!;
@@ -129,13 +130,13 @@ describe('hostile receivers', () => {
         asctime: `${weekday} ${month} ${day?.replace(/^0/, ' ')} ${time} ${year}`,
       };
     };
-    /** Least and most seconds until the next attempt. */
+    /** Minimum and maximum seconds until the next attempt. */
     const ORDINARY = [4, 6] as const;
     const DAY = [86_400, 86_400] as const;
     const cases: [string, number, string | readonly string[], readonly [number, number]][] = [];
     for (const status of [429, 503]) {
       cases.push(['600 s', status, '600', [600, 720]]);
-      // Attempts are made minutes later at most, and a date has no fractions.
+      // Attempts may be minutes later, and a date has no fractions.
       for (const [form, date] of Object.entries(dates(new Date(Date.now() + 3_600_000))))
         cases.push([`an hour, as ${form}`, status, date, [3_000, 4_320]]);
       for (const [what, value, expected] of [
@@ -160,7 +161,7 @@ describe('hostile receivers', () => {
     for (const status of [400, 500, 502, 504]) cases.push(['600 s', status, '600', ORDINARY]);
 
     for (const [what, status, value, [least, most]] of cases)
-      it(`${status} and ${what}: again in ${least} to ${most} s`, async () => {
+      it(`are retried in ${least} to ${most} s after ${status} and ${what}`, async () => {
         const headers = { 'retry-after': value as string };
         const receiver = await receivers.open((_hit, res) => void res.writeHead(status, headers).end());
         const merchant = await Merchant.open(gateway);

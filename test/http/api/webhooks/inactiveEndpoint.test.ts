@@ -1,4 +1,4 @@
-// An endpoint that its merchant makes inactive: what waits, for how long, and what begins afresh (rules W3, W6).
+// An endpoint that its merchant sets to inactive: what waits, for how long, and what starts over (rules W3, W6).
 import { expect } from 'chai';
 import { answering, secondsFrom } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
@@ -38,14 +38,14 @@ describe('an inactive endpoint', () => {
   const health = async () =>
     (await merchant.get<{ data: { health: { state: string; waiting: number } }[] }>('/v1/webhooks/endpoints')).body
       .data[0]?.health;
-  /** One delivery that has failed once. */
+  /** Creates a delivery that has failed once. */
   const failOnce = async () => {
     await merchant.charge();
     await merchant.flush();
     clock.pass(1);
   };
 
-  it('gets no new deliveries, and none of them later', async () => {
+  it('receives no new deliveries, nor those later', async () => {
     isWell = true;
     await patch({ status: 'INACTIVE' });
     await merchant.charge();
@@ -56,7 +56,7 @@ describe('an inactive endpoint', () => {
     await merchant.flush();
     expect([receiver.got.length, await statuses()]).to.deep.equal([1, ['DELIVERED']]);
   });
-  it('has pending ones wait, and gets them all at once when it is active again', async () => {
+  it('has pending deliveries wait, and receives them all when it is active again', async () => {
     clock.stop();
     for (let n = 0; n < 2; n++) await failOnce();
     await patch({ status: 'INACTIVE' });
@@ -69,7 +69,7 @@ describe('an inactive endpoint', () => {
     await merchant.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
     expect(receiver.got.length).to.equal(4);
   });
-  it('has them cancelled seven days of account time after it became inactive', async () => {
+  it('has them canceled seven days of account time after it became inactive', async () => {
     clock.stop();
     await failOnce();
     await patch({ status: 'INACTIVE' });
@@ -87,7 +87,7 @@ describe('an inactive endpoint', () => {
     expect((await statuses()).toSorted()).to.deep.equal(['CANCELLED', 'DELIVERED']);
     expect(receiver.got.length).to.equal(2);
   });
-  it('counts the seven days anew each time it becomes inactive', async () => {
+  it('restarts the seven days each time it becomes inactive', async () => {
     await failOnce();
     await patch({ status: 'INACTIVE' });
     await merchant.advance(5 * DAY_SECONDS);
@@ -99,7 +99,7 @@ describe('an inactive endpoint', () => {
     await merchant.advance(2 * DAY_SECONDS);
     expect(await statuses()).to.deep.equal(['CANCELLED']);
   });
-  it('wants nothing sent again', async () => {
+  it('receives no resends', async () => {
     isWell = true;
     const { id } = await merchant.charge();
     await merchant.flush();
@@ -109,7 +109,7 @@ describe('an inactive endpoint', () => {
     await merchant.flush();
     expect(receiver.got.length).to.equal(1);
   });
-  it('that is deleted has them cancelled at once', async () => {
+  it('has them canceled immediately when it is deleted', async () => {
     await failOnce();
     await patch({ status: 'INACTIVE' });
     await merchant.delete(endpoint);
@@ -117,8 +117,8 @@ describe('an inactive endpoint', () => {
     expect(receiver.got.length).to.equal(1);
   });
 
-  describe('or one with another url, that kept failing, begins afresh', () => {
-    /** Four charges: three failed, and the fourth is held back. */
+  describe('or one with a new URL, after repeated failures', () => {
+    /** Creates four charges: three failed, and the fourth is held back. */
     const fail = async () => {
       clock.stop();
       for (let n = 0; n < 3; n++) await failOnce();
@@ -128,14 +128,14 @@ describe('an inactive endpoint', () => {
     };
     const HEALTHY = { state: 'healthy', failingSince: null, lastError: null, waiting: 0 };
 
-    it('with another url: what waited goes there at once', async () => {
+    it('receives held-back deliveries immediately at the new URL', async () => {
       await fail();
       const other = await receivers.open();
       await patch({ url: other.url });
       await merchant.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
       expect([receiver.got.length, other.got.length, await health()]).to.deep.equal([3, 4, HEALTHY]);
     });
-    it('active again: what waited goes at once', async () => {
+    it('receives held-back deliveries immediately when it is active again', async () => {
       await fail();
       await patch({ status: 'INACTIVE' });
       isWell = true;
@@ -143,7 +143,7 @@ describe('an inactive endpoint', () => {
       await merchant.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
       expect([receiver.got.length, await health()]).to.deep.equal([7, HEALTHY]);
     });
-    it('but not with other events', async () => {
+    it('still counts as failing after a change of events', async () => {
       await fail();
       await patch({ events: ['charge.created', 'charge.paid'] });
       await merchant.flush(1);
@@ -151,7 +151,7 @@ describe('an inactive endpoint', () => {
     });
   });
 
-  it('subscribed to other events is told of those from then on', async () => {
+  it('receives newly subscribed events from then on', async () => {
     isWell = true;
     const { id } = await merchant.charge();
     await merchant.flush();

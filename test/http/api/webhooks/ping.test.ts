@@ -1,4 +1,4 @@
-// A ping: one signed request that is no event, no delivery, and says nothing of the endpoint's health.
+// A ping: one signed request that is neither an event nor a delivery and does not affect the endpoint’s health.
 import { expect } from 'chai';
 import { verifyWebhook } from '../../../../docs/receivers/verifyWebhook.mjs';
 import { answering, expectSigned } from '../../../world/deliveryFacts.ts';
@@ -36,7 +36,7 @@ describe('a ping', () => {
   const health = async () =>
     (await merchant.get<{ data: { health: object }[] }>('/v1/webhooks/endpoints')).body.data[0]?.health;
 
-  it('is signed as an event is, in an envelope of its own', async () => {
+  it('is signed like an event, in its own envelope', async () => {
     const receiver = await receivers.open();
     const endpoint = await merchant.register(receiver.url, ['charge.paid']);
     expect(await outcome(endpoint)).to.deep.equal({ delivered: true, statusCode: 200, error: null });
@@ -60,7 +60,7 @@ describe('a ping', () => {
     await ping(endpoint);
     expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).to.equal(2);
   });
-  it('says what was answered, or why nothing was', async () => {
+  it('returns the status, or the reason why there was none', async () => {
     const receiver = await receivers.open(answering((_hit, n) => [500, 302, 204][n - 1] ?? 200));
     const endpoint = await merchant.register(receiver.url);
     expect(await outcome(endpoint)).to.deep.include({ delivered: false, statusCode: 500 });
@@ -79,7 +79,7 @@ describe('a ping', () => {
       'connection',
     ]);
   });
-  it('goes to no address that deliveries may not go to', async () => {
+  it('is never sent to a forbidden address', async () => {
     const { body: endpoint } = await gateway.post<Endpoint>(
       '/v1/webhooks/endpoints',
       { url: 'https://localhost:8443/hook', events: ['*'] },
@@ -88,7 +88,7 @@ describe('a ping', () => {
     const { status, body } = await ping(endpoint, merchant.tenant.liveKey);
     expect([status, body.delivered, body.error?.split(':')[0]]).to.deep.equal([200, false, 'blocked']);
   });
-  it('is in no list of deliveries, and counts for nothing in the health of the endpoint', async () => {
+  it('appears in no list of deliveries and does not affect the endpoint’s health', async () => {
     const receiver = await receivers.open(answering(() => 500));
     const endpoint = await merchant.register(receiver.url, ['charge.created']);
     for (let n = 0; n < 4; n++) expect((await outcome(endpoint)).delivered).to.equal(false);
@@ -98,7 +98,7 @@ describe('a ping', () => {
     await merchant.flush(); // not held back
     expect([receiver.got.length, (await merchant.delivery()).attempts]).to.deep.equal([5, 1]);
   });
-  it('that is taken does not end the failing of an endpoint', async () => {
+  it('that succeeds does not make a failing endpoint healthy', async () => {
     const receiver = await receivers.open(answering(({ body }) => (body['type'] === 'ping' ? 200 : 500)));
     const endpoint = await merchant.register(receiver.url, ['charge.created']);
     for (let n = 0; n < 3; n++) {
@@ -116,7 +116,7 @@ describe('a ping', () => {
     await patch(endpoint, { status: 'INACTIVE' });
     expect((await outcome(endpoint)).delivered).to.equal(true);
   });
-  it('of another account, of the other mode, deleted, or never made: not there, and nothing is sent', async () => {
+  it('returns 404 for endpoints of another account or mode, deleted or unknown, and sends nothing', async () => {
     const receiver = await receivers.open();
     const endpoint = await merchant.register(receiver.url);
     const stranger = await gateway.newTenant();

@@ -1,4 +1,4 @@
-// What the README says a paid Pix sends to an endpoint for all events is what is sent.
+// A paid Pix sends exactly the webhooks that the README lists for an endpoint with all events.
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { TestGateway } from '../../../world/gateway.ts';
@@ -14,7 +14,7 @@ describe('the five webhooks of a paid Pix', () => {
   });
   after(() => gateway.close());
 
-  it('are those that the README lists', async () => {
+  it('are the ones that the README lists', async () => {
     const readme = await readFile(new URL('../../../../README.md', import.meta.url), 'utf8');
     const table = readme.slice(
       readme.indexOf('**five webhooks for each paid Pix**'),

@@ -1,11 +1,11 @@
-// A redrive of all accounts asks several accounts at once, but not all (rule O1).
+// A redrive of all accounts runs for several accounts at once, but not for all (rule O1).
 import { expect } from 'chai';
 import type { AccountId, Tenant } from '../../../../domain/kernel/ids.ts';
 import { redriveAll } from '../../../../http/api/webhooks/operatorDeadLetters.ts';
 import type { AppServices } from '../../../../http/kernel/serverContext.ts';
 
 describe('a redrive of all accounts', () => {
-  it('asks eight at once, and adds up what each has', async () => {
+  it('runs for eight accounts at once and adds up the results', async () => {
     const tenants = Array.from({ length: 24 }, (_, n): Tenant => ({ accountId: `a${n}` as AccountId, mode: 'live' }));
     let waiting: (() => void)[] = [];
     const asked: string[] = [];

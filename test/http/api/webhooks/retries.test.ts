@@ -1,4 +1,4 @@
-// Deliveries that are asked for again, one by one and many at once (rules W3, W8).
+// Deliveries retried on request, singly and in bulk (rules W3, W8).
 
 import { expect } from 'chai';
 import type { DeliveryId } from '../../../../domain/kernel/ids.ts';
@@ -13,7 +13,7 @@ import type { Receiver, Script } from '../../../world/receiver.ts';
 
 type Shown = Delivery & { readonly attemptLog: readonly { readonly number: number; readonly error: string | null }[] };
 
-describe('deliveries that are asked for again', () => {
+describe('deliveries retried on request', () => {
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let isWell: boolean;
@@ -54,7 +54,7 @@ describe('deliveries that are asked for again', () => {
     const { status, text } = await gateway.call('PATCH', path, { body, key: merchant.key });
     expect(status, text).to.equal(200);
   };
-  /** Charges whose one message has failed once. */
+  /** Creates charges whose single message has failed once. Returns the deliveries. */
   const failing = async (count = 1): Promise<readonly Delivery[]> => {
     for (let n = 0; n < count; n++) {
       await merchant.charge();
@@ -62,7 +62,7 @@ describe('deliveries that are asked for again', () => {
     }
     return (await merchant.deliveries()).data;
   };
-  /** As above, and all attempts have been made. */
+  /** Creates charges whose single message has failed all attempts. Returns the deliveries. */
   const givenUp = async (count = 1): Promise<readonly Delivery[]> => {
     await failing(count);
     await merchant.advance(ALL_RETRIES_SECONDS);
@@ -82,14 +82,14 @@ describe('deliveries that are asked for again', () => {
     return found;
   };
 
-  describe('one', () => {
-    it('that was given up: a new round of 15 attempts, counted on, and then delivered', async () => {
+  describe('singly', () => {
+    it('get another 15 attempts after they were given up, with continued numbering', async () => {
       const [{ id, createdAt, payload }] = (await givenUp()) as [Delivery];
       const asked = await retry(id);
       expect(asked).to.deep.include({ id, status: 'PENDING', attempts: 15, maxAttempts: 30, createdAt, payload });
       const failed = await until(id, ({ attempts }) => attempts === 16);
       expect(failed).to.include({ status: 'PENDING', maxAttempts: 30, lastError: 'status: 500' });
-      // As after the first attempt of all.
+      // The delay is that of a first attempt.
       expect(secondsFrom(failed.updatedAt, failed.nextRetryAt!)).to.be.within(4, 6);
       await merchant.advance(ALL_RETRIES_SECONDS);
       expect(await show(id)).to.include({ status: 'FAILED', attempts: 30, maxAttempts: 30 });
@@ -104,7 +104,7 @@ describe('deliveries that are asked for again', () => {
       expect(receiver.got.length).to.equal(31);
     });
 
-    it('that was delivered is sent again, with the same ids and body, as often as it is asked for', async () => {
+    it('are sent again after they were delivered, with the same IDs and body, each time', async () => {
       isWell = true;
       const [{ id }] = (await failing()) as [Delivery];
       for (const attempts of [2, 3]) {
@@ -119,7 +119,7 @@ describe('deliveries that are asked for again', () => {
       expect((await requestsOf(id))[0]?.actor).to.match(/^key:[0-9a-f]{16}$/);
     });
 
-    it('that waits for its next attempt goes now, in the same round', async () => {
+    it('are sent immediately in the same round if they wait for their next attempt', async () => {
       const [{ id }] = (await failing()) as [Delivery];
       await merchant.advance(60); // attempts 2 and 3; the next one is due in 2 minutes
       isWell = true;
@@ -127,7 +127,7 @@ describe('deliveries that are asked for again', () => {
       expect(await until(id, ({ status }) => status === 'DELIVERED')).to.include({ attempts: 4, maxAttempts: 15 });
     });
 
-    it('that is asked for by many at once is sent once more', async () => {
+    it('are sent once for many concurrent requests', async () => {
       const [{ id }] = (await givenUp()) as [Delivery];
       isWell = true;
       const { script, open } = gate();
@@ -135,7 +135,7 @@ describe('deliveries that are asked for again', () => {
       for (const { status, text } of await Promise.all(Array.from({ length: 8 }, () => tryRetry(id))))
         expect(status, text).to.equal(200);
       await receiver.until((_hit) => receiver.got.length === 16);
-      // Its attempt is being made: these change nothing.
+      // The attempt is under way, so these requests change nothing.
       for (let n = 0; n < 3; n++) expect((await tryRetry(id)).status).to.equal(200);
       open();
       await until(id, ({ status }) => status === 'DELIVERED');
@@ -143,7 +143,7 @@ describe('deliveries that are asked for again', () => {
       expect([receiver.got.length, (await requestsOf(id)).length]).to.deep.equal([16, 1]);
     });
 
-    it('to an endpoint that keeps failing is a probe: one that never was tried too, and its success lets all go', async () => {
+    it('are probes if the endpoint keeps failing, also before a first attempt; success releases the rest', async () => {
       await failing(3);
       await merchant.charge();
       await merchant.charge();
@@ -158,7 +158,7 @@ describe('deliveries that are asked for again', () => {
       expect([receiver.got.length, await requestsOf(id)].flat()).to.have.lengthOf(2);
     });
 
-    it('to a payment’s own URL', async () => {
+    it('go to a payment’s own URL', async () => {
       const order = { ...ORDERS['PIX'], webhookUrl: receiver.url };
       isWell = true;
       await new PaymentDesk(gateway, merchant.tenant).waiting(order);
@@ -170,7 +170,7 @@ describe('deliveries that are asked for again', () => {
       expect(deliveryIdOf(receiver.got[tried]!)).to.equal(id);
     });
 
-    it('whose endpoint is inactive or deleted is refused; active again, also what was cancelled goes', async () => {
+    it('are rejected if the endpoint is inactive or deleted; once it is active, canceled ones are sent too', async () => {
       const [{ id }] = (await failing()) as [Delivery];
       const refused = async () => {
         const { status, body } = await tryRetry(id);
@@ -191,7 +191,7 @@ describe('deliveries that are asked for again', () => {
       expect(await requestsOf(id)).to.have.lengthOf(1);
     });
 
-    it('of another account or mode, or that never was, is not found', async () => {
+    it('return 404 for unknown IDs and those of another account or mode', async () => {
       const [{ id }] = (await failing()) as [Delivery];
       const other = await Merchant.open(gateway);
       const keys = [other, { key: merchant.tenant.liveKey }];
@@ -202,16 +202,16 @@ describe('deliveries that are asked for again', () => {
     });
   });
 
-  describe('many', () => {
-    it('go after all 15 attempts failed, the first as a probe and the others when it is taken, and are delivered', async () => {
+  describe('in bulk', () => {
+    it('go after all 15 attempts failed, the first as a probe and the others after its success', async () => {
       await givenUp(4);
-      await merchant.charge(); // it is the probe of this minute, and fails
+      await merchant.charge(); // the probe of this minute, which fails
       await merchant.flushed();
       expect(await redrive({ dryRun: true })).to.deep.equal({ matched: 4, queued: 0 });
       const tried = receiver.got.length;
       expect(await redrive()).to.deep.equal({ matched: 4, queued: 4 });
       await merchant.flushed();
-      // It is not well yet: the probe alone went.
+      // The endpoint still fails, so only the probe was sent.
       const [probe, ...others] = (await merchant.deliveries()).data.filter(({ attempts }) => attempts === 16);
       expect([others, new Set(receiver.got.slice(tried).map(deliveryIdOf)).has(probe!.id)]).to.deep.equal([[], true]);
       isWell = true;
@@ -222,7 +222,7 @@ describe('deliveries that are asked for again', () => {
       expect(await redrive()).to.deep.equal({ matched: 0, queued: 0 });
     });
 
-    it('asked for twice at once are sent once each', async () => {
+    it('are sent once each for two concurrent requests', async () => {
       await givenUp(3);
       isWell = true;
       const tried = receiver.got.length;
@@ -232,7 +232,7 @@ describe('deliveries that are asked for again', () => {
       expect(receiver.got.length).to.equal(tried + 3);
     });
 
-    it('an operator sees them oldest first, and has those of one account sent once', async () => {
+    it('are listed oldest first for an operator, who can redrive one account’s once', async () => {
       await givenUp(3);
       const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
       const accountId = `acct_${merchant.tenant.accountId}`;
@@ -264,7 +264,7 @@ describe('deliveries that are asked for again', () => {
       expect(new Set(own.map(({ actor }) => actor.slice(0, 9)))).to.deep.equal(new Set(['user:usr_']));
     });
 
-    it('by endpoint, event and time of creation; of another account none', async () => {
+    it('are filtered by endpoint, event and time of creation, and never include another account', async () => {
       const other = await merchant.register(receiver.url, ['charge.created', 'charge.paid']);
       const first = await failing();
       await merchant.advance(3_600);
@@ -290,7 +290,7 @@ describe('deliveries that are asked for again', () => {
       expect((await merchant.deliveries('?status=FAILED')).total).to.equal(3);
     });
 
-    it('to an endpoint that is inactive or deleted stay as they are', async () => {
+    it('skip endpoints that are inactive or deleted', async () => {
       const other = await merchant.register(receiver.url, ['charge.created']);
       await failing();
       await merchant.advance(ALL_RETRIES_SECONDS);
@@ -306,7 +306,7 @@ describe('deliveries that are asked for again', () => {
       expect(await redrive()).to.deep.equal({ matched: 1, queued: 0 });
     });
 
-    it('with an unknown filter are rejected, with its name', async () => {
+    it('are rejected with the name of an invalid filter', async () => {
       for (const [body, param] of [
         [{}, 'status'],
         [{ status: 'PENDING' }, 'status'],

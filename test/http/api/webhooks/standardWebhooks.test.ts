@@ -1,4 +1,4 @@
-// Whoever has a library of Standard Webhooks needs nothing of ours: the official one verifies every delivery (rule W1).
+// Merchants with a Standard Webhooks library need no code of ours: the official library verifies every delivery (rule W1).
 import { expect } from 'chai';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { answering, deliveryIdOf } from '../../../world/deliveryFacts.ts';
@@ -11,7 +11,7 @@ import { type Hit, typeOf } from '../../../world/receiver.ts';
 const CREATED = ['charge.created', 'payment.created'];
 const PAID = ['charge.paid', 'payment.completed', 'payment.status_changed'];
 
-/** By the library; the key is the text of the secret, which it takes in base64 or as it is. Throws when the hit is not genuine. */
+/** Verifies with the library, which takes the text of the secret in base64 or raw. Returns the event. Throws if the hit is not genuine. */
 const verified = (hit: Pick<Hit, 'headers' | 'rawBody'>, secret: string): unknown => {
   const headers = hit.headers as Record<string, string>;
   const event = new Webhook(Buffer.from(secret).toString('base64')).verify(hit.rawBody, headers);
@@ -19,7 +19,7 @@ const verified = (hit: Pick<Hit, 'headers' | 'rawBody'>, secret: string): unknow
   return event;
 };
 
-describe('the official library of Standard Webhooks', () => {
+describe('the official Standard Webhooks library', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   const receivers = deliveryScene((opened, own) => {
@@ -33,7 +33,7 @@ describe('the official library of Standard Webhooks', () => {
   const expectRefused = (hit: Pick<Hit, 'headers' | 'rawBody'>, secret: string): void =>
     void expect(() => verified(hit, secret)).to.throw(WebhookVerificationError);
 
-  it('verifies deliveries of both families, and nothing that was changed', async () => {
+  it('verifies deliveries of both families and rejects any change', async () => {
     const receiver = await receivers.open();
     const { secret } = await merchant.register(receiver.url);
     const { id } = await merchant.charge({ metadata: { note: 'ação “ü” 🙂' } });
@@ -51,7 +51,7 @@ describe('the official library of Standard Webhooks', () => {
     }
   });
 
-  it('verifies the retry as well as the first attempt, each signed at its own time', async () => {
+  it('verifies retries and first attempts, each signed at its own time', async () => {
     const receiver = await receivers.open(answering((_hit, n) => (n <= 2 ? 500 : 200)));
     const { secret } = await merchant.register(receiver.url);
     await merchant.charge();
@@ -78,7 +78,7 @@ describe('the official library of Standard Webhooks', () => {
     expectVerified(receiver.got.slice(before), secret, ['charge.paid', 'payment.completed']);
   });
 
-  it('verifies what goes to a payment’s own URL, with the override secret and with no other', async () => {
+  it('verifies messages to a payment’s own URL with the override secret only', async () => {
     const [usual, own] = [await receivers.open(), await receivers.open()];
     const endpoint = await merchant.register(usual.url);
     const rotate = async () =>

@@ -31,7 +31,7 @@ describe('webhook endpoints', () => {
   const list = async (as = key) =>
     (await gateway.get<{ data: Endpoint[] }>('/v1/webhooks/endpoints', { key: as })).body.data;
 
-  it('shows the secret once, and each has its own', async () => {
+  it('show their secret once, and each has its own', async () => {
     const [a, b] = [
       await register({ url: URL, events: ['*'] }),
       await register({ url: URL, events: ['charge.paid', 'charge.paid'] }),
@@ -49,7 +49,7 @@ describe('webhook endpoints', () => {
     expect(listed[1]).to.deep.include({ events: ['charge.paid'] });
   });
 
-  it('lists a forbidden URL and an unknown event together', async () => {
+  it('report a forbidden URL and an unknown event together', async () => {
     const body = { url: 'ftp://example.com', events: ['nothing'] };
     const { id } = (await register({ url: URL, events: ['*'] })).body;
     for (const reply of [await register(body), await change(id, body)])
@@ -70,7 +70,7 @@ describe('webhook endpoints', () => {
     'https://x y',
     `https://example.com/${'x'.repeat(2_040)}`,
   ])
-    it(`url ${url.slice(0, 40)} is refused`, async () =>
+    it(`reject url ${url.slice(0, 40)}`, async () =>
       void expectError(await register({ url, events: ['*'] }), 400, 'invalid_url', 'url'));
   for (const url of [
     'http://example.com',
@@ -82,7 +82,7 @@ describe('webhook endpoints', () => {
     'https://0x7f.1',
     'https://example.com:1023',
   ])
-    it(`url ${url} is refused in live mode`, async () =>
+    it(`reject url ${url} in live mode`, async () =>
       void expectError(await register({ url, events: ['*'] }, liveKey), 400, 'invalid_url', 'url'));
   for (const [url, events, code, param] of [
     [undefined, ['*'], 'invalid_url', 'url'],
@@ -95,10 +95,10 @@ describe('webhook endpoints', () => {
     [URL, ['charge.paid', 'nothing'], 'invalid_event', 'events'],
     [undefined, undefined, 'invalid_request', undefined],
   ] as const)
-    it(`${JSON.stringify({ url, events })} is ${code}`, async () =>
+    it(`return ${code} for ${JSON.stringify({ url, events })}`, async () =>
       void expectError(await register({ url, events }), 400, code, param));
 
-  it('are at most 16 in each mode, also of 30 at once; one deleted makes room for one', async () => {
+  it('are limited to 16 per mode, also under concurrency; deleting one frees its place', async () => {
     const replies = await Promise.all(Array.from({ length: 30 }, () => register({ url: URL, events: ['*'] })));
     expect(replies.filter(({ status }) => status === 201).length).to.equal(16);
     for (const reply of replies) if (reply.status !== 201) expectError(reply, 400, 'endpoint_limit_reached');
@@ -111,13 +111,13 @@ describe('webhook endpoints', () => {
     expectError(await gateway.call('DELETE', path, { key }), 404, 'not_found');
     expect((await register({ url: URL, events: ['*'] })).status).to.equal(201);
     expectError(await register({ url: URL, events: ['*'] }), 400, 'endpoint_limit_reached');
-    // An inactive one counts too.
+    // Inactive ones count too.
     expect((await change(all[1]!.id, { status: 'INACTIVE' })).status).to.equal(200);
     expectError(await register({ url: URL, events: ['*'] }), 400, 'endpoint_limit_reached');
     expect((await list()).length).to.equal(16);
   });
 
-  describe('changed', () => {
+  describe('on a change', () => {
     const OTHER = 'https://other.example.com/hook';
     let id: string;
     beforeEach(async () => {
@@ -143,7 +143,7 @@ describe('webhook endpoints', () => {
         { url: OTHER, events: ['*'], status: 'INACTIVE' },
       ],
     ] as const)
-      it(`by ${JSON.stringify(wish)}, once`, async () => {
+      it(`apply ${JSON.stringify(wish)} once`, async () => {
         const expected = { url: URL, events: ['charge.paid'], status: 'ACTIVE', ...after };
         for (let n = 0; n < 2; n++) {
           const reply = await change(id, wish);
@@ -153,7 +153,7 @@ describe('webhook endpoints', () => {
         expect(await eventsOf()).to.deep.equal(['WebhookEndpointRegistered', 'WebhookEndpointChanged']);
       });
     for (const wish of [undefined, {}, { url: URL }, { events: ['charge.paid'], status: 'ACTIVE' }])
-      it(`by ${JSON.stringify(wish)} to what it is: nothing`, async () => {
+      it(`write no event for ${JSON.stringify(wish)}, which changes nothing`, async () => {
         const reply = await change(id, wish);
         const same = { id, url: URL, events: ['charge.paid'], status: 'ACTIVE' };
         expect([reply.status, reply.body]).to.deep.equal([200, same]);
@@ -176,15 +176,15 @@ describe('webhook endpoints', () => {
       [{ url: 5, events: [] }, 'invalid_request', undefined],
       [[], 'invalid_request', undefined],
     ] as const)
-      it(`by ${JSON.stringify(wish)} is ${code}, and nothing is changed`, async () => {
+      it(`return ${code} for ${JSON.stringify(wish)} and stay unchanged`, async () => {
         expectError(await change(id, wish), 400, code, param);
         expect(await eventsOf()).to.deep.equal(['WebhookEndpointRegistered']);
       });
-    it('by a live key only to what a live endpoint may be', async () => {
+    it('must meet the rules of live mode with a live key', async () => {
       const live = (await register({ url: URL, events: ['*'] }, liveKey)).body.id;
       expectError(await change(live, { url: 'http://example.com' }, liveKey), 400, 'invalid_url', 'url');
     });
-    it('of another account, of the other mode, deleted, or never made: not there', async () => {
+    it('return 404 for those of another account or mode, deleted or unknown', async () => {
       const stranger = await gateway.newTenant();
       for (const other of [stranger.testKey, liveKey])
         expectError(await change(id, { status: 'INACTIVE' }, other), 404, 'not_found');
@@ -192,10 +192,10 @@ describe('webhook endpoints', () => {
       expectError(await change('we_x', {}), 404, 'not_found');
       await gateway.call('DELETE', `/v1/webhooks/endpoints/${id}`, { key });
       for (const wish of [{ status: 'INACTIVE' }, {}]) expectError(await change(id, wish), 404, 'not_found');
-      // What is wrong with the body is told first.
+      // An invalid body is reported first.
       expectError(await change(id, { url: 'x' }), 400, 'invalid_url', 'url');
     });
-    it('by ten at once: each change that differs, in one order, and the last one stands', async () => {
+    it('apply ten concurrent changes in one order', async () => {
       const replies = await Promise.all(
         Array.from({ length: 10 }, (_, n) => change(id, { url: `https://example.com/${n}` })),
       );
