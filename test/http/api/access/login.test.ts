@@ -143,9 +143,9 @@ describe('login', () => {
     ]);
   });
 
-  describe('roles', () => {
+  describe('opens routes', () => {
     for (const role of ROLES)
-      it(`${role} uses routes of ${role === 'OPERATOR' ? 'the platform, and of no account' : 'its account, and not of the platform'}`, async () => {
+      it(`to ${role} of ${role === 'OPERATOR' ? 'the platform, and of no account' : 'its account, and not of the platform'}`, async () => {
         const session = await gateway.logIn(role);
         const [own, other] = role === 'OPERATOR' ? ['/operators', '/members'] : ['/members', '/operators'];
         expect((await look(session, own)).status).to.equal(204);

@@ -60,7 +60,7 @@ describe('password links by mail', () => {
   };
   const set = (token: string, password = NEW, headers: Record<string, string> = {}) =>
     gateway.post('/account/password', { token, password }, { key: null, headers });
-  /** Returns the ids of all passwords stored for the user, oldest first. */
+  /** Returns the IDs of all passwords stored for the user, oldest first. */
   const hashesOf = async (userId: string) =>
     (
       await gateway.storage.operations.query<{ id: string }>(
@@ -141,7 +141,7 @@ describe('password links by mail', () => {
     for (const [i, password] of wishes.entries())
       expect(await logIn({ email: user.email, password })).to.equal(i === won ? 200 : 401);
   });
-  it('expire after an hour; a password that is rejected does not use them up', async () => {
+  it('expire after an hour; a rejected password does not use them up', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));
@@ -230,7 +230,7 @@ describe('password links by mail', () => {
     const run = () => sendPasswordLink({ ...needs, mail: own, links })(request).catch((error: Error) => error.name);
     expect([await run(), await run(), ended]).to.deep.equal(['AddressRefused', undefined, [request.requestId]]);
   });
-  it('have their token in no table, only its owner', async () => {
+  it('are stored with their owner but without their token', async () => {
     const user = await gateway.addUser();
     await reset(user.email);
     const token = tokenIn(await mailbox.take(user.email));

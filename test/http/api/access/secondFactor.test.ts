@@ -156,7 +156,7 @@ describe('a second factor, in two processes', () => {
     await enrol(gateway, mine, now);
     expect([await isOpen(mine), await isOpen(stolen)]).to.deep.equal([true, false]);
   });
-  it('and the current session survive a password change', async () => {
+  it('survives a password change, as does the current session', async () => {
     const { user, headers, secret } = await enrolled();
     const password = 'outra senha de teste';
     const body = { current_password: user.password, new_password: password };

@@ -138,7 +138,7 @@ describe('a session, in two processes', () => {
       expect([(await issue(one)).status, (await issue(two)).status]).to.deep.equal([status, status]);
     }
   });
-  it('of the last owner stands: only one of two owners demoted at once loses the role', async () => {
+  it('two owners demoted concurrently leave one of them an owner', async () => {
     const tenant = await one.newTenant();
     const owners = [await one.addUser('OWNER', { tenant }), await one.addUser('OWNER', { tenant })];
     expect(await one.gateway.projected.caughtUp(10_000, ['users'])).to.equal(true);

@@ -1,5 +1,4 @@
-// A user has at most 1,000 events (rule E10). The limit locks nobody out or in: access can still be removed, and a mailed link still sets a
-// password.
+// A user has at most 1,000 events (rule E10). At the limit, access can still be removed, and a mailed link still sets a password.
 import { expect } from 'chai';
 import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';

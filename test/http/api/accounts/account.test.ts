@@ -92,7 +92,7 @@ describe('the account', () => {
     good(await change(owner, { cashoutDestinations: null }));
     expect((await refund('outra@example.com')).status).to.equal(201);
   });
-  it('pays out to any key in test mode; a new account’s empty list applies to live mode only', async () => {
+  it('refunds to any key in test mode, despite the empty list of a new account', async () => {
     expect((await gateway.gateway.accounts.get(tenant.accountId)).settings.cashoutDestinations).to.deep.equal([]);
     const { testKey: key } = tenant;
     const { body: charge } = await gateway.charge<{ id: string }>({}, { key });

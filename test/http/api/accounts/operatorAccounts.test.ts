@@ -284,7 +284,7 @@ describe('operators of the platform', () => {
       );
       return { ids: data.map(({ id }) => id), nextCursor };
     };
-    // Users created in the same millisecond are ordered by id.
+    // Users created in the same millisecond are ordered by ID.
     const { ids } = await page('');
     expect(ids.toSorted()).to.deep.equal(added.toSorted());
     expect(await page('&limit=2')).to.deep.equal({ ids: ids.slice(0, 2), nextCursor: ids[1] });

@@ -46,7 +46,7 @@ describe('a suspended account', () => {
     readonly user: TestUser;
     readonly session: { readonly authorization: string };
     readonly receiver: Receiver;
-    /** Charge paid during the suspension. */
+    /** Charges: one paid during the suspension, one that expires during it, and one paid before. */
     readonly awaited: string;
     readonly expiring: string;
     readonly paid: string;

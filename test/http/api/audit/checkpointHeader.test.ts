@@ -24,7 +24,7 @@ describe('the header X-Quita-Checkpoint', () => {
     return hits;
   };
 
-  it('is sent with charge.paid only, and holds a signed checkpoint', async () => {
+  it('is sent with charge.paid only, with a checkpoint at least as recent as the last seal', async () => {
     const { created, paid, note } = await webhooksOf(true);
     expect(created.headers).not.to.have.property('x-quita-checkpoint');
     const [origin, size] = Buffer.from(String(paid.headers['x-quita-checkpoint']), 'base64').toString().split('\n');

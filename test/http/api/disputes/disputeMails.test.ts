@@ -90,7 +90,7 @@ describe('mails about dispute cases (Q7)', () => {
     expect(await subjects(id, 2)).to.deep.equal(['[teste] Nova disputa aberta', '[teste] Resultado da disputa']);
   });
 
-  it('are not needed for a passed deadline: the case stays open and is counted', async () => {
+  it('a passed deadline leaves the case open and is counted', async () => {
     const { id } = await desk.dispute(await desk.paid());
     const { cases } = gateway.gateway.needs;
     const before = await cases.countPastDeadline();

@@ -127,7 +127,7 @@ describe('dispute reports that wait for an operator', () => {
         platform_fees: 100,
       });
     });
-    it('sends no payment.failed before an operator holds or loses it, then follows any dispute', async () => {
+    it('sends no payment.failed until an operator settles it as held, then behaves like any dispute', async () => {
       await desk.merchant.register('http://127.0.0.1:1025/', ['payment.failed', 'payment.status_changed']);
       const chargeId = await desk.paid(10_000);
       const { id } = await desk.dispute(chargeId, { amount: 4_000 });
@@ -272,7 +272,7 @@ describe('dispute reports that wait for an operator', () => {
       const [second] = await untilCases(chargeId, 2);
       expect(second?.status).to.equal('open');
     });
-    it('is not needed for two simultaneous cases: one opens, the other stays refused', async () => {
+    it('for one of two simultaneous cases is refused for good, while the other one opens', async () => {
       for (let n = 0; n < 10; n++) {
         const chargeId = await desk.paid(10_000);
         const names = [`one-${n}`, `two-${n}`];
@@ -374,7 +374,7 @@ describe('dispute reports that wait for an operator', () => {
     });
   });
 
-  it('record a held Pix’s review in account time', async () => {
+  it('the review of a held Pix is recorded in account time', async () => {
     const locked = { amount: 10_000, expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
     const [passed, sentBack] = [await desk.merchant.charge(locked), await desk.merchant.charge(locked)];
     for (const { id } of [passed, sentBack])

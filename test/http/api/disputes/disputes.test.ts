@@ -179,7 +179,7 @@ describe('dispute cases', () => {
   });
 
   describe('answers and requests', () => {
-    it('check the reason first, then the case, then its status', async () => {
+    it('appeals check the reason first, then the case, then its status', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const never = `med_${'0'.repeat(26)}`;
       const appeal = (to: string, body: Body) => desk.post(`/v1/med/cases/${to}/appeal`, body);
@@ -198,7 +198,7 @@ describe('dispute cases', () => {
       for (const path of ['appeal', 'accept'])
         expectError(await desk.post(`/v1/infractions/${id}/${path}`, { reason: 'It came.' }), 400, 'case_not_open');
     });
-    it('get case_under_review while an outcome is reviewed, except appeals', async () => {
+    it('all except appeals get case_under_review while an outcome is reviewed', async () => {
       const { id } = await desk.dispute(await desk.paid());
       await desk.decide(id, { result: 'agreed', review: true });
       const under = `/v1/sandbox/med/cases/${id}`;
@@ -218,7 +218,7 @@ describe('dispute cases', () => {
       ] as const)
         expectError(await desk.post(`${under}/${path}`, body), 400, 'case_not_open');
     });
-    it('for evidence set the time and send a webhook, each time', async () => {
+    it('requests for evidence set the time and send a webhook, each time', async () => {
       const { id } = await desk.dispute(await desk.paid());
       const asked = await desk.good(`/v1/sandbox/med/cases/${id}/request-evidence`);
       expect(asked.evidence_requested_at).to.equal(asked.updated_at);

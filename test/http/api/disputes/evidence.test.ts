@@ -289,7 +289,7 @@ describe('evidence', () => {
       expect(await put(upload, whole)).to.equal(200);
       expect((await desk.complete(upload)).status).to.equal(200);
     });
-    it('by a confirmation before the last byte arrives', async () => {
+    it('until its last byte arrives; a confirmation before that fails', async () => {
       const upload = await desk.grant();
       const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
       const status = new Promise((resolve) => slow.on('response', (res) => resolve(res.resume().statusCode)));

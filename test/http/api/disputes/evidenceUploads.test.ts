@@ -200,7 +200,7 @@ describe('uploads of evidence', () => {
       now += 900_000;
       expectError(await desk.complete(upload), 400, 'invalid_evidence');
     });
-    it('to the same result when many complete concurrently in two processes', async () => {
+    it('with one result when many confirm them concurrently in two processes', async () => {
       const bytes = jpegImage();
       const upload = await desk.grant({ file_size: bytes.length });
       await put(upload, bytes);

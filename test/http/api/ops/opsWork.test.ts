@@ -145,7 +145,7 @@ describe('operators', () => {
       });
     expectError(await ask('GET', `/ops/v1/ledger/payments/tx_${'0'.repeat(26)}`), 404, 'not_found');
   });
-  it('read one stream by page, the whole event log, and follow it', async () => {
+  it('read one stream by page, read the whole event log, and follow it', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     const stream = `payment-${rawIdOf(id)}`;
     const shown = await good<{ data: Body[]; nextFrom: number | null }>(ask('GET', `/ops/v1/events/${id}?limit=1`));

@@ -135,7 +135,7 @@ describe('boleto', () => {
     expect([first.equals(again), first.equals(other)]).to.deep.equal([true, false]);
   });
 
-  it('names the payer by the data available', async () => {
+  it('names the payer as far as data is available', async () => {
     const payerOf = async (payerName: string | null, payerDocument: string | null) => {
       const text = pdfText(await boleto({ payerName, payerDocument }));
       return text[text.indexOf('Pagador') + 1];

@@ -104,7 +104,7 @@ describe('canceling a payment', () => {
     expect(await told('charge.failed')).to.deep.equal([['charge.failed', 'cancelled']]);
   });
 
-  it('succeeds once under concurrency', async () => {
+  it('records one cancellation for five concurrent requests', async () => {
     const { id } = await shop.charge();
     const replies = await Promise.all(Array.from({ length: 5 }, () => cancel(rawIdOf(id))));
     const [well, late] = [

@@ -114,7 +114,7 @@ describe('the list of charges', () => {
     refunded: 0,
     disputed: 0,
   }))
-    it(`has ${count} with status ${status}`, async () => {
+    it(`contains ${count} of status ${status}`, async () => {
       const expected = all.filter((charge) => charge.status === status);
       expect(expected.length).to.equal(count);
       expect((await page(`?status=${status}`)).data).to.deep.equal(expected);
@@ -130,7 +130,7 @@ describe('the list of charges', () => {
     ['5299822472', 0],
     ["1' OR '1'='1", 0],
   ] as const)
-    it(`has ${count} of customer ${document}, ignoring masks`, async () => {
+    it(`contains ${count} of customer ${document}, ignoring masks`, async () => {
       const bare = document.replaceAll(/[^0-9a-z]/gi, '').toUpperCase();
       const { data } = await page(`?customer_id=${encodeURIComponent(document)}`);
       const expected = all.filter(

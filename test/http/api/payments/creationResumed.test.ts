@@ -55,7 +55,7 @@ describe('a creation without an answer from the provider', () => {
     expect([replay.status, replay.body['status'], replay.body['id']]).to.deep.equal([201, 'failed', charge['id']]);
   });
 
-  it('repeated for ever fails within 10 minutes and never sends charge.created', async () => {
+  it('repeated forever fails within 10 minutes and never sends charge.created', async () => {
     const receiver = await Receiver.open();
     await shop.register(receiver.url);
     const ask = asking('unavailable');

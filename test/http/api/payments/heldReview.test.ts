@@ -104,7 +104,7 @@ describe('a payment held for review', () => {
       [...CREATED, PROCESSING, 'charge.paid', 'payment.completed', 'payment.status_changed'].toSorted(),
     );
   });
-  it('released twice changes only once', async () => {
+  it('changes nothing when released a second time', async () => {
     const { id } = await held();
     await decide('release', id);
     const before = await events(id);
@@ -125,7 +125,7 @@ describe('a payment held for review', () => {
       [...CREATED, PROCESSING, 'payment.refunded', 'payment.status_changed'].toSorted(),
     );
   });
-  it('returned twice changes only once', async () => {
+  it('changes nothing when returned a second time', async () => {
     const { id } = await held();
     await decide('return', id);
     await until(id, 'refunded');

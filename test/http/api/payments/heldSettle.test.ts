@@ -149,7 +149,7 @@ describe('a return that the bank refuses for good', () => {
     expect([401, 403]).to.include(own.status);
   });
 
-  it('lists a refund that the bank pays after it failed, counts it in the metrics, and can write it off', async () => {
+  it('a refund paid by the bank after it failed is listed, counted in the metrics, and can be written off', async () => {
     const { id } = await shop.charge({ amount: 1_000 });
     await gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, shop);
     await gateway.post('/v1/sandbox/settings', { auto_confirm_refunds: false }, shop);

@@ -100,7 +100,7 @@ describe('the list of payments', () => {
     CHARGEBACK: 0,
     DISPUTE: 0,
   }))
-    it(`has ${count} with status ${status}, counted across pages`, async () => {
+    it(`contains ${count} of status ${status}, counted across pages`, async () => {
       const expected = all.filter((payment) => payment.status === status);
       expect(expected.length).to.equal(count);
       const { data, total } = await page(`?status=${status}&limit=2`);

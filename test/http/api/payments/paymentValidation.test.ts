@@ -365,7 +365,7 @@ describe('payment validation', () => {
       [{ unknown: '\u0000' }, 'invalid_request', 'unknown'],
     ];
     for (const [body, code, param] of PLACES)
-      it(`reject NUL and unpaired surrogates in ${param}`, () => refuses(body, code, param));
+      it(`reject a NUL or an unpaired surrogate in ${param}`, () => refuses(body, code, param));
     it('ignore unknown fields', async () => {
       const created = await takes({
         ...CARD,

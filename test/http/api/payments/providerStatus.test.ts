@@ -37,7 +37,7 @@ describe('provider-status', () => {
     error: 'TRANSACTION_HAS_NO_PROVIDER_REFERENCE',
   });
 
-  it('returns a Pix’s txid and its current response of the standard Pix API', async () => {
+  it('returns a Pix’s txid and its current state as in the standard Pix API', async () => {
     const { id, pix, created_at: criacao } = await charge();
     const { txid } = pix as { txid: string };
     const open = { txid, status: 'ATIVA', calendario: { criacao, expiracao: 600 }, valor: { original: '10.50' } };

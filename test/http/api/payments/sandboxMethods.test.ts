@@ -120,7 +120,7 @@ describe('sandbox: acquirers of other methods', () => {
     });
     it('rejects a method that has expired while another one can still pay (I8a)', async () => {
       const id = await desk.waiting({ ...CARD, paymentMethods: ['CREDIT_CARD', 'BOLETO'] });
-      await desk.advance(1_801); // The card has half an hour, the boleto three days.
+      await desk.advance(1_801); // the card has half an hour, the boleto three days
       await refuses(id, 'authorize', 'invalid_request', undefined, { method: 'CREDIT_CARD' });
       expect((await desk.act(id, 'authorize', 'PAID')).paidWith).to.equal('BOLETO');
     });
@@ -209,18 +209,18 @@ describe('sandbox: acquirers of other methods', () => {
       expect((await desk.act(paid, 'authorize', 'APPROVED')).paidWith).to.equal('CREDIT_CARD');
       await refuses(paid, 'refuse', 'invalid_request');
     });
-    it('of the card leaves the Pix payable', async () => {
+    it('leaves the Pix payable if only the card is refused', async () => {
       const { id } = await desk.create({ ...CARD, paymentMethods: ['CREDIT_CARD', 'PIX'] });
       await desk.act(id, 'refuse', 'WAITING_PAYMENT');
       const { body } = await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, {}, desk.as);
       expect([body['outcome'], (await desk.read(id)).paidWith]).to.deep.equal(['settled', 'PIX']);
     });
-    it('or an expired Pix code makes the payer’s bank refuse a Pix (X1)', async () => {
+    it('makes the payer’s bank refuse a Pix afterwards, as does an expired code (X1)', async () => {
       const pay = async (id: string, body: Body = {}) =>
         (await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, body, desk.as)).body['outcome'];
       const { id } = await desk.create({ ...CARD, paymentMethods: ['PIX', 'BOLETO'] });
       await desk.act(id, 'processing', 'PROCESSING');
-      await desk.advance(3_601); // the Pix code's hour; the boleto has three days
+      await desk.advance(3_601); // the Pix code has an hour, the boleto three days
       expect(await pay(id)).to.equal('refused');
       await desk.act(id, 'refuse', 'REFUSED');
       expect([await pay(id), await pay(id, { late: true })]).to.deep.equal(['refused', 'returned']);

@@ -199,7 +199,7 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('frees the place of a creation that was never stored after a minute', async () => {
+  it('frees the place of a creation after a minute if it was never stored', async () => {
     await limit({ customerPerHour: 1 });
     const start = clock.nowMs;
     const lost = newKey();

@@ -105,7 +105,7 @@ onBothStores('refused payouts', (log) => {
     expect((await ask({ amount: 11 }, used, withoutRail)).headers.get('idempotent-replayed')).to.equal('true');
   });
 
-  it('limit count and sum, without fees, under concurrency, within a sliding hour', async () => {
+  it('above the limit of count or sum get 403, also under concurrency, until the hour has passed', async () => {
     await settings({ payoutCount: 3 });
     const replies = await Promise.all(Array.from({ length: 8 }, () => ask()));
     expect(replies.map(({ status }) => status).sort()).to.deep.equal([...Array(3).fill(201), ...Array(5).fill(403)]);
@@ -118,7 +118,7 @@ onBothStores('refused payouts', (log) => {
     expectError(await ask({ amount: 1 }), 403, VELOCITY);
   });
 
-  it('count failed payouts, but no replays, no payouts without funds, and none in test mode', async () => {
+  it('leave failed payouts in the count, but not replays, those without funds, and those in test mode', async () => {
     await settings({ payoutCount: 2 });
     expectError(await ask({ amount: 1_000_000 }), 422, 'insufficient_funds', 'amount');
     rail.answer = { kind: 'refused', reason: 'No.' };
@@ -139,7 +139,7 @@ onBothStores('refused payouts', (log) => {
     expectError(await gateway.post('/v1/payouts', body, test), 422, 'insufficient_funds', 'amount');
   });
 
-  it('include suspended accounts, whose approved payouts continue after the reopening', async () => {
+  it('of a suspended account wait; approved ones continue after the reopening', async () => {
     const { platform, whenIdle } = gateway.gateway.services;
     await settings({ payoutApprovalAbove: toMinor(0) });
     const { id } = await made();

@@ -94,7 +94,7 @@ describe('an erasure that has returned (L2)', () => {
     expect(await shown(one())).to.deep.equal([NOBODY, NOBODY]);
   });
 
-  it('removes them too when an interrupted erasure is repeated', async () => {
+  it('removes the person too when an interrupted erasure is repeated', async () => {
     await interrupt(two());
     expect(await shown(two())).to.deep.equal([CUSTOMER, CUSTOMER]);
     expect(await erase(two())).to.deep.equal(['erased_before']);

@@ -198,7 +198,7 @@ describe('erasure of personal data (L1–L3)', () => {
     expect(await desk.tracesInDatabase()).to.deep.equal([]);
   });
 
-  it('rejects refunds and a second erasure', async () => {
+  it('rejects refunds, and reports a repeat as erased_before', async () => {
     const refund = { amount: 1, idempotencyKey: newKey() };
     const reply = await gateway.post(`/v1/payments/${rawIdOf(desk.chargeId)}/refund`, refund, desk.merchant);
     expect([reply.status, (reply.body as { error: { code: string } }).error.code]).to.deep.equal([

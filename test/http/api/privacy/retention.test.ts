@@ -125,7 +125,7 @@ describe('erasure after the retention (L3)', () => {
     expect(await turn()).to.deep.equal(['0000', '0199', 200]);
   });
 
-  it('starts a day before the retention ends, as payments end later than they are created', async () => {
+  it('looks at items a day after their years have passed, because they end after their creation', async () => {
     const asked: unknown[] = [];
     const personalPayments = {
       tenantsAfter: async () => [{ accountId: '0000', mode: 'test' }],

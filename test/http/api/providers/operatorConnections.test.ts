@@ -171,7 +171,7 @@ describe('provider connections', () => {
     ]);
   });
 
-  it('leave existing charges in place when another one becomes the default', async () => {
+  it('keep existing charges when another one becomes the default', async () => {
     const first = await desk.add(bank, { order: 5 });
     const old = await created();
     const other = await desk.simulator();

@@ -214,7 +214,7 @@ describe('refunds in the sandbox', () => {
       expect(await desk.settings({})).to.deep.equal(DEFAULTS);
     });
 
-    it('and decisions return 403 for live keys', async () => {
+    it('get 403 for live keys, as do decisions', async () => {
       const { liveKey } = (await Merchant.open(gateway)).tenant;
       for (const path of ['settings', `refunds/rf_${'0'.repeat(26)}/confirm`, `refunds/rf_${'0'.repeat(26)}/fail`])
         expectError(await gateway.post(`/v1/sandbox/${path}`, {}, { key: liveKey }), 403, 'mode_not_allowed');

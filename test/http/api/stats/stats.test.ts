@@ -319,13 +319,13 @@ describe('statistics and metrics', () => {
       }
     });
 
-    it('retain the disputed card’s amount in the wallet', async () => {
+    it('leave the disputed card’s amount retained in the wallet', async () => {
       const { body } = await gateway.get('/v1/wallets/balance', desk.as);
       expect([body['retained'], body['currency']]).to.deep.equal([4_000, 'BRL']);
     });
   });
 
-  it('count a later settlement on its own day and for the day of creation', async () => {
+  it('count a later settlement on its own day, and the payment on the day of its creation', async () => {
     const desk = await PaymentDesk.open(gateway);
     await toMorning(desk);
     await desk.advance(DAY_SECONDS / 2);

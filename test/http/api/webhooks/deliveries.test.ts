@@ -93,7 +93,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  describe('and their endpoints', () => {
+  describe('per endpoint', () => {
     it('contain only the events an endpoint subscribes to', async () => {
       const receiver = await receivers.open();
       for (const [path, events] of [
