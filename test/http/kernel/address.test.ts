@@ -1,4 +1,4 @@
-// How limits count where a request comes from (http/kernel/address.ts).
+// How rate limits normalize the address of a request (http/kernel/address.ts).
 import { expect } from 'chai';
 import type { Request } from 'express';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { addressOf, networkOf } from '../../../http/kernel/address.ts';
 const from = (ip: string | undefined, remoteAddress = '198.51.100.1') =>
   addressOf({ ip, socket: { remoteAddress } } as unknown as Request);
 
-describe('the address that a limit counts', () => {
+describe('the address that rate limits count', () => {
   const rows: readonly (readonly [ip: string, counted: string, network: string])[] = [
     ['203.0.113.7', '203.0.113.7', '203.0.113.0/24'],
     ['127.0.0.1', '127.0.0.1', '127.0.0.0/24'],
@@ -27,15 +27,15 @@ describe('the address that a limit counts', () => {
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64', '64:ff9b:0::/48'],
   ];
   for (const [ip, counted, network] of rows)
-    it(`${ip} is ${counted}, in ${network}`, () => {
+    it(`counts ${ip} as ${counted}, in network ${network}`, () => {
       expect([from(ip), networkOf(from(ip))]).to.deep.equal([counted, network]);
     });
-  it('is the socket’s own where a proxy names none', () => {
+  it('is the socket’s address if the proxy names no valid one', () => {
     for (const ip of [undefined, '', 'unknown', '_hidden', 'localhost', '1.2.3', '2001:db8'])
       expect(from(ip)).to.equal('198.51.100.1');
     expect(addressOf({ ip: undefined, socket: {} } as unknown as Request)).to.equal('unknown');
   });
-  it('is one for all of a /64, and another for another', () => {
+  it('is the same for a whole /64 and differs between /64s', () => {
     fc.assert(
       fc.property(fc.ipV6(), (ip) => {
         const counted = from(ip);

@@ -1,4 +1,4 @@
-// Requests without a right key, by address (rule E8): pages, readiness, keys that are none.
+// Rate limits by address for requests without a valid key (rule E8): pages, readiness and invalid keys.
 import { expect } from 'chai';
 import type express from 'express';
 import { addressLimit } from '../../../http/kernel/admission.ts';
@@ -9,10 +9,10 @@ import { expectError, openReady, rawIdOf } from '../../world/http.ts';
 
 const PER_MINUTE = 5;
 
-describe('limit of an address', () => {
+describe('rate limit of an address', () => {
   let gateway: TestGateway;
   let raw: string;
-  /** Another address for each test: a trusted proxy stands in front. */
+  /** A different address for each test, sent as if by a trusted proxy. */
   let from: string;
   let tests = 0;
   before(async () => {
@@ -37,7 +37,7 @@ describe('limit of an address', () => {
   };
   const wrongKey = () => `ak_test_${newKey().padEnd(32, 'x').slice(0, 32)}`;
 
-  it('wrong, malformed and missing keys are 401 as often as it allows, then 429; a right key is never refused', async () => {
+  it('answers wrong, malformed and missing keys with 401 up to the limit, then 429, and never rejects a valid key', async () => {
     const wrong = [null, 'nonsense', wrongKey(), '', wrongKey()];
     for (const key of wrong) expectError(await ask('/v1/wallets', key), 401, 'unauthorized');
     for (const key of [...wrong, ...wrong]) expectLimited(await ask('/v1/wallets', key));
@@ -49,7 +49,7 @@ describe('limit of an address', () => {
     const charge = await gateway.charge({}, { headers: { 'x-forwarded-for': from } });
     expect(charge.status).to.equal(201);
   });
-  it('and so are tokens, which count with the keys', async () => {
+  it('counts invalid tokens together with invalid keys', async () => {
     const right = await gateway.logIn('VIEWER');
     const look = (authorization: string) =>
       gateway.get('/v1/account', {
@@ -62,18 +62,18 @@ describe('limit of an address', () => {
     expectLimited(await look('Bearer a.b.c'));
     expect((await look(right.authorization)).status).to.equal(200);
   });
-  it('right keys never count for their address', async () => {
+  it('doesn’t count requests with a valid key', async () => {
     for (let i = 0; i < 3 * PER_MINUTE; i++)
       expect((await ask('/v1/wallets', gateway.tenant.testKey)).status).to.equal(200);
     expectError(await ask('/v1/wallets'), 401, 'unauthorized');
   });
-  it('pages, their parts and their files count together, found or not', async () => {
+  it('counts pages, their parts and their assets together, found or not', async () => {
     const paths = [`/pay/${raw}`, `/pay/${raw}/status`, `/pay/${raw}/qr.png`, '/pay/none', '/pay/assets/none'];
     const replies = await Promise.all(paths.map((path) => ask(path)));
     expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200, 404, 404]);
     for (const path of [...paths, `/pay/${raw}/events`]) expectLimited(await ask(path));
   });
-  it('readiness counts by itself, so that an address that tries keys may still ask for it', async () => {
+  it('counts readiness checks separately, so an address that exceeded the key limit can still request them', async () => {
     for (let i = 0; i < PER_MINUTE; i++) {
       const { status, headers } = await ask('/health/ready');
       expect([status, headers.get('x-ratelimit-limit-minute')]).to.deep.equal([200, null]);
@@ -82,11 +82,11 @@ describe('limit of an address', () => {
     expectError(await ask('/v1/wallets'), 401, 'unauthorized');
     expect((await ask(`/pay/${raw}`)).status).to.equal(200);
   });
-  it('the event catalogue, which needs no key', async () => {
+  it('applies to the event catalog, which needs no key', async () => {
     for (let i = 0; i < PER_MINUTE; i++) expect((await ask('/v1/webhooks/event-catalog')).status).to.equal(200);
     expectLimited(await ask('/v1/webhooks/event-catalog'));
   });
-  it('each address has its own, an IPv6 network of /64 one, and a mapped IPv4 that of IPv4', async () => {
+  it('is separate for each address, shared within an IPv6 /64, and the same for an IPv4-mapped address', async () => {
     for (let i = 0; i < PER_MINUTE; i++) await ask(`/pay/${raw}`, null, `2001:db8:0:${tests}::${i + 1}`);
     expectLimited(await ask(`/pay/${raw}`, null, `2001:db8:0:${tests}:ffff:ffff:ffff:ffff`));
     expect((await ask(`/pay/${raw}`, null, `2001:db8:0:${tests + 1}::1`)).status).to.equal(200);
@@ -94,7 +94,7 @@ describe('limit of an address', () => {
     expectLimited(await ask(`/pay/${raw}`));
     expectLimited(await ask(`/pay/${raw}`, null, `::ffff:${from}`));
   });
-  it('is reported to the security log once a minute for each, by network and never by key', async () => {
+  it('writes one rate_limited security event a minute per address, with the network and never the key', async () => {
     const before = gateway.securityEvents.length;
     const wrong = wrongKey();
     for (let i = 0; i < PER_MINUTE + 3; i++) await ask('/v1/wallets', wrong, from, `try-${i}`);
@@ -113,7 +113,7 @@ describe('limit of an address', () => {
   });
 });
 
-describe('headers of proxies', () => {
+describe('proxy headers', () => {
   const events = async (options: Parameters<typeof openReady>[0], names: readonly string[]) => {
     const gateway = await openReady(options);
     for (const name of ['accept', ...names])
@@ -133,8 +133,8 @@ describe('headers of proxies', () => {
   });
 });
 
-describe('limit of an address by default', () => {
-  /** Statuses of so many requests, all from loopback. */
+describe('default rate limit of an address', () => {
+  /** Returns whether the limit admits each of `times` requests, all from loopback. */
   const judged = async (times: number, of: 'pages' | 'login' = 'pages') => {
     const limit = addressLimit(new MinuteWindows({ remembered: 100, takeShares: null }));
     const req = { ip: '127.0.0.1', socket: {} } as express.Request;
@@ -143,7 +143,7 @@ describe('limit of an address by default', () => {
     for (let i = 0; i < times; i++) all.push((await limit(req, res, of)) === null);
     return all;
   };
-  it('is 1,200 a minute, loopback no exception', async () => {
+  it('is 1,200 a minute, also for loopback', async () => {
     const all = await judged(1_202);
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([1_200, false]);
   });
@@ -151,7 +151,7 @@ describe('limit of an address by default', () => {
     const all = await judged(22, 'login');
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
   });
-  it('counts all requests that try a password or a link, or have a link sent, as logins', () => {
+  it('counts as logins all requests that try a password or link, or request one', () => {
     const routes = allRoutes({ publicUrl: 'https://pay.quita.example', demoFile: null });
     const operations = routes.filter(({ limit }) => limit === 'login').map(({ operationId }) => operationId);
     expect(operations.sort()).to.deep.equal([
@@ -162,7 +162,7 @@ describe('limit of an address by default', () => {
       'signIn',
     ]);
   });
-  it('counts logins with all processes from the first on, and the others from a sixtieth of their limit', async () => {
+  it('shares login counts across processes from the first request, other counts after a credit of 1/60 of the limit', async () => {
     const asked: unknown[] = [];
     const count: MinuteWindows['count'] = (name, limit) => {
       asked.push([name, limit]);
@@ -177,7 +177,7 @@ describe('limit of an address by default', () => {
       ['pages 127.0.0.1', { perMinute: 1_200, credit: 20 }],
     ]);
   });
-  it('begins anew a minute after its first request, not before', async () => {
+  it('restarts one minute after the first request, not before', async () => {
     let elapsedMs = 1_000;
     const windows = new MinuteWindows({ remembered: 100, takeShares: null, now: () => elapsedMs });
     const limit = addressLimit(windows, { perMinute: 2 });
@@ -201,10 +201,10 @@ describe('limit of an address by default', () => {
   });
 });
 
-describe('limit of an address in memory', () => {
+describe('rate limit of an address in memory', () => {
   const res = { setHeader: () => res } as unknown as express.Response;
   const req = (ip: string) => ({ ip, socket: {} }) as express.Request;
-  it('forgets the least recently seen addresses, never an active one', async () => {
+  it('forgets the least recently seen addresses, but never an active one', async () => {
     const limit = addressLimit(new MinuteWindows({ remembered: 100, takeShares: null }), { perMinute: 10 });
     const hog = req('198.51.100.1');
     for (let i = 0; i < 10; i++) expect(await limit(hog, res, 'keys')).to.equal(null);

@@ -1,4 +1,4 @@
-// Who is let in: whose place a request takes, and what is told of one that is refused (rule E8).
+// Admission: whose slot a request takes, and what is logged when it is rejected (rule E8).
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { SecurityEvent } from '../../../application/ports/securityEvents.ts';
@@ -34,7 +34,7 @@ const BY: { readonly [Who in 'key' | 'user' | 'operator' | 'nobody']: Record<str
   nobody: {},
 };
 
-/** As Node gives it: each header that was sent several times by itself, too. */
+/** Builds a request as Node does: `headersDistinct` lists repeated headers separately. */
 const requestOf = (sent: { readonly [name: string]: string | readonly string[] | undefined }, ip: string): Request => {
   const given = Object.entries(sent).filter(([, value]) => value !== undefined);
   const headersDistinct = Object.fromEntries(given.map(([name, value]) => [name, [value].flat()]));
@@ -42,7 +42,7 @@ const requestOf = (sent: { readonly [name: string]: string | readonly string[] |
 };
 
 describe('admission', () => {
-  /** What comes of a request: the refusal's code or null, whose places it claimed, who is known to call, and what was told. */
+  /** Returns the rejection’s code or null, the slots claimed, the known caller and the security events. */
   const ask = async (
     [principal, limit]: readonly [Principal, LimitClass],
     by: keyof typeof BY,
@@ -90,7 +90,7 @@ describe('admission', () => {
     ['malformed', 'a token longer than any', { authorization: `Bearer a.b.${'c'.repeat(2_048 - 10)}` }],
     ['unknown', 'a token of no session', { authorization: `Bearer a.b.${'c'.repeat(2_048 - 11)}` }],
   ] as const)
-    it(`is 401, for nobody, with a reason for the log alone: ${name} is ${reason}`, async () => {
+    it(`returns 401 without a caller and logs the reason only: ${name} is ${reason}`, async () => {
       const lookedUp: string[] = [];
       const look = async (credential: string) => {
         lookedUp.push(credential);
@@ -124,13 +124,13 @@ describe('admission', () => {
     ['pages, together', ['public', 'pages'], 'nobody', 'pages', null],
     ['logins, together', ['public', 'login'], 'nobody', 'login', null],
   ] as const)
-    it(`takes a place: ${name}; where there is none it is 503`, async () => {
+    it(`claims a slot, or returns 503 if none is free: ${name}`, async () => {
       expect(await ask(route, by)).to.deep.equal({ code: null, claimed: [place], known, told: [] });
       const full = await ask(route, by, { isFull: true });
       expect(full).to.deep.equal({ code: 'service_unavailable', claimed: [place], known, told: [] });
     });
   for (const limit of ['catalogue', 'readiness', 'unlimited'] as const)
-    it(`takes no place: ${limit}`, async () => {
+    it(`claims no slot: ${limit}`, async () => {
       const asked = await ask(['public', limit], 'nobody', { isFull: true });
       expect(asked).to.deep.equal({ code: null, claimed: [], known: null, told: [] });
     });
@@ -139,14 +139,14 @@ describe('admission', () => {
     [SESSION, 'user', `user:usr_${USER}`],
     [SESSION, 'operator', `user:usr_${USER}`],
   ] as const)
-    it(`beyond its limit is told once a minute, by whom, and takes no place: ${by}`, async () => {
+    it(`logs the caller once a minute beyond the limit and claims no slot: ${by}`, async () => {
       const refused = { code: 'rate_limited', claimed: [], known: actor };
       const event = { security: 'rate_limited', perMinute: 5, actor, requestId: 'req_1' };
       expect(await ask(route, by, { limited: 'first' })).to.deep.equal({ ...refused, told: [event] });
       expect(await ask(route, by, { limited: 'again' })).to.deep.equal({ ...refused, told: [] });
     });
 
-  it('counts no callback whose connection went before it was authenticated, because its end was told already', async () => {
+  it('doesn’t count a callback whose connection closed before authentication', async () => {
     const windows = { count: async () => ({ isIn: true, left: 1 }) } as unknown as MinuteWindows;
     const limit = connectionLimit(windows, { inFlightMax: 1 });
     const gone = { destroyed: true, once: () => undefined } as unknown as Response;

@@ -1,4 +1,4 @@
-// What the request log is told of an answered request (rule D3).
+// What the request log records of an answered request (rule D3).
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { UserId } from '../../../domain/kernel/ids.ts';
@@ -17,7 +17,7 @@ const user = { sessionId: 's', userId, email: 'ana@example.com', name: 'Ana', ac
 const BY_USER = { ...user, role: 'OWNER', account, tenant: { ...BY_KEY.tenant, mode: 'live' } } as SessionCaller;
 const BY_OPERATOR = { ...user, role: 'OPERATOR' } as OperatorCaller;
 
-describe('an answered request', () => {
+describe('the record of an answered request', () => {
   const told = (caller: KnownCaller, path = '/v1/wallets', durationMs = 3) =>
     answeredRequest(
       { requestId: 'req_1', method: 'GET', path } as unknown as Request,
@@ -27,7 +27,7 @@ describe('an answered request', () => {
     );
   const of = { requestId: 'req_1', method: 'GET', path: '/v1/wallets', status: 200, durationMs: 3 };
 
-  it('is of a key, its account and mode; of a user in both modes; or of an operator, in no account', () => {
+  it('names the key, account and mode; the user, without a mode; or the operator, without an account', () => {
     const { accountId } = account;
     expect([told(BY_KEY), told(BY_USER), told(BY_OPERATOR)]).to.deep.equal([
       { ...of, accountId, mode: 'test', keyFingerprint: '0123456789abcdef', userId: null },
@@ -35,17 +35,17 @@ describe('an answered request', () => {
       { ...of, accountId: null, mode: null, keyFingerprint: null, userId },
     ]);
   });
-  it('took whole milliseconds', () => {
+  it('rounds the duration to whole milliseconds', () => {
     expect([0.4, 0.5, 1_499.6].map((ms) => told(BY_KEY, '/', ms).durationMs)).to.deep.equal([0, 1, 1_500]);
   });
   for (const [path, shown] of [
     [`/v1/charges/${KEY}`, '/v1/charges/***'],
     [`/v1/charges/${TOKEN}/cancel`, '/v1/charges/***/cancel'],
     [`/${TOKEN}/${KEY}/${KEY}`, '/***/***/***'],
-    // What is cut off behind 256 characters does not hide what a secret is.
+    // Secrets are masked before the path is cut to 256 characters.
     [`/${'x'.repeat(240)}/${KEY}`, `/${'x'.repeat(240)}/***`],
     [`/${'x'.repeat(300)}`, `/${'x'.repeat(255)}`],
   ] as const)
-    it(`at ${path.slice(0, 24)}… (${path.length}) shows no secret`, () =>
+    it(`shows no secret for ${path.slice(0, 24)}… (${path.length} characters)`, () =>
       expect(told(BY_KEY, path).path).to.equal(shown));
 });

@@ -1,4 +1,4 @@
-// Objects that name a key twice: a proxy could have judged the other member (issue 18, point 8).
+// JSON objects with duplicate keys: a proxy could have checked the other member (issue 18, point 8).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hasDuplicateKeys, membersNamed } from '../../../http/kernel/body.ts';
@@ -28,9 +28,10 @@ describe('duplicate keys in JSON', () => {
     ['{}', false],
     ['null', false],
   ] as const)
-    it(`${text} ${expected ? 'has one' : 'has none'}`, () => expect(isRefused(text)).to.equal(expected));
+    it(`${text} ${expected ? 'has a duplicate' : 'has no duplicate'}`, () =>
+      expect(isRefused(text)).to.equal(expected));
 
-  it('no value has one, however it is written; with a member repeated anywhere it has', () => {
+  it('are never found in serialized JSON values, and always found when a member is repeated at any place', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), fc.json(), fc.string(), (one, other, key) => {
         expect(isRefused(one)).to.equal(false);
@@ -42,7 +43,7 @@ describe('duplicate keys in JSON', () => {
       }),
     );
   });
-  it('whatever the depth, without recursion', () => {
+  it('are found at a depth of 10,000, without recursion', () => {
     const deep = (inner: string) => `${'{"a":'.repeat(10_000)}${inner}${'}'.repeat(10_000)}`;
     expect([isRefused(deep('1')), isRefused(deep('{"b":1,"b":1}'))]).to.deep.equal([false, true]);
   });
@@ -60,7 +61,7 @@ describe('duplicate keys in JSON', () => {
         headers: { 'content-type': 'application/json', ...headers },
       });
 
-    it('are 400 invalid_json and write nothing, on every kind of route', async () => {
+    it('return 400 invalid_json and write nothing, on every kind of route', async () => {
       const head = await gateway.storage.store.head();
       const owner = await gateway.logIn();
       const written = await gateway.storage.store.head();
@@ -78,7 +79,7 @@ describe('duplicate keys in JSON', () => {
       expect(head).to.not.equal(null);
       expect(await gateway.storage.store.head()).to.equal(written);
     });
-    it('don’t burn the idempotency key', async () => {
+    it('don’t use up the idempotency key', async () => {
       const idempotencyKey = newKey();
       const headers = { 'content-type': 'application/json' };
       const ask = (raw: string) => gateway.call('POST', '/v1/charges', { raw, idempotencyKey, headers });
@@ -86,7 +87,7 @@ describe('duplicate keys in JSON', () => {
       const { status, headers: answered } = await ask('{"amount":5,"payment_method":"pix"}');
       expect([status, answered.get('idempotent-replayed')]).to.deep.equal([201, null]);
     });
-    it('of what is compressed, too', async () => {
+    it('are rejected in compressed bodies too', async () => {
       const { gzipSync } = await import('node:zlib');
       const raw = gzipSync('{"amount":5,"payment_method":"pix","amount":6}');
       const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };

@@ -1,4 +1,4 @@
-// The error table, both ways: every code of the domain has its status, and every code is answered to somebody (contract.md Errors).
+// The error table, in both directions: every domain code has a status, and a request can provoke every code (contract.md Errors).
 import { expect } from 'chai';
 import { CommandContention, StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -22,7 +22,7 @@ import {
   whileServiceThrows,
 } from '../examples/provokedErrors.ts';
 
-// Both ways at compile time too: a code that is missing here, or in the table, or that is in the table only, does not build.
+// Checked at compile time too: a code that is only in the domain or only in the table breaks the build.
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 const sameCodes: Same<ErrorCode, keyof typeof ERRORS> = true;
 
@@ -33,9 +33,9 @@ describe('errors', () => {
   });
   after(() => gateway.close());
 
-  it('are the same codes in the domain and in the table', () => expect(sameCodes).to.equal(true));
+  it('have the same codes in the domain and in the table', () => expect(sameCodes).to.equal(true));
 
-  it('are all provoked here', () =>
+  it('all have a request in PROVOKED', () =>
     expect(Object.keys(PROVOKED).sort()).to.deep.equal((Object.keys(ERRORS) as ErrorCode[]).sort()));
 
   for (const [code, [status, provoke, param]] of Object.entries(PROVOKED) as [
@@ -54,20 +54,20 @@ describe('errors', () => {
       expect(gateway.faults.length).to.equal(code === 'internal_error' ? 1 : 0);
     });
 
-  it('429, 409 in progress and 503 say when to retry', async () => {
+  it('send Retry-After with 429, with 503 and with 409 for a request in progress', async () => {
     expect(
       (await charge({ metadata: { sandbox_provider: 'unavailable' } })(gateway)).headers.get('retry-after'),
     ).to.equal('2');
     const { twin, replies, ask } = await twinThatWaitedTooLong(gateway);
     expect([twin.status, twin.headers.get('retry-after')]).to.deep.equal([409, '1']);
-    // The one that ran made the charge, and the key goes on to give it.
+    // The request that kept running created the charge; the key now replays it.
     expect(replies.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
     const again = await ask();
     expect([again.status, again.headers.get('idempotent-replayed')]).to.deep.equal([201, 'true']);
   });
 
-  describe('a fault of ours', () => {
-    it('contains no cause, which is logged with the request id', async () => {
+  describe('an internal error', () => {
+    it('returns no details of the cause, which is logged with the request id', async () => {
       gateway.faults.length = 0;
       const cause = new TypeError('password=hunter2 at /srv/app.ts');
       const reply = await whileServiceThrows(gateway, cause, () =>
@@ -78,7 +78,7 @@ describe('errors', () => {
       expect((reply.body as unknown as ErrorReply).request_id).to.equal('find-me');
       expect(gateway.faults).to.deep.equal([cause]);
     });
-    it('is 503 if the database is unavailable, with any of its errors', async () => {
+    it('returns 503 for every error that means the database is unavailable', async () => {
       const away = [
         { code: 'ECONNREFUSED' },
         { code: '57P01' },
@@ -100,7 +100,7 @@ describe('errors', () => {
         expect(reply.headers.get('retry-after')).to.equal('2');
       }
     });
-    it('is 503 if nothing is half done and a retry is safe', async () => {
+    it('returns 503 for errors that are safe to retry', async () => {
       for (const Kind of [
         EventStoreUnavailable,
         AppendOutcomeUnknown,
@@ -116,7 +116,7 @@ describe('errors', () => {
         expect([reply.headers.get('retry-after'), reply.text.includes('who=ana')]).to.deep.equal(['2', false]);
       }
     });
-    it('a database without a place for connections (53300): every route that asks it is 503, and 200 again afterwards', async () => {
+    it('returns 503 on every route when the database accepts no connections (53300), and 200 once it does again', async () => {
       const database = await startedDatabase();
       const crowded = await openReady({ database });
       const { body } = await crowded.charge<{ id: string }>();
@@ -147,7 +147,7 @@ describe('errors', () => {
       await crowded.close();
       await database.drop();
     });
-    it('every connection cut in the middle of many requests: each is 201 or 503, and each key makes one charge', async () => {
+    it('returns 201 or 503 when all connections are cut mid-request, and each key creates one charge', async () => {
       const cut = await openReady();
       const keys = Array.from({ length: 40 }, newKey);
       const ask = (idempotencyKey: string) => cut.charge({ amount: 4_321 }, { idempotencyKey });
@@ -179,14 +179,14 @@ describe('errors', () => {
     });
   });
 
-  describe('what is no HTTP', () => {
+  describe('a request that is not valid HTTP', () => {
     for (const [what, bytes] of [
       ['nonsense', 'hello\r\n\r\n'],
       ['a bad method', 'P@ST / HTTP/1.1\r\n\r\n'],
       ['a bad header', 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n'],
       ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     ] as const)
-      it(`${what} is 400 with the interface’s body`, async () =>
+      it(`is answered with 400 and the standard error body: ${what}`, async () =>
         void expectError(await onRealServer(bytes), 400, 'invalid_request'));
   });
 });

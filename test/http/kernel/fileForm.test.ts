@@ -1,4 +1,4 @@
-// Forms with files, as they arrive in chunks of any size: the fields before the first file, then the files.
+// Forms with files, arriving in chunks of any size: the fields before the first file, then the files.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BodyCutOff } from '../../../http/kernel/body.ts';
@@ -32,7 +32,7 @@ const failureOf = (reading: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a form with files', () => {
-  it('gives its fields and files, however its bytes are cut', async () => {
+  it('yields its fields and files whatever the chunk size', async () => {
     const expected = {
       csrf: 'the token',
       reason: 'spaces',
@@ -48,7 +48,7 @@ describe('a form with files', () => {
       { numRuns: 25 },
     );
   });
-  it('is known by its fields before its files are read', async () => {
+  it('yields its fields before its files are read', async () => {
     let pulled = 0;
     const counted = async function* () {
       for await (const chunk of inPieces(raw, 4_096)) {
@@ -60,7 +60,7 @@ describe('a form with files', () => {
     expect('body' in form && form.body.text('csrf')).to.equal('the token');
     expect(pulled).to.be.below(raw.length);
   });
-  it('has no fields after a file', async () => {
+  it('ignores fields after a file', async () => {
     const late = filesForm({}, FILES)
       .raw.toString('latin1')
       .replace(/--\r\n$/, '');
@@ -68,7 +68,7 @@ describe('a form with files', () => {
     const form = await readFileForm(TYPE, inPieces(Buffer.from(late + field, 'latin1'), 4_096));
     expect('body' in form && form.body.text('csrf')).to.equal('');
   });
-  it('skips files, and the rest of a file, that nobody reads', async () => {
+  it('skips unread files and unread parts of files', async () => {
     const form = await readFileForm(TYPE, inPieces(raw, 1_000));
     if (!('body' in form)) throw new Error('refused');
     const first = await form.body.files.next();
@@ -77,19 +77,19 @@ describe('a form with files', () => {
     expect(await bytesOf(second.value, 1_000)).to.have.lengthOf(1_000);
     await skipRest(form.body);
   });
-  it('throws what its chunks throw, before, in and between files', async () => {
+  it('throws the error of its source before, within and between files', async () => {
     for (const size of [10, 400, 5_000]) {
       const cut = new BodyCutOff('cut');
       expect(await failureOf(read(inPieces(raw.subarray(0, size), 100, cut)))).to.equal(cut);
     }
   });
-  it('is malformed if it ends early, whatever was left unread', async () => {
+  it('throws BodyMalformed if it ends early, however much was read', async () => {
     for (const size of [10, 400, 5_000])
       expect(await failureOf(read(inPieces(raw.subarray(0, size), 100)))).to.be.instanceOf(BodyMalformed);
     const form = await readFileForm(TYPE, inPieces(raw.subarray(0, 5_000), 100));
     expect(await failureOf(skipRest((form as { body: never }).body))).to.be.instanceOf(BodyMalformed);
   });
-  it('is refused without its type or a boundary, and with U+0000 in a field', async () => {
+  it('rejects another content type, a missing boundary and U+0000 in a field', async () => {
     for (const type of ['', 'application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x'])
       expect(await read(inPieces(raw, 100), type)).to.equal('unsupported_media_type');
     expect(await read(inPieces(raw, 100), 'multipart/form-data')).to.equal('invalid_request');

@@ -1,4 +1,4 @@
-// A route that is not of the product's table, with the kinds of body and principal that no route of the product has yet.
+// Routes outside the product’s table, with kinds of body and principal that the product’s routes don’t combine this way.
 
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
@@ -52,7 +52,7 @@ const callbackRoute = route('POST', '/callbacks', {
       : { status: 200, body: { of: caller.connectionId } },
 });
 
-/** Tells in which mode its body is judged. */
+/** Its validation error names the mode in which the body was validated. */
 const sessionRoute = route('POST', '/sessions', {
   operationId: 'judge',
   summary: 'Judge a body',
@@ -86,7 +86,7 @@ const newsRoute = route('GET', '/news', {
   }),
 });
 
-describe('a route beside those of the product', () => {
+describe('a route added to the product’s', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await openReady({
@@ -104,25 +104,25 @@ describe('a route beside those of the product', () => {
   const upload = (chunks: readonly string[], headers: Record<string, string> = { 'content-type': 'image/png' }) =>
     rawCall(gateway, { method: 'PUT', path: '/uploads/a', headers, chunks });
 
-  it('takes a stream up to its size, of its types', async () => {
+  it('accepts a stream of a declared type up to its maximum size', async () => {
     const half = 'x'.repeat(BYTES_MAX / 2);
     const { status, body } = await upload([half, half]);
     expect([status, body]).to.deep.equal([201, { name: 'a', bytes: BYTES_MAX }]);
     expectError(await upload([half], { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
     expectError(await upload([half], {}), 415, 'unsupported_media_type');
   });
-  it('refuses more, whether its length is told or not', async () => {
+  it('rejects a larger stream, with or without Content-Length', async () => {
     const more = 'x'.repeat(BYTES_MAX + 1);
     expectError(await upload([more, '']), 413, 'payload_too_large');
     const told = { 'content-type': 'image/png', 'content-length': String(more.length) };
     expectError(await upload([more], told), 413, 'payload_too_large');
   });
-  it('takes as much as its size where that is told, too', async () => {
+  it('accepts a stream of exactly the maximum size with Content-Length', async () => {
     const headers = { 'content-type': 'application/pdf', 'content-length': String(BYTES_MAX) };
     const { status, body } = await upload(['x'.repeat(BYTES_MAX)], headers);
     expect([status, body]).to.deep.equal([201, { name: 'a', bytes: BYTES_MAX }]);
   });
-  it('is judged as in live where its caller has no mode', async () => {
+  it('is validated as in live mode if its caller has no mode', async () => {
     const details = expectError(
       await gateway.post('/sessions', { word: 'a' }, { headers: await gateway.logIn() }),
       400,
@@ -131,7 +131,7 @@ describe('a route beside those of the product', () => {
     );
     expect(details).to.deep.equal([{ param: 'word', message: 'judged as in live' }]);
   });
-  it('that fails in the middle of its response ends the connection and is logged once', async () => {
+  it('closes the connection and logs one fault if it fails mid-response', async () => {
     gateway.faults.length = 0;
     const failure = await fetch(`${gateway.baseUrl}/news`)
       .then((answer) => answer.text())
@@ -142,7 +142,7 @@ describe('a route beside those of the product', () => {
     expect(failure).to.match(/^(terminated|fetch failed)$/);
     expect(gateway.faults).to.deep.equal([BROKEN]);
   });
-  it('says what its path names', async () => {
+  it('returns the 404 of its path parameter, and 405 for other methods', async () => {
     const options = {
       method: 'PUT',
       path: '/uploads/none',
@@ -152,18 +152,18 @@ describe('a route beside those of the product', () => {
     expectError(await rawCall(gateway, options), 404, 'not_found');
     expectError(await gateway.call('GET', '/uploads/a'), 405, 'method_not_allowed');
   });
-  it('is for whom its principal is known by', async () => {
+  it('authenticates with its principal’s authenticator', async () => {
     const call = (headers: Record<string, string>) => gateway.call('POST', '/callbacks', { headers });
     const { status, body } = await call({ 'x-provider': 'bank' });
     expect([status, body]).to.deep.equal([200, { of: 'bank' }]);
     expectError(await call({}), 401, 'unauthorized');
   });
-  it('says itself when a repeat makes sense', async () => {
+  it('can set its own Retry-After', async () => {
     const reply = await gateway.call('POST', '/callbacks', { headers: { 'x-provider': 'tired bank' } });
     expectError(reply, 503, 'service_unavailable');
     expect(reply.headers.get('retry-after')).to.equal('30');
   });
-  it('declares what follows from its kinds', () => {
+  it('declares the errors that its body kind implies', () => {
     expect(uploadRoute.errors).to.have.members([
       'invalid_request',
       'payload_too_large',

@@ -1,5 +1,5 @@
-// Every declared route under hostile requests: no 5xx, nothing of our insides, no row of another account, and none that holds the event
-// loop for more than 20 ms. REQUESTS and SEED change the run; `npm run soak:fuzz` sends 20,000.
+// Sends hostile requests to every route. Answers must not be 5xx, leak internals or show rows of another account, and no request may hold
+// the event loop for more than 20 ms. REQUESTS and SEED change the run; `npm run soak:fuzz` sends 20,000.
 import { randomInt } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -17,20 +17,20 @@ const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const CPU_MS_MAX = 20;
 const TRIES = 3;
 
-/** Header lines that say who calls. */
+/** Header lines that authenticate the caller. */
 type Credentials = () => readonly string[];
 interface Caller {
   readonly credentials: Credentials;
-  /** What its answers may not show. */
+  /** Texts that must not appear in answers to this caller. */
   readonly foreign: readonly string[];
 }
 
 describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
   let gateway: TestGateway;
   let requests: fc.Arbitrary<HostileRequest<Caller>>;
-  /** Come last: they suspend accounts and disable users. */
+  /** Sent last, because these requests suspend accounts and disable users. */
   let ofOperator: fc.Arbitrary<HostileRequest<Caller>>;
-  /** Sessions, by the account. */
+  /** Authorization header lines, by account. */
   const sessions = new Map<TestTenant, string>();
   const openSession = async (tenant: TestTenant): Promise<void> => {
     const user = await gateway.addUser('OWNER', { tenant });
@@ -75,7 +75,7 @@ describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
       [session(tenant), [foreign]],
       [session(attacker), [own]],
       [session(attacker), [own]],
-      // One of two people, never something between.
+      // A request with two credentials counts as one of the two callers, never a mix.
       [both(attacker.testKey, attacker), [own]],
       [() => [], [own, foreign]],
       [key('ak_test_x'), [own, foreign]],
@@ -91,7 +91,7 @@ describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
   });
   after(() => gateway.close());
 
-  /** Some requests log out, or change the password. */
+  /** Opens new sessions for tenants whose requests logged out or changed the password. */
   const reopenSessions = async (): Promise<void> => {
     for (const [tenant, line] of sessions) {
       const headers = { authorization: line.slice('authorization: '.length) };
@@ -99,7 +99,7 @@ describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
     }
   };
 
-  it('are answered with less than 500, show nothing that is not the caller’s, and hold nobody up', async function run() {
+  it('get a status below 500, leak nothing of other callers and don’t block the event loop', async function run() {
     this.timeout(0);
     const port = Number(new URL(gateway.baseUrl).port);
     const seen = new Map<number, number>();

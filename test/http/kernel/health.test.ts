@@ -1,4 +1,4 @@
-// What an orchestrator is told of a process.
+// Health and metrics of a process, as an orchestrator sees them.
 
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -53,18 +53,18 @@ describe('GET /health/ready', () => {
     return told;
   };
 
-  it('is 200 when nothing is in the way', async () => {
+  it('returns 200 if nothing prevents readiness', async () => {
     const ready = [200, { status: 'ready' }];
     expect(await answers(null)).to.deep.equal([ready, ready, [200, { status: 'live' }]]);
   });
 
-  it('is 503 and says what is in the way, while the process is live', async () => {
+  it('returns 503 with the reason, while /health/live returns 200', async () => {
     const reason = 'the event log rejects events: it was sealed or moved';
     const notReady = [503, { status: 'not_ready', reason }];
     expect(await answers(reason)).to.deep.equal([notReady, notReady, [200, { status: 'live' }]]);
   });
 
-  it('tells how many streams are parked, ready or not, and stays what it is', async () => {
+  it('reports the number of parked streams, ready or not, without changing its status', async () => {
     const live = [200, { status: 'live' }];
     const ready = [200, { status: 'ready', parked: { streams: 3 } }];
     expect(await answers(null, 3)).to.deep.equal([ready, ready, live]);
@@ -72,7 +72,7 @@ describe('GET /health/ready', () => {
     expect(await answers('behind', 1)).to.deep.equal([notReady, notReady, live]);
   });
 
-  it('tells that the audit log stopped, ready or not, and stays what it is', async () => {
+  it('reports that the audit log stopped, ready or not, without changing its status', async () => {
     const live = [200, { status: 'live' }];
     const ready = [200, { status: 'ready', audit: { stopped: 'why' } }];
     expect(await answers(null, 0, 'why')).to.deep.equal([ready, ready, live]);
@@ -83,7 +83,7 @@ describe('GET /health/ready', () => {
 
 describe('GET /metrics', () => {
   type Asked = Record<string, string>;
-  /** The status of each request, by the headers it came with. */
+  /** Returns the status of each request, given the request’s headers. */
   const statuses = async (
     rule: { readonly metricsToken: string | null; readonly metricsOnLoopback: boolean },
     ...asked: readonly Asked[]
@@ -113,7 +113,7 @@ describe('GET /metrics', () => {
   const hosts = (...names: readonly string[]): readonly Asked[] => names.map((host) => ({ host }));
   const open = { metricsToken: null, metricsOnLoopback: true };
 
-  it('without a token answers a loopback Host', async () => {
+  it('answers a loopback Host without a token', async () => {
     const here = hosts(
       'localhost',
       'LOCALHOST:3000',
@@ -125,7 +125,7 @@ describe('GET /metrics', () => {
     );
     expect(await statuses(open, ...here)).to.deep.equal(here.map(() => 200));
   });
-  it('without a token answers no other Host', async () => {
+  it('returns 404 to any other Host without a token', async () => {
     const elsewhere = hosts(
       'pay.example.com',
       '10.0.0.5:3000',
@@ -136,7 +136,7 @@ describe('GET /metrics', () => {
     );
     expect(await statuses(open, ...elsewhere)).to.deep.equal(elsewhere.map(() => 404));
   });
-  it('without a token answers nothing that was forwarded, by whatever header', async () => {
+  it('returns 404 to forwarded requests without a token, whatever header marks them', async () => {
     const names = [
       'Forwarded',
       'Via',
@@ -160,10 +160,10 @@ describe('GET /metrics', () => {
     expect(await statuses(open, ...forwarded)).to.deep.equal(forwarded.map(() => 404));
     expect(await statuses(open, { host: 'localhost', 'x-other': '1', accept: '*/*' })).to.deep.equal([200]);
   });
-  it('without a token answers nobody where PUBLIC_URL is not loopback', async () => {
+  it('returns 404 without a token if PUBLIC_URL is not loopback', async () => {
     expect(await statuses({ ...open, metricsOnLoopback: false }, { host: 'localhost' })).to.deep.equal([404]);
   });
-  it('with a token answers whoever has it, and nobody else, wherever PUBLIC_URL is', async () => {
+  it('answers only requests with the token if one is configured, wherever PUBLIC_URL points', async () => {
     const token = '0123456789abcdef';
     const right = { host: 'pay.example.com', authorization: `Bearer ${token}`, 'x-forwarded-for': '10.0.0.1' };
     const wrong = [`Bearer ${token}x`, `Bearer ${token.slice(1)}`, token, '', `bearer ${token}`].map(

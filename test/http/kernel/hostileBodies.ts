@@ -1,10 +1,10 @@
-// Bodies of up to 64 kB that were made to cost as much as they can: long keys, many keys, many items, bad strings, depth.
+// Bodies of up to 64 kB made to be as expensive as possible: long keys, many keys, many items, bad strings, deep nesting.
 import fc from 'fast-check';
 import type { Route } from '../../../http/kernel/route.ts';
 import { bodyOf } from '../examples/routeExamples.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Room for the rest of a body around its hostile part. */
+/** Leaves room for the rest of the body. */
 const HOSTILE_BYTES = BODY_BYTES_MAX - 2_048;
 
 const repeated = (unit: string, bytes: number): string =>
@@ -13,14 +13,14 @@ const filled = (open: string, unit: string, close: string, bytes: number): strin
   const room = bytes - Buffer.byteLength(open) - Buffer.byteLength(close) + 1;
   return `${open}${repeated(`${unit},`, room).slice(0, -1)}${close}`;
 };
-/** As many members as fit, each with a name of its own. */
+/** Returns an object with as many distinct members as fit. */
 const members = (bytes: number, member: (n: number) => string): string => {
   let text = '{';
   for (let n = 0; text.length + 64 < bytes; n++) text += `${n === 0 ? '' : ','}${member(n)}`;
   return `${text}}`;
 };
 
-/** Inside of a JSON string. */
+/** Content of a JSON string. */
 const piece = fc.constantFrom(
   'a',
   'é',
@@ -58,7 +58,7 @@ const item = fc.oneof(
 const share = fc.constantFrom(0.05, 0.5, 0.9);
 const longKey = fc.tuple(piece, fc.constantFrom(1, 3_000, 30_000)).map(([text, bytes]) => repeated(text, bytes));
 
-/** A JSON value of about `bytes`. */
+/** Generates a JSON value of about `bytes` bytes. */
 const hostileValue = (bytes: number): fc.Arbitrary<string> =>
   fc.oneof(
     item.map((one) => filled('[', one, ']', bytes)),
@@ -71,19 +71,19 @@ const hostileValue = (bytes: number): fc.Arbitrary<string> =>
       const depth = Math.floor(bytes / (open.length + 1));
       return `${open.repeat(depth)}0${(open === '[' ? ']' : '}').repeat(depth)}`;
     }),
-    // Deep, with something bad on each level.
+    // Deep nesting, with a bad string on each level.
     badPiece.map((text) => {
       const level = `{"b":"${text}","a":`;
       const depth = Math.floor(bytes / (Buffer.byteLength(level) + 1));
       return `${level.repeat(depth)}0${'}'.repeat(depth)}`;
     }),
-    // A long name around many bad strings: each of them is told with it, if nobody cuts it.
+    // A long name around many bad strings: each error repeats the name unless it is cut.
     fc.tuple(longKey, badPiece, share).map(([key, text, part]) => {
       const name = key.slice(0, Math.floor(bytes * part));
       const whole = name.replace(/\\u?[0-9a-f]{0,3}$/, '');
       return filled(`{"${whole}":[`, `"${text}"`, ']}', bytes);
     }),
-    // Two values that are alike for a long way.
+    // Two values that only differ at the end of a long prefix.
     fc.constantFrom('[', '{"a":').map((open) => {
       const depth = Math.floor(bytes / 2 / (open.length + 1)) - 8;
       const one = `${open.repeat(depth)}0${(open === '[' ? ']' : '}').repeat(depth)}`;
@@ -93,7 +93,7 @@ const hostileValue = (bytes: number): fc.Arbitrary<string> =>
 
 const hostile = share.chain((part) => hostileValue(Math.floor(HOSTILE_BYTES * part)));
 
-/** A body for the route as JSON text: an example of a good one with a hostile value in one of its fields, or that value alone. */
+/** Generates a body for the route as JSON text: a valid example with one hostile field, or the hostile value alone. */
 export const hostileBody = (route: Route, example: object): fc.Arbitrary<string> => {
   const properties = Object.entries(bodyOf(route)?.schema.properties ?? {});
   const parts = properties.flatMap(([field, { properties: inner }]) =>

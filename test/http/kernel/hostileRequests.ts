@@ -1,5 +1,5 @@
-// Requests as an attacker with keys and logins of its own sends them, byte by byte: wrong types, hostile strings, deep and huge JSON,
-// duplicate keys, odd encodings, tricks with headers and paths; and what must hold for each answer.
+// Raw requests of an attacker with valid keys and logins: wrong types, hostile strings, deep and huge JSON, duplicate keys, odd encodings,
+// header and path tricks. Also the checks that every answer must pass.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -15,14 +15,14 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Whom requests come from, and what they name. */
+/** The possible callers, and the resources that requests name. */
 interface Parties<Who> {
   readonly callers: readonly Who[];
   readonly owned: Owned;
 }
 export interface HostileRequest<Who> {
   readonly caller: Who;
-  /** `credentials`: header lines. */
+  /** Returns the request’s bytes with these credential header lines. */
   bytesWith(credentials: readonly string[]): Buffer;
 }
 
@@ -66,7 +66,7 @@ const HOSTILE_TEXTS = [
   'ı',
 ];
 const hostileText = fc.constantFrom(...HOSTILE_TEXTS);
-/** As part of a request line: no blank and no line break, which would end it. */
+/** Encodes blanks and line breaks, which would end the path in a request line. */
 const inLine = (text: string): string => text.replaceAll(/[\s"<>{}\\^`|]|[^\x21-\x7e]/gu, (c) => encodeURIComponent(c));
 
 const pathsOf = (route: Route, owned: Owned): fc.Arbitrary<string> => {
@@ -172,7 +172,7 @@ const CONTENT_TYPES = [
   'JSON',
 ];
 
-/** An example with some of its values of another type, or hostile. */
+/** Generates an example with some values replaced by other types or hostile texts. */
 const mutated = (example: object): fc.Arbitrary<string> => {
   const fields = [...Object.keys(example), 'metadata', 'customer', 'webhookUrl', 'url', 'events', 'reason', 'amount'];
   const value: fc.Arbitrary<unknown> = fc.oneof(
@@ -218,7 +218,7 @@ const bodiesOf = (route: Route): fc.Arbitrary<Buffer> => {
   );
 };
 
-/** A request for the route. What is sent is the same each time but for the credentials, which a request may end. */
+/** Generates a request for the route. Only the credentials vary between sends, because a request may end its session. */
 export const hostileRequest = <Who>(
   route: Route,
   { callers, owned }: Parties<Who>,
@@ -261,10 +261,10 @@ export const hostileRequest = <Who>(
       return { caller, bytesWith };
     });
 
-/** A request that stays incomplete this long is ended by the client: the server would wait for the rest of it. */
+/** The client closes an incomplete request after this time; the server would wait for the rest. */
 const PATIENCE_MS = 300;
 
-/** null: the connection was closed without an answer. */
+/** Returns the answer, or null if the connection was closed without one. */
 export const sendBytes = (port: number, bytes: Buffer): Promise<Answer | null> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -281,7 +281,7 @@ const answerOf = (bytes: Buffer): Answer | null => {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
-  // An interim answer (100 Continue) is followed by the real one.
+  // The final answer follows an interim one (100 Continue).
   if (/^HTTP\/1\.1 1/.test(statusLine)) return answerOf(bytes.subarray(end + 4));
   const headers = new Headers();
   for (const line of lines) headers.append(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim());
@@ -292,16 +292,16 @@ const answerOf = (bytes: Buffer): Answer | null => {
   };
 };
 
-/** Words of our insides that no answer may hold. */
+/** Internals that no answer may contain. */
 const INSIDES =
   /node_modules|\bat \S+ \(|\.ts:\d+|node:internal|SELECT .* FROM|INSERT INTO|relation "|\bpg_[a-z]+_|operations\.|argon2|AssertionError|undefined is not|Cannot read propert/;
 
-/** `foreign`: texts that only somebody else may see. */
+/** Checks an answer. `foreign` lists texts that belong to other callers. */
 export const expectHarmless = (answer: Answer, foreign: readonly string[], of: string): void => {
   expect(answer.status, `${of}\n${answer.text}`).to.be.within(200, 499);
   const isText = !/^(image|application\/pdf)/.test(answer.headers.get('content-type') ?? '');
   if (isText) expect(INSIDES.exec(answer.text)?.[0], of).to.equal(undefined);
-  // No other origin is let in, and nobody is told what this is made of.
+  // Answers allow no other origin and don’t name the server software.
   for (const name of ['access-control-allow-origin', 'x-powered-by', 'server'])
     expect(answer.headers.get(name), `${of}\n${name}`).to.equal(null);
   for (const text of foreign) expect(answer.text.includes(text), `${of}\nshows ${text}`).to.equal(false);

@@ -1,14 +1,14 @@
-// Requests of a minute, counted by several processes together (rule E8, ADR 0010).
+// Requests per minute, counted across several processes (rule E8, ADR 0010).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ShareGrant, ShareRequest, TakeShares } from '../../../application/ports/requestShares.ts';
 import { type Judged, type MinuteLimit, MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
 
-/** A deployment's database, in memory: what operations.take_request_shares does (requestShares.test.ts holds that against the real one). */
+/** In-memory version of operations.take_request_shares; requestShares.test.ts compares it with the real function. */
 class Deployment {
   nowMs = 1_000;
   batches = 0;
-  /** Batches that have not been taken up; null: each is at once. */
+  /** Batches waiting for their answer; null: batches are answered at once. */
   held: (() => void)[] | null = null;
   isAway = false;
   readonly #minutes = new Map<string, { began: number; taken: number }>();
@@ -42,7 +42,7 @@ const settled = async () => {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 };
 
-describe('requests of a minute, counted by several processes', () => {
+describe('requests per minute, counted across processes', () => {
   let deployment: Deployment;
   let opened: MinuteWindows[];
   beforeEach(() => {
@@ -60,11 +60,11 @@ describe('requests of a minute, counted by several processes', () => {
     Promise.all(Array.from({ length: times }, () => process.count('key', limit)));
   const letIn = (all: readonly Judged[]): number => all.filter(({ isIn }) => isIn).length;
 
-  it('a small limit is exact however many there are: 20 requests, not 200', async () => {
+  it('enforce a small limit exactly with ten processes: 20 requests, not 200', async () => {
     const all = await Promise.all(open(10).map((process) => ask(process, exactly(20), 30)));
     expect(letIn(all.flat())).to.equal(20);
   });
-  it('a key that one process alone serves has all of its limit', async () => {
+  it('give the whole limit to one process if only it serves the key', async () => {
     const [only] = open(10);
     const lefts = (await ask(only as MinuteWindows, exactly(600), 601)).map(({ isIn, left }) => [isIn, left]);
     expect(lefts.slice(0, 2)).to.deep.equal([
@@ -76,7 +76,7 @@ describe('requests of a minute, counted by several processes', () => {
       [false, 0],
     ]);
   });
-  it('600 requests one after the other take fewer than 30 batches, of which none is a request’s own', async () => {
+  it('use fewer than 30 batches for 600 consecutive requests, and never a batch within a request', async () => {
     const [only] = open(1);
     for (let i = 0; i < 600; i++) {
       expect((await (only as MinuteWindows).count('key', { perMinute: 600, credit: 2 })).isIn).to.equal(true);
@@ -86,7 +86,7 @@ describe('requests of a minute, counted by several processes', () => {
     }
     expect(deployment.batches).to.be.below(30);
   });
-  it('a key that is used now and then never waits, and is counted with the others’ at the next batch', async () => {
+  it('don’t wait for the database with a rarely used key, and include it in the next batch', async () => {
     const [only, other] = open(2);
     const limit = { perMinute: 600, credit: 2 };
     for (let i = 0; i < 10; i++) {
@@ -95,12 +95,12 @@ describe('requests of a minute, counted by several processes', () => {
       only?.tick();
       await settled();
     }
-    expect((await (other as MinuteWindows).count('key', limit)).left).to.equal(599); // on credit: it has not asked yet
+    expect((await (other as MinuteWindows).count('key', limit)).left).to.equal(599); // on credit: it hasn’t asked the database yet
     other?.tick();
     await settled();
     expect((await (other as MinuteWindows).count('key', limit)).left).to.be.within(570, 586);
   });
-  it('shares that one does not use go back, so that the requests may come to another', async () => {
+  it('return unused shares, so other processes can use them', async () => {
     const [first, second] = open(2) as readonly [MinuteWindows, MinuteWindows];
     const limit = exactly(100);
     expect(letIn(await ask(first, limit, 50))).to.equal(50);
@@ -111,9 +111,9 @@ describe('requests of a minute, counted by several processes', () => {
     await settled();
     second.tick();
     await settled();
-    expect(letIn(before) + letIn(await ask(second, limit, 50))).to.equal(48); // the first one keeps 2 % for itself
+    expect(letIn(before) + letIn(await ask(second, limit, 50))).to.equal(48); // The first process keeps 2 % for itself.
   });
-  it('shares on their way back are not given to others: no request within the limit is rejected meanwhile', async () => {
+  it('keep shares that are being returned, so that no request within the limit is rejected meanwhile', async () => {
     const [only] = open(1) as readonly [MinuteWindows];
     await ask(only, exactly(100), 10);
     deployment.nowMs += 2_000;
@@ -129,7 +129,7 @@ describe('requests of a minute, counted by several processes', () => {
     const all = await waiting;
     expect([letIn(all), all[0]?.left]).to.deep.equal([90, 89]);
   });
-  it('a minute begins with its first request, ends for all at once, and a new one has all of the limit', async () => {
+  it('start a minute with the first request and end it for all processes at once, with a full limit afterwards', async () => {
     const [first, second] = open(2) as readonly [MinuteWindows, MinuteWindows];
     await ask(first, exactly(5), 5);
     deployment.nowMs += 40_000;
@@ -141,7 +141,7 @@ describe('requests of a minute, counted by several processes', () => {
     deployment.nowMs += 1;
     expect(letIn([...(await ask(first, exactly(5), 9)), ...(await ask(second, exactly(5), 9))])).to.equal(5);
   });
-  it('a minute that ended while a request waited counts it in the next', async () => {
+  it('count a request in the next minute if the minute ended while it waited', async () => {
     const [first] = open(1) as readonly [MinuteWindows];
     await ask(first, exactly(9), 9);
     deployment.nowMs += 59_999;
@@ -158,7 +158,7 @@ describe('requests of a minute, counted by several processes', () => {
   });
 
   describe('while the database is away', () => {
-    it('each process counts by itself, up to the limit and never beyond; what was let in counts when it is back', async () => {
+    it('are counted by each process up to its limit, and reported once the database is back', async () => {
       const [first, second] = open(2) as readonly [MinuteWindows, MinuteWindows];
       expect(letIn(await ask(first, exactly(30), 10))).to.equal(10);
       deployment.isAway = true;
@@ -172,7 +172,7 @@ describe('requests of a minute, counted by several processes', () => {
       opened = [...opened, third];
       expect(letIn(await ask(third, exactly(30), 5))).to.equal(0);
     });
-    it('it is asked once a second, whatever comes', async () => {
+    it('query it once a second, however many requests arrive', async () => {
       const [only] = open(1) as readonly [MinuteWindows];
       deployment.isAway = true;
       for (let i = 0; i < 50; i++) {
@@ -183,7 +183,7 @@ describe('requests of a minute, counted by several processes', () => {
       }
       expect(deployment.batches).to.be.within(4, 6);
     });
-    it('no request waits for a late answer', async () => {
+    it('don’t wait for a late answer', async () => {
       const [only] = open(1) as readonly [MinuteWindows];
       deployment.held = [];
       const waiting = ask(only, exactly(3), 2);
@@ -194,7 +194,7 @@ describe('requests of a minute, counted by several processes', () => {
       expect(letIn(await ask(only, exactly(3), 5))).to.equal(1);
       expect(deployment.batches).to.equal(1);
     });
-    it('no request waits when the process stops', async () => {
+    it('don’t wait once the process stops', async () => {
       const [only] = open(1) as readonly [MinuteWindows];
       deployment.held = [];
       const waiting = ask(only, exactly(3), 5);
@@ -204,7 +204,7 @@ describe('requests of a minute, counted by several processes', () => {
     });
   });
 
-  it('an answer that comes when its minute is over takes nothing from the next', async () => {
+  it('take nothing from the next minute when an answer arrives after the minute ended', async () => {
     const limit = { perMinute: 300, credit: 2 };
     const [only] = open(1) as readonly [MinuteWindows];
     expect((await only.count('key', limit)).left).to.equal(299);
@@ -221,7 +221,7 @@ describe('requests of a minute, counted by several processes', () => {
     expect((await only.count('key', limit)).left).to.equal(298);
   });
 
-  it('memory: forgotten names request no shares', async () => {
+  it('request no shares for forgotten keys', async () => {
     const few = new MinuteWindows({ remembered: 2, takeShares: deployment.takeShares, now: () => deployment.nowMs });
     opened = [few];
     for (let i = 0; i < 50; i++) few.count(`key ${i}`, { perMinute: 300, credit: 1 });
@@ -247,7 +247,7 @@ describe('requests of a minute, counted by several processes', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('answer' as const) }) },
   );
-  it('laws: never more than the limit and each process’s credit, all of the limit in the end, and what is left never grows', async () => {
+  it('never exceed the limit plus each process’s credit, finally use nearly all of it, and never report growing remainders', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 10 }),
@@ -280,7 +280,7 @@ describe('requests of a minute, counted by several processes', () => {
             if (step.kind === 'ask') for (let i = 0; i < step.times; i++) askOne(step.of % count);
             if (step.kind === 'hold') world.held ??= [];
             if (step.kind === 'answer') await answer();
-            // An answer is given before it is late: a late one is no matter of this law.
+            // Answers arrive before they count as late; this property does not cover late answers.
             if (step.kind === 'pass' && world.nowMs + step.ms < began + 30_000) {
               while (step.ms > 100 && (world.held?.length ?? 0) > 0) await answer();
               world.nowMs += step.ms;
@@ -291,7 +291,7 @@ describe('requests of a minute, counted by several processes', () => {
           }
           for (let i = 0; i < 20 && world.held !== null; i++) await answer();
           world.held = null;
-          // In the end somebody asks for all of it.
+          // In the end, one process requests the whole limit.
           for (let round = 0; round < 12; round++) {
             world.nowMs += 2_100;
             for (const process of processes) process.tick();

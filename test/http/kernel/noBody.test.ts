@@ -1,4 +1,4 @@
-// A body on a route that takes none (rule I12).
+// A body on a route that expects none (rule I12).
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
@@ -6,8 +6,8 @@ import { UNCOUNTED } from '../../../http/kernel/admission.ts';
 import { bodyReader } from '../../../http/kernel/body.ts';
 import type { ValidationContext } from '../../../http/kernel/route.ts';
 
-describe('a body that nobody asked for', () => {
-  it('is read and dropped while the route works, so that it does not count as late', async () => {
+describe('an unexpected body', () => {
+  it('is read and discarded in the background, so that it never counts as late', async () => {
     const headers = { 'content-length': '2' };
     const req = Object.assign(Readable.from([Buffer.from('{}')]), { headers });
     const arrived = once(req, 'end');

@@ -1,4 +1,4 @@
-// A read model that is not there in this program's version: while it is rebuilt, and after a newer version replaced it.
+// Read models missing in this program’s version, during a rebuild or after a newer version replaced them.
 import { expect } from 'chai';
 import pg from 'pg';
 import { ROUTES } from '../../../http/api/routes.ts';
@@ -50,15 +50,15 @@ describe('a GET route while a read model has another version', () => {
     await database.drop();
   });
 
-  it('is served by all read models at first', () => {
+  it('returns no 5xx while all read models are current', () => {
     const failed = [...usual].filter(([, { status }]) => status >= 500).map(([{ path }]) => path);
     expect(failed).to.deep.equal([]);
   });
 
   for (const { name, version } of PROJECTIONS)
-    it(`answers 503 exactly if it reads ${name}`, async () => {
+    it(`returns 503 if and only if it reads ${name}`, async () => {
       const { projected } = gateway.gateway;
-      // The projector would rebuild it. Its rebuild waits for this lock.
+      // This lock keeps the projector from rebuilding the read model.
       const session = await gateway.storage.openSession('test');
       expect(await session.tryLead(`rebuild ${name}`)).to.equal(true);
       const have = (is: number) =>

@@ -1,4 +1,4 @@
-// Overload is refused at the door, and not before it is there (http/kernel/admission.ts).
+// Overload rejects requests on arrival, but never too early (http/kernel/admission.ts).
 
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
@@ -14,7 +14,7 @@ import { expectError, openReady, portOf, rawIdOf } from '../../world/http.ts';
 
 const MANY = 400;
 
-/** So many of an account come; those that are let in. */
+/** Enters `times` requests of an account; returns the slots of those admitted. */
 const come = (overload: Overload, account: string, times: number): Place[] => {
   const places: Place[] = [];
   for (let i = 0; i < times; i++) {
@@ -26,7 +26,7 @@ const come = (overload: Overload, account: string, times: number): Place[] => {
 };
 
 describe('overload', () => {
-  /** Milliseconds that pass only when the test says so. */
+  /** Milliseconds of a clock that only the test advances. */
   let now: number;
   let overload: Overload;
   beforeEach(() => {
@@ -39,40 +39,40 @@ describe('overload', () => {
     overload.sample();
   };
 
-  it('is from 512 requests in progress, not before', () => {
+  it('starts at 512 requests in progress, not before', () => {
     const places = come(overload, 'a', 600);
     expect([places.length, overload.inProgress]).to.deep.equal([512, 512]);
     expect(come(overload, 'a', 10)).to.have.length(0);
     places[0]?.leave();
-    places[0]?.leave(); // twice is once
+    places[0]?.leave(); // Leaving twice counts once.
     expect(overload.inProgress).to.equal(511);
     expect(come(overload, 'a', 10)).to.have.length(1);
     for (const place of places) place.leave();
     expect(overload.inProgress).to.equal(1);
   });
-  it('of one account does not refuse the others', () => {
+  it('caused by one account doesn’t reject requests of others', () => {
     expect(come(overload, 'hog', 600)).to.have.length(512);
     expect(come(overload, 'b', 10)).to.have.length(10);
     expect(come(overload, 'c', 10)).to.have.length(10);
     expect(come(overload, 'hog', 10)).to.have.length(0);
   });
-  it('of many accounts refuses those with more than an even share', () => {
+  it('caused by many accounts rejects those with more than an even share', () => {
     for (let i = 0; i < 10; i++) come(overload, `even ${i}`, 60);
     expect(overload.inProgress).to.be.within(512, 600);
     expect(come(overload, 'even 0', 1)).to.have.length(0);
     expect(come(overload, 'new', 1)).to.have.length(1);
   });
-  it('divides the places only among accounts with requests in progress', () => {
+  it('divides slots only among accounts with requests in progress', () => {
     for (const place of Array.from({ length: 10 }, (_, i) => come(overload, `gone ${i}`, 1)).flat()) place.leave();
     expect(come(overload, 'hog', 600)).to.have.length(512);
     expect(come(overload, 'b', 300)).to.have.length(256); // an even share of two
   });
-  it('has an end for all: 1,024', () => {
+  it('has a hard limit of 1,024 requests in total', () => {
     for (let i = 0; i < 3_000; i++) come(overload, `one ${i}`, 1);
     expect(overload.inProgress).to.equal(1_024);
     expect(overload.enter()).to.equal(null);
   });
-  it('counts no request whose client has not sent it yet, and counts it again when it has', async () => {
+  it('doesn’t count requests whose body is still arriving, and counts them again once it has arrived', async () => {
     const sent = Promise.withResolvers<string>();
     const waits = come(overload, 'slow', 512).map((place) => place.waiting(sent.promise));
     expect(overload.inProgress).to.equal(0);
@@ -81,7 +81,7 @@ describe('overload', () => {
     expect(new Set(await Promise.all(waits))).to.deep.equal(new Set(['body']));
     expect([others.length, overload.inProgress]).to.deep.equal([300, 812]);
   });
-  it('counts it again when the client went away', async () => {
+  it('counts a request again if its client disconnects while sending', async () => {
     const place = overload.enter();
     const gone = place?.waiting(Promise.reject(new Error('gone'))).catch((error: Error) => error.message);
     expect(await gone).to.equal('gone');
@@ -89,12 +89,12 @@ describe('overload', () => {
     place?.leave();
     expect(overload.inProgress).to.equal(0);
   });
-  it('is a second of lag that lasts, not before, and ends with it', () => {
+  it('starts after repeated event loop lag of 1 s, not after one, and ends with the lag', () => {
     sampleAfter(100);
     for (const [late, isIn] of [
       [999, true],
       [999, true],
-      [1_000, true], // once: a process that was stopped
+      [1_000, true], // A single lag: the process was paused.
       [0, true],
       [1_000, true],
       [1_000, false],
@@ -109,8 +109,8 @@ describe('overload', () => {
   });
 });
 
-describe('a request that is slowed down', () => {
-  it('is not in progress while it waits, so that password guesses don’t take places of others', async () => {
+describe('a request that is delayed on purpose', () => {
+  it('doesn’t count as in progress while it waits, so password guesses don’t take slots of others', async () => {
     const seen: number[] = [];
     const windows = new MinuteWindows({ remembered: 100, takeShares: null });
     const overload = new Overload(OVERLOAD, () => 0);
@@ -159,7 +159,7 @@ describe('a request that is slowed down', () => {
 
 describe('overload of a gateway', () => {
   let gateway: TestGateway;
-  /** What handlers wait for. */
+  /** Blocks the handlers until it resolves. */
   let gate: PromiseWithResolvers<void>;
   let waiting = 0;
   let isFull: PromiseWithResolvers<void>;
@@ -184,7 +184,7 @@ describe('overload of a gateway', () => {
     gate.resolve();
     expect(gateway.faults).to.deep.equal([]);
   });
-  it('400 requests at once are none: each is answered', async () => {
+  it('does not occur with 400 concurrent requests: all are answered', async () => {
     const all = Array.from({ length: MANY }, () => gateway.get('/v1/sandbox/clock'));
     await isFull.promise;
     expect((await gateway.get('/v1/wallets')).status).to.equal(200);
@@ -226,7 +226,7 @@ describe('overload of a small gateway', () => {
   const wallets = (key = gateway.tenant.testKey) => gateway.get('/v1/wallets', { key });
 
   for (const time of ['first', 'second'])
-    it(`is 503 with Retry-After for one too many, and over when they are done: the ${time} time`, async () => {
+    it(`returns 503 with Retry-After for one request too many, and ends when the others finish: the ${time} time`, async () => {
       const all = Array.from({ length: SMALL }, () => wallets());
       await isFull.promise;
       for (const reply of [await wallets(), await gateway.charge(), await wallets(gateway.tenant.liveKey)]) {
@@ -240,7 +240,7 @@ describe('overload of a small gateway', () => {
       expect((await wallets()).status).to.equal(200);
       expect((await gateway.charge()).status).to.equal(201);
     });
-  it('by payers’ pages, which have the share of one account together, is 503 for one page more and for no merchant', async () => {
+  it('caused by payment pages, which share one account’s slots, rejects pages and no merchant', async () => {
     const { body } = await gateway.charge<{ id: string }>();
     const page = () => gateway.get(`/pay/${rawIdOf(body.id)}`);
     const all = Array.from({ length: SMALL }, page);
@@ -252,7 +252,7 @@ describe('overload of a small gateway', () => {
     expect((await Promise.all(all)).map(({ status }) => status)).to.deep.equal(Array(SMALL).fill(200));
     expect((await page()).status).to.equal(200);
   });
-  it('is not made by clients that send slowly', async () => {
+  it('is not caused by clients that send slowly', async () => {
     gate.resolve();
     const { accounts } = gateway.gateway.services;
     const get = accounts.get.bind(accounts);

@@ -1,4 +1,4 @@
-// What is made once is made before anybody waits for it (infrastructure/boot/app.ts).
+// What the start prepares, so that no request has to wait for it (infrastructure/boot/app.ts).
 import { expect } from 'chai';
 import type { RouteContext } from '../../../http/kernel/route.ts';
 import { prepareBody } from '../../../http/kernel/validation.ts';
@@ -18,7 +18,7 @@ describe('preparing routes', () => {
     for (const body of bodies) prepareBody(body);
   });
 
-  it('makes every page of the documentation, which answers what it answers unprepared', async () => {
+  it('renders every page of the documentation, with the same answer as unprepared', async () => {
     const isOfDocs = ({ path }: { readonly path: string }) => path === '/' || /^\/(docs|openapi\.json)/.test(path);
     const prepared = ROUTES.filter(({ prepare }) => prepare !== undefined);
     const withoutParams = ROUTES.filter((route) => isOfDocs(route) && !route.path.includes('{'));

@@ -1,4 +1,4 @@
-// Requests a minute for each key (rule E8).
+// Requests per minute for each key (rule E8).
 
 import { expect } from 'chai';
 import type express from 'express';
@@ -22,7 +22,7 @@ const limits = ({ headers }: Reply<unknown>) => [
 describe('rate limit', () => {
   let gateway: TestGateway;
   let tenant: TestTenant;
-  /** The tenant's test key, as options of a call. */
+  /** The tenant's test key, as call options. */
   let own: { readonly key: string };
   before(async () => {
     gateway = await openReady({ perMinute: PER_MINUTE });
@@ -35,7 +35,7 @@ describe('rate limit', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
   const charge = (body: Record<string, unknown> = {}) => gateway.charge(body, { ...own, idempotencyKey: newKey() });
 
-  it('counts down on every authenticated answer, then is 429 with Retry-After, and nothing is done', async () => {
+  it('counts down on every authenticated answer, then returns 429 with Retry-After and writes nothing', async () => {
     for (let left = PER_MINUTE - 1; left >= 0; left--) {
       const reply = left % 2 === 0 ? await gateway.get('/v1/charges/none', own) : await gateway.get('/v1/wallets', own);
       expect(limits(reply)).to.deep.equal(['5', String(left)]);
@@ -61,7 +61,7 @@ describe('rate limit', () => {
       expect(limits(stranger)).to.deep.equal([null, null]);
     }
   });
-  it('sets headers on rejections of every kind once the caller is known, and on none before', async () => {
+  it('sets headers on rejections once the caller is known, and none before', async () => {
     const replies = [
       await gateway.get('/v1/charges/none', own),
       await gateway.charge({}, { ...own, idempotencyKey: 'short' }),
@@ -80,7 +80,7 @@ describe('rate limit', () => {
       expect(limits(reply)).to.deep.equal([null, null]);
   });
 
-  it('is in the request log with those that it refused, of keys and of users', async () => {
+  it('logs admitted and rejected requests, of keys and of users', async () => {
     const user = await gateway.addUser('VIEWER', { tenant });
     const headers = await gateway.logIn('VIEWER', user);
     for (let i = 0; i <= PER_MINUTE; i++) {
@@ -101,7 +101,7 @@ describe('rate limit', () => {
     ]);
   });
 
-  it('never keeps a user from logging out: that is counted, and ends the session', async () => {
+  it('lets a user log out when it is exhausted, and counts that request', async () => {
     const headers = await gateway.logIn('VIEWER', await gateway.addUser('VIEWER', { tenant }));
     const look = () => gateway.get('/v1/account', { key: null, headers });
     for (let i = 0; i < PER_MINUTE; i++) expect((await look()).status).to.equal(200);
@@ -135,7 +135,7 @@ describe('rate limit', () => {
   const look = (mode: 'test' | 'live') =>
     gateway.get('/v1/wallets', { key: mode === 'test' ? tenant.testKey : tenant.liveKey });
 
-  it('is the account’s own if it has one, for both modes', async () => {
+  it('is the account’s own limit if it has one, in both modes', async () => {
     await agree(3);
     for (const mode of ['test', 'live'] as const) {
       for (const left of ['2', '1', '0']) expect(limits(await look(mode))).to.deep.equal(['3', left]);
@@ -145,12 +145,12 @@ describe('rate limit', () => {
     }
     const other = await gateway.newTenant();
     expect(limits(await gateway.get('/v1/wallets', { key: other.testKey }))).to.deep.equal(['5', '4']);
-    await agree(8); // what was asked within the minute counts on, the refused request too
+    await agree(8); // Requests of this minute still count, including the rejected one.
     expect(limits(await look('live'))).to.deep.equal(['8', '3']);
     await agree(null);
     expectError(await look('live'), 429, 'rate_limited');
   });
-  it('without a limit: no rejection and no headers', async () => {
+  it('rejects nothing and sets no headers if the account has no limit', async () => {
     await agree(0);
     for (let i = 0; i <= PER_MINUTE; i++) {
       const reply = await look('live');
@@ -158,14 +158,14 @@ describe('rate limit', () => {
     }
   });
   describe('the sandbox’s own setting (X3)', () => {
-    it('lowers it for test keys, and is not counted itself; live keys keep theirs', async () => {
+    it('lowers the limit of test keys without counting itself, and leaves live keys alone', async () => {
       expect(limits(await sandbox(2))).to.deep.equal(['5', '4']);
       expect(limits(await look('test'))).to.deep.equal(['2', '1']);
       expect(limits(await look('test'))).to.deep.equal(['2', '0']);
       expectError(await look('test'), 429, 'rate_limited');
       expect(limits(await look('live'))).to.deep.equal(['5', '4']);
     });
-    it('never raises it: 1,000,000, 0, one above the limit', async () => {
+    it('never raises the limit: 1,000,000, 0, one above the limit', async () => {
       for (const [perMinute, left] of [
         [1_000_000, '4'],
         [0, '2'],
@@ -177,20 +177,20 @@ describe('rate limit', () => {
       expectError(await look('test'), 429, 'rate_limited');
       expectError(await sandboxReply(0), 429, 'rate_limited');
     });
-    it('can be changed by a key that has exhausted it', async () => {
+    it('can be changed with a key that has exhausted it', async () => {
       await sandbox(1);
       expect(limits(await look('test'))).to.deep.equal(['1', '0']);
       expectError(await look('test'), 429, 'rate_limited');
       await sandbox(0);
       expect(limits(await look('test'))).to.deep.equal(['5', '0']);
     });
-    it('counts separately: changing it counts against the account’s limit only', async () => {
+    it('counts its own changes against the account’s limit only', async () => {
       await agree(6);
       for (const left of ['5', '4', '3']) expect(limits(await sandbox(3))).to.deep.equal(['6', left]);
       for (const left of ['2', '1', '0']) expect(limits(await look('test'))).to.deep.equal(['3', left]);
       expectError(await sandboxReply(3), 429, 'rate_limited');
     });
-    it('lowers what the account has agreed, be it more, less or no limit', async () => {
+    it('lowers the account’s own limit, whether that is higher, lower or none', async () => {
       await agree(0);
       await sandbox(2);
       expect(limits(await look('test'))).to.deep.equal(['2', '1']);
@@ -215,7 +215,7 @@ describe('rate limit of an account', () => {
       actor: `key:${key}`,
     }) as unknown as Caller;
 
-  it('is ten times that of a key, for all keys of a mode together: each refused request of a key counts for the key alone', async () => {
+  it('is ten times a key’s limit, per mode; requests beyond a key’s limit count for that key only', async () => {
     const windows = new MinuteWindows({ remembered: 100, takeShares: null });
     const limit = rateLimit(windows, 600);
     const ask = async (key: number, accountId = 'a', mode: 'test' | 'live' = 'live') =>
@@ -226,7 +226,7 @@ describe('rate limit of an account', () => {
     expect([await ask(10), await ask(11), await ask(10), await ask(10)]).to.deep.equal([20, 20, 20, 2]);
     expect(await ask(12, 'a', 'test')).to.equal(null);
     expect(await ask(13, 'b')).to.equal(null);
-    // A user of the account has requests of its own.
+    // Users of the account have their own limit.
     for (let i = 0; i < 3; i++)
       expect(
         (await limit({ ...callerOf(0, 'a', 'live'), actor: 'user:1' }, { limit: 'user' }, res))?.perMinute ?? null,
@@ -237,12 +237,12 @@ describe('rate limit of an account', () => {
   });
 });
 
-describe('rate limit of several processes', () => {
+describe('rate limit across processes', () => {
   let database: TestDatabase;
   let gateways: readonly TestGateway[];
   before(async () => {
     database = await startedDatabase();
-    // No time passes: an answer of the database is never late, and the minute does not end.
+    // The clock stands still: database answers are never late and the minute doesn't end.
     const options = { database, perMinute: 600, addressPerMinute: 60, isAlone: false, limitsNow: () => 0 } as const;
     const first = await openReady(options);
     gateways = [first, await openReady({ ...options, roles: { serves: true, projects: false, works: false } })];
@@ -252,7 +252,7 @@ describe('rate limit of several processes', () => {
     await database.drop();
   });
 
-  it('each process knows how many the others admitted, and no request queries the database', async () => {
+  it('counts what other processes admitted, without a query per request', async () => {
     const [first] = gateways as readonly [TestGateway];
     const tenant = await first.newTenant();
     let statements = 0;
@@ -276,10 +276,10 @@ describe('rate limit of several processes', () => {
       }
     expect(lefts).to.have.length(240);
     expect(Math.max(...lefts)).to.equal(599);
-    expect(lefts.at(-1)).to.be.within(240, 479); // each has let in 120, and holds shares ahead
+    expect(lefts.at(-1)).to.be.within(240, 479); // Each process has admitted 120 and holds shares in advance.
     expect(statements).to.be.below(120);
   });
-  it('an address has one limit, beyond what each process lets in before it shares', async () => {
+  it('is one per address, plus what each process admits before it shares', async () => {
     const ask = (gateway: TestGateway) => gateway.get('/v1/webhooks/event-catalog', { key: null });
     const all = await Promise.all(gateways.flatMap((gateway) => Array.from({ length: 70 }, () => ask(gateway))));
     expect(all.filter(({ status }) => status === 200).length).to.be.within(60, 62);
@@ -293,7 +293,7 @@ describe('rate limit of a deployment without one', () => {
   });
   after(() => gateway.close());
 
-  it('is none, with no headers; a sandbox may still set itself one, and take it back', async () => {
+  it('rejects nothing and sets no headers, and a sandbox can still set and remove its own', async () => {
     const look = () => gateway.get('/v1/wallets');
     expect([(await look()).status, ...limits(await look())]).to.deep.equal([200, null, null]);
     const set = await gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: 4 });

@@ -1,4 +1,4 @@
-// No regular expression of the product backtracks without bound: each is tried with pumped inputs (issue 18, point 1).
+// No regular expression of the product backtracks without bound: each is run on pumped inputs (issue 18, point 1).
 
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
@@ -7,17 +7,17 @@ import { expressionsIn, expressionsOf, type Found, pumpedFor, textOf } from '../
 import { readSources } from '../../support/tidy/source.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-/** As long as all headers of a request together, which no field of a body that meets an expression exceeds by much. */
+/** As long as all headers of a request together; fields of a body that are matched are hardly longer. */
 const LENGTH_MAX = 16_000;
-/** What is linear takes less than 1 ms, what is quadratic a hundred; CPU is accounted in steps of 4 ms. */
+/** Linear expressions take less than 1 ms, quadratic ones a hundred. CPU time is measured in steps of 4 ms. */
 const CPU_MS_MAX = 20;
-/** No noise of a shared machine adds so much. */
+/** More than the noise of a shared machine can add. */
 const CPU_MS_CERTAIN = 100;
 const TRIES = 3;
 const SHORTEST = 24;
 const NOTICEABLE_MS = 0.2;
 
-/** Those that take more for long inputs, with the longest that they meet, and why it is no longer. */
+/** Expressions that are slow on long inputs, with the longest input they get and why it can't be longer. */
 const BOUNDED: { readonly [name: string]: readonly [length: number, why: string] } = {
   'domain/kernel/money.ts /\\B(?=(\\d{3})+$)/g': [16, 'digits of an amount that the gateway holds'],
   'http/kernel/address.ts /(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)$/': [45, 'an IPv6 address without its zone'],
@@ -34,8 +34,8 @@ const cpuMs = (): number => {
 };
 
 /**
- * Returns milliseconds. Elapsed time is the cheaper clock and never less than CPU: it shows that a text is cheap. Whether one is dear is
- * judged by CPU alone, by the least of several tries, because the machine is shared.
+ * Returns milliseconds. Elapsed time is cheaper to read and never less than CPU time, so it proves that an input is cheap. Slow inputs are
+ * judged by the least CPU time of several tries, because the machine is shared.
  */
 const costOf = (expression: RegExp, text: string): number => {
   const started = performance.now();
@@ -53,10 +53,10 @@ const costOf = (expression: RegExp, text: string): number => {
   return least;
 };
 
-/** The next length to try: the more a length costs, the smaller the step, so that what is exponential or cubic ends early. */
+/** Returns the next length to try. Slower lengths get smaller steps, so that exponential and cubic expressions stop early. */
 const after = (length: number, costMs: number): number => length * (costMs < NOTICEABLE_MS ? 10 : 2);
 
-/** The first pumped text that costs too much, tried from short to long. */
+/** Returns the first pumped text that exceeds the limit, from short to long, or null. */
 const tooDear = (expression: RegExp, lengthMax: number): string | null => {
   for (const pumped of pumpedFor(expression)) {
     let length = Math.min(SHORTEST, lengthMax);
@@ -79,12 +79,12 @@ describe('regular expressions', () => {
 
   for (const [where, found] of all)
     if (found.length > 0)
-      it(`${where}: ${found.length} of them bear pumped inputs`, () => {
+      it(`in ${where} handle pumped inputs (${found.length} expressions)`, () => {
         for (const { name, expression } of found)
           expect(tooDear(expression, BOUNDED[name]?.[0] ?? LENGTH_MAX), name).to.equal(null);
       });
 
-  it('that are bounded elsewhere are there, and would not bear more', () => {
+  it('with a bounded input exist, and exceed the limit without their bound', () => {
     const names = new Map([...all.values()].flat().map(({ name, expression }) => [name, expression]));
     for (const name of Object.keys(BOUNDED)) {
       const expression = names.get(name);
@@ -92,9 +92,9 @@ describe('regular expressions', () => {
       expect(tooDear(expression as RegExp, LENGTH_MAX), name).to.not.equal(null);
     }
   });
-  it('are found with this method where they are quadratic, cubic or exponential', () => {
+  it('are detected by this method if quadratic, cubic or exponential', () => {
     for (const expression of [
-      /ak_(?:test|live)_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/g, // what masked the paths of requests
+      /ak_(?:test|live)_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]*/g, // Once masked the paths of requests.
       /\s+$/,
       /^(\w+\s?)*$/,
       /(a|a)*b/,
@@ -102,7 +102,7 @@ describe('regular expressions', () => {
     ])
       expect(tooDear(expression, LENGTH_MAX), String(expression)).to.not.equal(null);
   });
-  it('are put together at run time in one file, for what the gateway itself has written', () => {
+  it('are only built at run time in three files', () => {
     const made = files.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path);
     expect(made).to.deep.equal([
       'infrastructure/eventStore/eventStoreDb/originalTimestamp.ts',
@@ -110,7 +110,7 @@ describe('regular expressions', () => {
       'http/site/dashboard/texts/refusals.ts',
     ]);
   });
-  it('that find the sentences of refusals bear pumped messages', () => {
+  it('that recognize rejection messages handle pumped messages', () => {
     for (const { pattern } of SENTENCES) expect(tooDear(pattern, MESSAGE_MAX), String(pattern)).to.equal(null);
   });
 });

@@ -1,5 +1,5 @@
-// What requests cost the process that serves everybody (issue 18, point 1): a refusal at most 5 ms of CPU above a plain 404, and no turn of
-// the event loop more than 20 ms. Bodies of every kind: validationCost.test.ts; expressions: regularExpressions.test.ts.
+// CPU cost of requests (issue 18, point 1): a rejection costs at most 5 ms more than a plain 404, and no turn of the event loop takes more
+// than 20 ms. For bodies see validationCost.test.ts, for expressions regularExpressions.test.ts.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
@@ -10,9 +10,9 @@ import { exampleOf, type Made, makeKey, makeOnce, OWN_URL, sentTo } from '../exa
 
 const REFUSAL_MS_MAX = 5;
 const TURN_MS_MAX = 20;
-/** The least of so many counts: other work on the machine slows the processor down, and CPU time with it. */
+/** Takes the least of this many measurements, because other work on the machine inflates CPU time. */
 const TRIES = 10;
-/** CPU is accounted in steps of 4 ms: so many requests together. */
+/** CPU time is measured in steps of 4 ms, so this many requests are measured together. */
 const REQUESTS = 20;
 
 type Ask = () => Promise<Reply<unknown>>;
@@ -32,7 +32,7 @@ describe('the cost of a request', () => {
   });
   after(() => gateway.close());
 
-  /** CPU in ms of one of several requests, client and server in it. */
+  /** Returns the CPU time in ms of one of several requests, including the client’s. */
   const costOf = async (ask: Ask): Promise<{ cost: number; status: number }> => {
     let status = 0;
     const before = cpuMs();
@@ -99,7 +99,7 @@ describe('the cost of a request', () => {
   };
 
   for (const [what, make] of Object.entries(REFUSED))
-    it(`${what}: a refusal of next to nothing`, async () => {
+    it(`is at most 5 ms above a plain 404 when rejected: ${what}`, async () => {
       const ask = make();
       const plain = get('/nowhere');
       await ask();
@@ -114,7 +114,7 @@ describe('the cost of a request', () => {
       if (above > REFUSAL_MS_MAX) expect(above, 'ms of CPU').to.be.below(cpuMsHere(REFUSAL_MS_MAX));
     });
 
-  it('beyond the limit of requests, too', async () => {
+  it('is as low beyond the rate limit', async () => {
     const limited = await openReady({ perMinute: 1 });
     const ask = (path: string) => () => limited.get(path);
     await ask('/v1/wallets')();
@@ -125,7 +125,7 @@ describe('the cost of a request', () => {
     await limited.close();
   });
 
-  /** The least of several: a turn may have something else in it. */
+  /** Returns the least of several measurements, because a turn may include other work. */
   const longestOf = async (ask: Ask): Promise<number> => {
     let least = Number.POSITIVE_INFINITY;
     for (let attempt = 0; attempt < TRIES && least > TURN_MS_MAX; attempt++)
@@ -136,7 +136,7 @@ describe('the cost of a request', () => {
     if (longestMs > TURN_MS_MAX) expect(longestMs, `${what}: ms of CPU in a turn`).to.be.below(cpuMsHere(TURN_MS_MAX));
   };
 
-  it('headers of pages, pumped, hold nothing up', async () => {
+  it('stays below 20 ms a turn for pages with pumped headers', async () => {
     for (const path of ['/', '/docs', '/openapi.json', '/pay/x'])
       for (const name of ['accept', 'accept-language', 'accept-encoding', 'if-none-match', 'range', 'cookie'])
         for (const unit of ['a/b,', 'a;q=0.1,', '*/*;q=0,', '"a",', ';', ' ', 'W/"a', 'en-US,']) {
@@ -145,7 +145,7 @@ describe('the cost of a request', () => {
         }
   });
 
-  it('of every route holds nothing up', async () => {
+  it('stays below 20 ms a turn on every route', async () => {
     const made: Made = await makeOnce(gateway);
     const operator = await gateway.logIn('OPERATOR');
     const charge = await gateway.charge<{ id: string }>();

@@ -26,11 +26,11 @@ import {
 } from '../examples/routeExamples.ts';
 import { isAnothersParameter } from '../examples/routePieces.ts';
 
-/** Operations that end sessions of the caller. */
+/** Operations that end the caller’s sessions. */
 const ENDS_SESSIONS = ['logOut', 'changePassword', 'signOut'];
 const KEY_ROLE = 'API_KEY_ROLE_REQUIRED';
 
-/** A page where the route shows one, else the error body. */
+/** Expects a page if the route’s 404 is one, else the error body. */
 const expectAbsent = (route: Route, reply: Reply<unknown>): void => {
   if (route.responses[404]?.kind === 'page')
     expect([reply.status, reply.text.slice(0, 15)]).to.deep.equal([404, '<!doctype html>']);
@@ -42,9 +42,9 @@ describe('every route of the table', () => {
   let stranger: TestTenant;
   let owned: Owned;
   let made: Made;
-  /** Of the first tenant's account, and of the platform. */
+  /** Users of the first tenant’s account and of the platform, by role. */
   let people: ReadonlyMap<Role, TestUser>;
-  /** The token of the other account's owner. */
+  /** Token of the other account’s owner. */
   let strangersToken: { readonly authorization: string };
 
   const call = (route: Route, path: string, { headers = {}, ...others }: CallOptions = {}) =>
@@ -56,7 +56,7 @@ describe('every route of the table', () => {
   const pathOf = (route: Route) => exampleOf(route).path?.(owned) ?? route.path;
 
   before(async () => {
-    gateway = await openReady({ evidence: { viewSeconds: 86_400 } }); // a link made once serves all tests
+    gateway = await openReady({ evidence: { viewSeconds: 86_400 } }); // a link created once serves all tests
     stranger = await gateway.newTenant();
     made = await makeOnce(gateway);
     owned = { ...made, chargeId: '', endpointId: '', keyId: '' };
@@ -67,9 +67,9 @@ describe('every route of the table', () => {
     strangersToken = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: stranger }));
   });
   after(() => gateway.close());
-  /** By e-mail address. */
+  /** By email address. */
   const tokens = new Map<string, { readonly authorization: string }>();
-  /** A token that was used before, or a new one for a request that ends sessions. */
+  /** Returns a cached token, or a new one for operations that end sessions. */
   const tokenOf = async ({ operationId }: Route, user: TestUser, role: Role = 'OWNER') => {
     if (ENDS_SESSIONS.includes(operationId)) {
       tokens.clear();
@@ -90,7 +90,7 @@ describe('every route of the table', () => {
     keyId: () => makeKey(gateway),
   };
   const NAMES = Object.keys(makeNamed) as (keyof typeof makeNamed)[];
-  /** A request may have changed or removed these: the next test that needs them gets others. */
+  /** Resources that a request may have changed or removed; the next test that needs them creates new ones. */
   const spent = new Set(NAMES);
   const spend = (path: string): void => {
     for (const name of NAMES) if (path.includes(owned[name].replace(PREFIX.charge, ''))) spent.add(name);
@@ -101,21 +101,21 @@ describe('every route of the table', () => {
   };
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  it('has an example here', () => {
+  it('has an example', () => {
     expect(Object.keys(EXAMPLES).sort()).to.deep.equal(ROUTES.map(({ operationId }) => operationId).sort());
   });
 
-  it('has its own name and its own method and path', () => {
+  it('has its own operation id, and its own method and path', () => {
     expect(new Set(ROUTES.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
     expect(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)).size).to.equal(ROUTES.length);
   });
 
-  it('declares what its path names', () => {
+  it('declares the parameters in its path', () => {
     for (const { path, params } of ROUTES)
       expect(Object.keys(params), path).to.deep.equal([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   });
 
-  it('that asks for a key or a token can be 401 and 429', () => {
+  it('declares 401 and 429 if it needs a key or a token', () => {
     for (const { principal, errors, operationId } of ROUTES)
       if (principal === 'apiKey' || principal === 'testKey' || isOfSession(principal))
         expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
@@ -126,17 +126,17 @@ describe('every route of the table', () => {
     const ofSession = isOfSession(route.principal);
     const { fresh } = exampleOf(route);
     const ofOperators = isOfOperators(route.principal);
-    /** Whom the route is for. */
+    /** Returns a token of the role that the route is for. */
     const logIn = () => (ofOperators ? tokenOf(route, personOf('OPERATOR'), 'OPERATOR') : tokenOf(route, owned.user));
     describe(`${route.method} ${route.path}`, () => {
       let isFresh = fresh === undefined;
-      /** For tests that reach what the path names. */
+      /** Creates missing resources for tests that need what the path names. */
       const renew = async (): Promise<void> => {
         await renewNamed();
         if (!isFresh) owned = { ...owned, ...(await fresh?.(gateway)) };
         isFresh = true;
       };
-      /** As `renew`, for a test whose requests may spend it. */
+      /** Like `renew`, for tests whose requests may use the resources up. */
       const renewToSpend = async (): Promise<void> => {
         await renew();
         if (route.method === 'GET') return;
@@ -147,12 +147,12 @@ describe('every route of the table', () => {
         owned = { ...owned, ...made };
       });
 
-      it('answers whom it is for as declared, with a request id', async () => {
+      it('answers its intended caller as declared, with the request id', async () => {
         await renewToSpend();
         const session = ofSession ? await logIn() : {};
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
         const declared = Object.keys(route.responses).map(Number);
-        // What anybody may ask for is answered as its example says, which may be a refusal.
+        // Public routes answer as their example says, which may be a rejection.
         const { refusal } = exampleOf(route);
         if (refusal !== undefined) expect(reply.status, reply.text).to.equal(refusal);
         else if (needsKey || ofSession) expect(declared, reply.text).to.include(reply.status);
@@ -171,7 +171,7 @@ describe('every route of the table', () => {
       });
 
       if (!needsKey && !ofSession)
-        it('needs no key, and minds no wrong one', async () => {
+        it('needs no key and ignores a wrong one', async () => {
           await renew();
           for (const key of [null, 'nonsense']) {
             const reply = await call(route, pathOf(route), { key });
@@ -180,7 +180,7 @@ describe('every route of the table', () => {
         });
 
       if (needsKey)
-        it('is 401 without a key, with a wrong one, and with a letter more or less', async () => {
+        it('returns 401 without a key, with a wrong key, and with one character more or less', async () => {
           const { testKey } = gateway.tenant;
           const wrong = [
             null,
@@ -207,7 +207,7 @@ describe('every route of the table', () => {
         });
 
       if (ofSession)
-        it('is 401 without a token, and with a key or a letter more in its place', async () => {
+        it('returns 401 without a token, with a key instead, and with a malformed token', async () => {
           const { authorization } = await logIn();
           const { testKey, liveKey } = gateway.tenant;
           const wrong = ['', `Bearer ${testKey}`, `Bearer ${liveKey}`, `${authorization}x`, authorization.slice(7)];
@@ -219,10 +219,10 @@ describe('every route of the table', () => {
         });
 
       if (ofSession)
-        it('answers each role as declared, and nobody of another account', async () => {
+        it('answers each role as declared, and operators only where allowed', async () => {
           await renewToSpend();
           const { roles = ofOperators ? [] : ACCOUNT_ROLES, refusal } = exampleOf(route);
-          // A form that can't be carried out a second time is shown again.
+          // A form that can’t be carried out a second time is shown again.
           const isLetIn = (status: number) =>
             refusal === undefined
               ? status < 400 || (status === 422 && (route.body.kind === 'form' || route.body.kind === 'files'))
@@ -237,7 +237,7 @@ describe('every route of the table', () => {
             else {
               const code = route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required';
               expectError(reply, 403, code);
-              // The role is judged before what was sent.
+              // The role is checked before the request’s content.
               const nonsense = await call(route, pathOf(route).replace(owned.keyId, 'none'), {
                 key: null,
                 headers: { ...headers, 'content-type': 'application/json' },
@@ -254,7 +254,7 @@ describe('every route of the table', () => {
           else expect(isLetIn(reply.status), reply.text).to.equal(true);
         });
       if (ofOperators && exampleOf(route).absent)
-        it('is 404 for what never was', async () => {
+        it('returns 404 for an id that never existed', async () => {
           expectError(
             await call(route, exampleOf(route).absent as string, { key: null, headers: await logIn() }),
             404,
@@ -262,7 +262,7 @@ describe('every route of the table', () => {
           );
         });
       if (ofSession && !ofOperators && exampleOf(route).absent)
-        it('is the same 404 for what never was and for another account’s, which stays', async () => {
+        it('returns the same 404 for a nonexistent id and for another account’s, which is kept', async () => {
           await renew();
           const headers = { ...strangersToken, 'x-request-id': 'same' };
           const never = await call(route, exampleOf(route).absent as string, { key: null, headers });
@@ -274,13 +274,13 @@ describe('every route of the table', () => {
           expect(keys.body.data.map(({ id }) => id)).to.include(owned.keyId);
         });
       if (needsKey)
-        it('is 401 with a token in place of a key', async () => {
+        it('returns 401 with a token in place of a key', async () => {
           expectError(await call(route, pathOf(route), { key: null, headers: strangersToken }), 401, 'unauthorized');
           const asKey = await call(route, pathOf(route), { key: strangersToken.authorization.slice('Bearer '.length) });
           expectError(asKey, 401, 'unauthorized');
         });
 
-      it('is 405 for other methods, with Allow', async () => {
+      it('returns 405 with Allow for other methods', async () => {
         await renew();
         const there = ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method);
         const allow = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -297,7 +297,7 @@ describe('every route of the table', () => {
         expect(head.text).to.equal('');
       });
 
-      it('is 404 in any other case of its letters', async () => {
+      it('returns 404 if the path is spelled with capitals', async () => {
         for (const [at, piece] of route.path.split('/').entries()) {
           if (!/^[\w.-]*[a-z][\w.-]*$/.test(piece)) continue;
           if (isAnothersParameter(route, at)) continue;
@@ -314,10 +314,10 @@ describe('every route of the table', () => {
 
       const { path, absent } = exampleOf(route);
       if (!needsKey && !ofSession && absent)
-        it('is 404 for what never was', async () => expectAbsent(route, await call(route, absent)));
+        it('returns 404 for an id that never existed', async () => expectAbsent(route, await call(route, absent)));
 
       if (needsKey && path && absent)
-        it('is the same 404 for what never was, another account’s and another mode’s', async () => {
+        it('returns the same 404 for a nonexistent id, another account’s and another mode’s', async () => {
           await renewToSpend();
           const id = { 'x-request-id': 'same' };
           const never = await call(route, absent, { headers: id });
@@ -333,12 +333,12 @@ describe('every route of the table', () => {
                 ]),
           ];
           for (const reply of others) expect([reply.status, reply.text]).to.deep.equal([404, never.text]);
-          // It was only hidden: its owner still reaches it.
+          // The resource was only hidden: its owner still reaches it.
           expect((await call(route, own)).status).to.be.oneOf(Object.keys(route.responses).map(Number));
         });
 
       if (absent)
-        it('is 404 for what is no id', async () => {
+        it('returns 404 for a malformed id', async () => {
           const headers = ofSession ? await logIn() : {};
           const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med|acct|usr)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
@@ -406,7 +406,7 @@ describe('every route of the table', () => {
         const reply = await gateway.get(`/v1/wallets`, { headers: { 'x-request-id': id } });
         expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
       });
-    it('is made when there is none, another each time', async () => {
+    it('is generated if missing, different each time', async () => {
       const ids = await Promise.all(
         [1, 2, 3].map(async () => (await gateway.get('/nowhere')).headers.get('x-request-id')),
       );
@@ -414,7 +414,7 @@ describe('every route of the table', () => {
     });
   });
 
-  describe('no route', () => {
+  describe('an unknown path', () => {
     for (const path of [
       '/v1',
       '/v1/',
@@ -426,12 +426,12 @@ describe('every route of the table', () => {
       '/pay',
       '/%2e%2e/etc/passwd',
     ])
-      it(`${path} is 404 for everybody`, async () => {
+      it(`returns 404 with and without a key: ${path}`, async () => {
         for (const key of [null, gateway.tenant.testKey])
           for (const method of ['GET', 'POST', 'PUT'])
             expectError(await gateway.call(method, path, { key }), 404, 'not_found');
       });
-    it('a path that can’t be decoded is 400', async () => {
+    it('returns 400 if it can’t be decoded', async () => {
       expectError(await gateway.get('/v1/charges/%E0%A4%A'), 400, 'invalid_request');
     });
   });

@@ -1,4 +1,4 @@
-// Answers that are sent in chunks: in time, or cut; their source is closed in the end.
+// Answers sent in chunks: they finish in time or are cut, and their source is always closed.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ describe('an answer in chunks', () => {
   const endless = async function* () {
     for (;;) yield Buffer.alloc(65_536);
   };
-  /** How often the source was closed, and what came of the sending. */
+  /** Starts a server; returns its port, the outcome of sending and how often the source was closed. */
   const serve = async (chunks: () => AsyncIterable<Buffer>, sendMs: number) => {
     let closes = 0;
     let report: (outcome: unknown) => void = () => undefined;
@@ -31,7 +31,7 @@ describe('an answer in chunks', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('is cut when it is not read in time, which is no fault', async () => {
+  it('is cut without a fault if the client doesn’t read it in time', async () => {
     const { port, outcome, closes } = await serve(endless, 200);
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
     socket.on('error', () => undefined).once('data', () => socket.pause());
@@ -39,13 +39,13 @@ describe('an answer in chunks', () => {
     socket.resume();
     await once(socket, 'close');
   });
-  it('is closed when the client leaves, which is no fault', async () => {
+  it('closes its source without a fault if the client disconnects', async () => {
     const { port, outcome, closes } = await serve(endless, 60_000);
     const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
     socket.once('data', () => socket.destroy());
     expect([await outcome, closes()]).to.deep.equal(['sent', 1]);
   });
-  it('is cut when its source fails, which is a fault', async () => {
+  it('is cut with a fault if its source fails', async () => {
     const broken = new Error('broken');
     const { port, outcome, closes } = await serve(async function* () {
       yield Buffer.from('a');
@@ -54,7 +54,7 @@ describe('an answer in chunks', () => {
     const text = await fetch(`http://127.0.0.1:${port}/`).then((reply) => reply.text().catch(() => 'cut'));
     expect([text, await outcome, closes()]).to.deep.equal(['cut', broken, 1]);
   });
-  it('reads nothing of its source for HEAD, and closes it', async () => {
+  it('closes its source unread for HEAD', async () => {
     let reads = 0;
     const { port, outcome, closes } = await serve(async function* () {
       reads++;

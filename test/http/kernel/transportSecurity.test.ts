@@ -1,4 +1,4 @@
-// HSTS where the public URL is https (issue 18, point 8). What never comes to a route: test/infrastructure/server/httpServer.test.ts.
+// HSTS with an https public URL (issue 18, point 8). Requests that reach no route: test/infrastructure/server/httpServer.test.ts.
 import { expect } from 'chai';
 import { TestGateway } from '../../world/gateway.ts';
 
@@ -7,7 +7,7 @@ describe('HSTS', () => {
     ['https://pay.example', 'max-age=31536000'],
     ['http://pay.example', null],
   ] as const)
-    it(`is ${expected === null ? 'not sent' : 'on every answer'} where the public URL is ${publicUrl}`, async () => {
+    it(`is ${expected === null ? 'not sent' : 'sent with every answer'} if the public URL is ${publicUrl}`, async () => {
       const gateway = await TestGateway.open({ publicUrl });
       for (const path of [
         '/',

@@ -1,4 +1,4 @@
-// What a 401 says: whether the credential was missing, malformed or somewhere else, never whether it ever existed (issue 18, point 23).
+// What a 401 says: whether the credential is missing, malformed or in another header, never whether it once existed (issue 18, point 23).
 import { expect } from 'chai';
 import type { TestGateway } from '../../world/gateway.ts';
 import { type ErrorReply, expectError, openReady } from '../../world/http.ts';
@@ -20,7 +20,7 @@ describe('a 401', () => {
   const ofKey = (headers: Record<string, string>) => told('/v1/wallets', headers);
   const ofToken = (headers: Record<string, string>) => told('/v1/api-keys', headers);
 
-  it('says that the key is missing, and which other header may contain it', async () => {
+  it('says that the key is missing, and which other header seems to contain it', async () => {
     expect(await ofKey({})).to.equal('The `apikey` header is missing.');
     const { testKey } = gateway.tenant;
     for (const [name, value] of [
@@ -40,7 +40,7 @@ describe('a 401', () => {
       for (const more of [{}, { authorization: 'Bearer x' }])
         expect(await ofKey({ apikey, ...more })).to.match(/^The API key is malformed. A key is `ak_live_`/);
   });
-  it('gives the same message for an unknown key, a revoked one and one of the other mode', async () => {
+  it('gives the same message for an unknown key, a revoked key and a key respelled for the other mode', async () => {
     const owner = await gateway.logIn();
     const issue = { label: 'gone', test: true };
     const made = await gateway.post<{ id: string; apiKey: string }>('/v1/api-keys', issue, {
@@ -52,7 +52,7 @@ describe('a 401', () => {
     for (const apikey of [UNKNOWN_KEY, made.body.apiKey, respelled])
       expect(await ofKey({ apikey })).to.equal('The API key is invalid.');
   });
-  it('says that the token is missing, malformed or invalid, and that an API key is not a token', async () => {
+  it('says whether the token is missing, malformed or invalid, and that an API key is not a token', async () => {
     const { testKey } = gateway.tenant;
     expect(await ofToken({})).to.equal('The `Authorization` header is missing.');
     for (const apikey of [testKey, UNKNOWN_KEY])

@@ -1,4 +1,4 @@
-// Unknown fields of bodies, on every route of the table (rule I12): ignored where a charge or payment is created, refused elsewhere.
+// Unknown fields in bodies on every route (rule I12): ignored when a charge or payment is created, rejected elsewhere.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { isOfOperators, isOfSession } from '../../../http/kernel/callers.ts';
@@ -13,20 +13,20 @@ const UNKNOWN = 'colour';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Paths of the objects that name their fields, the body itself as the first. */
+/** Returns the paths of all objects with declared fields, starting with the body itself. */
 const objectsOf = ({ properties = {} }: JsonSchema, path: readonly string[] = []): (readonly string[])[] => [
   path,
   ...Object.entries(properties).flatMap(([name, part]) =>
     name === 'metadata' || part.properties === undefined ? [] : objectsOf(part, [...path, name]),
   ),
 ];
-/** The body with a field in the object at the path, which is made where it is not there. */
+/** Returns the body with a field added to the object at the path, which is created if missing. */
 const withField = (body: Fields, [first, ...rest]: readonly string[], field: string): Fields =>
   first === undefined
     ? { ...body, [field]: 1 }
     : { ...body, [first]: withField((body[first] ?? {}) as Fields, rest, field) };
 
-describe('unknown fields of a body', () => {
+describe('unknown fields in a body', () => {
   let gateway: TestGateway;
   let owner: { readonly authorization: string };
   let operator: typeof owner;
@@ -37,7 +37,7 @@ describe('unknown fields of a body', () => {
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  /** Of something that never was, where the path names one: a body is judged before that. */
+  /** Sends the body for a resource that does not exist, because the body is validated before the path’s ids. */
   const send = (route: Route, body: unknown) =>
     gateway.call(route.method, EXAMPLES[route.operationId]?.absent ?? route.path, {
       body,
@@ -45,7 +45,7 @@ describe('unknown fields of a body', () => {
       ...(isOfSession(route.principal) && { key: null, headers: isOfOperators(route.principal) ? operator : owner }),
     });
 
-  it('are ignored by three routes only', () => {
+  it('are ignored on three routes only', () => {
     const ignoring = ROUTES.filter((route) => bodyOf(route)?.ignoresUnknownFields);
     expect(ignoring.map(({ operationId }) => operationId).sort()).to.deep.equal(CREATING);
   });
@@ -56,7 +56,7 @@ describe('unknown fields of a body', () => {
     for (const path of objectsOf(schema)) {
       const at = `${route.method} ${route.path}${path.map((name) => ` ${name}`).join('')}`;
       if (CREATING.includes(route.operationId))
-        it(`${at} ignores them`, async () => {
+        it(`are ignored: ${at}`, async () => {
           for (const field of [UNKNOWN, 'constructor', 'page']) {
             const sent = withField(example(), path, field);
             const idempotencyKey = newKey();
@@ -66,7 +66,7 @@ describe('unknown fields of a body', () => {
           }
         });
       else
-        it(`${at} refuses them by their path`, async () => {
+        it(`are rejected with their path: ${at}`, async () => {
           for (const field of [UNKNOWN, 'constructor', 'toString', 'Mode', '']) {
             const reply = await send(route, withField(example(), path, field));
             const {
@@ -76,7 +76,7 @@ describe('unknown fields of a body', () => {
             } = (reply.body as { error: { code: string; param?: string; details?: [] } }).error;
             const name = [...path, field].join('.');
             expect(reply.status).to.equal(400);
-            // Where the object around it was made here, it may lack fields of its own.
+            // An object created by this test may lack required fields.
             if (paramsOf(details).length > 1) expect(paramsOf(details)).to.include(name);
             else expect([code, param ?? '']).to.deep.equal(['invalid_request', name]);
           }
@@ -85,7 +85,7 @@ describe('unknown fields of a body', () => {
   }
 
   for (const route of ROUTES.filter(({ body, method }) => body.kind === 'none' && method !== 'GET'))
-    it(`${route.method} ${route.path} takes no body, and ignores what is sent`, async () => {
+    it(`are ignored with the whole body, because the route takes none: ${route.method} ${route.path}`, async () => {
       const path = EXAMPLES[route.operationId]?.absent ?? route.path;
       const headers = isOfSession(route.principal) ? (isOfOperators(route.principal) ? operator : owner) : {};
       const ask = async (raw?: string) => {
@@ -104,14 +104,14 @@ describe('unknown fields of a body', () => {
       }
     });
 
-  it('a mode does not issue a live key', async () => {
+  it('such as `mode` don’t issue a live key', async () => {
     const before = await gateway.get<{ data: unknown[] }>('/v1/api-keys', { key: null, headers: owner });
     const reply = await gateway.post('/v1/api-keys', { mode: 'test' }, { key: null, headers: owner });
     expectError(reply, 400, 'invalid_request', 'mode');
     const after = await gateway.get<{ data: unknown[] }>('/v1/api-keys', { key: null, headers: owner });
     expect(after.body.data.length).to.equal(before.body.data.length);
   });
-  it('reports several at once, and fifty of thousands', async () => {
+  it('are reported together, up to fifty', async () => {
     const path = '/v1/webhooks/endpoints';
     const sent = { url: 'https://example.com/hook', events: ['*'] };
     const two = expectError(await gateway.post(path, { ...sent, b: 1, a: 2 }), 400, 'invalid_request');
@@ -121,13 +121,13 @@ describe('unknown fields of a body', () => {
     expect(paramsOf(fifty)).to.deep.equal(Array.from({ length: 50 }, (_, n) => `f${n}`));
     expect((await gateway.get<{ data: unknown[] }>(path)).body.data).to.deep.equal([]);
   });
-  it('a name with forbidden characters is reported once, without them', async () => {
+  it('are reported once and without forbidden characters in their names', async () => {
     const raw = '{"url":"https://example.com/hook","events":["*"],"a\\u0000b":1}';
     const headers = { 'content-type': 'application/json' };
     const reply = await gateway.call('POST', '/v1/webhooks/endpoints', { raw, headers });
     expectError(reply, 400, 'invalid_request', 'ab');
   });
-  it('a rotation of a secret knows `id` and `endpointId`, which must be those of the path', async () => {
+  it('don’t include `id` and `endpointId` of a secret rotation, which must match the path', async () => {
     const made = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
       url: 'https://example.com/hook',
       events: ['*'],

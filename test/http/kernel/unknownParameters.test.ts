@@ -1,4 +1,4 @@
-// Query parameters that a route does not know (rule I12): a mistyped filter must not return everything.
+// Unknown query parameters (rule I12): a mistyped filter must not return everything.
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
@@ -6,7 +6,7 @@ import { cookieOf } from '../../world/browser.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, paramsOf } from '../../world/http.ts';
 
-/** The lists that filter or page, each with a parameter of its own and a good value. */
+/** Lists that filter or page, each with one of its parameters and a valid value. */
 const LISTS = {
   '/v1/charges': 'status=paid',
   '/v1/payments': 'sortOrder=asc',
@@ -26,7 +26,7 @@ const LISTS = {
   '/ops/v1/reconciliation/findings': 'limit=100',
 } as const;
 
-/** Statistics, and what else of the log can be filtered or paged. */
+/** Statistics and other routes that filter or page. */
 const OTHERS = {
   '/v1/payments/stats': 'days=3',
   '/v1/payments/metrics': 'days=3',
@@ -41,7 +41,7 @@ const OTHERS = {
 
 describe('unknown query parameters', () => {
   let gateway: TestGateway;
-  /** Of a user who may call what keys may not. */
+  /** Credentials of a user who may call routes that keys may not. */
   let headers: { readonly authorization: string };
   let operator: typeof headers;
   before(async () => {
@@ -53,7 +53,7 @@ describe('unknown query parameters', () => {
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  /** As whoever may. */
+  /** Returns credentials that may call the path. */
   const headersFor = (path: string) => {
     if (path.startsWith('/ops/')) return operator;
     if (path.startsWith(PLATFORM_PAGES)) return cookieOf(operator);
@@ -83,31 +83,31 @@ describe('unknown query parameters', () => {
   for (const [path, known] of Object.entries(LISTS))
     describe(path, () => {
       for (const [query, param] of UNKNOWN)
-        it(`${query.slice(0, 40)} is refused by its name`, async () => {
+        it(`are rejected by name: ${query.slice(0, 40)}`, async () => {
           for (const text of [query, `${known}&${query}`, `${query}&${known}`])
             expectError(await look(`${path}?${text}`), 400, 'invalid_filter', param);
         });
-      it('are all told, after the known ones', async () => {
+      it('are all reported, after known ones', async () => {
         const details = expectError(await look(`${path}?b=1&limit=0&a=2`), 400, 'invalid_filter');
         expect(paramsOf(details)).to.deep.equal(['limit', 'b', 'a']);
       });
-      it('are told as far as fifty', async () => {
+      it('are reported up to fifty', async () => {
         const query = Array.from({ length: 1_500 }, (_, n) => `p${n}=1`).join('&');
         const details = expectError(await look(`${path}?${query}`), 400, 'invalid_filter');
         expect(paramsOf(details)).to.deep.equal(Array.from({ length: 50 }, (_, n) => `p${n}`));
       });
-      it('known ones given twice are refused too, the same or another', async () => {
+      it('are rejected like known ones that are repeated, with the same value or another', async () => {
         const [name = '', value = ''] = known.split('=');
         for (const text of [`${known}&${known}`, `${known}&${name}=other`, `${name}=other&${known}&${name}=${value}`])
           expectError(await look(`${path}?${text}`), 400, 'invalid_filter', name);
       });
-      it('an empty query is none', async () => {
+      it('are absent from empty queries', async () => {
         const all = await look(path);
         for (const query of ['?', '?&', '?&&']) expect((await look(path + query)).text).to.equal(all.text);
       });
     });
   for (const [path, known] of Object.entries(OTHERS))
-    it(`${path} refuses them by their names`, async () => {
+    it(`are rejected by name on ${path}`, async () => {
       const asked = path.replace('{stream}', `account-${gateway.tenant.accountId}`).replace('{month}', '2026-01');
       for (const [query, param] of UNKNOWN)
         for (const text of [query, `${known}&${query}`, `${query}&${known}`])
@@ -117,7 +117,7 @@ describe('unknown query parameters', () => {
       const [name = ''] = known.split('=');
       expectError(await look(`${asked}?${known}&${known}`), 400, 'invalid_filter', name);
     });
-  it('U+0000 is refused even where any text is taken', async () => {
+  it('U+0000 in a known parameter is rejected even where any text is allowed', async () => {
     for (const [path, param] of [
       ['/ops/v1/jobs', 'queue'],
       [`${PLATFORM_PAGES}/jobs`, 'queue'],
@@ -125,13 +125,13 @@ describe('unknown query parameters', () => {
       expectError(await look(`${path}?${param}=a%00`), 400, 'invalid_filter', param);
   });
 
-  it('page and offset are refused on the list of charges, which goes by cursor', async () => {
+  it('include page and offset on the list of charges, which uses cursors', async () => {
     for (const param of ['page', 'offset'])
       for (const value of ['', '0', '1', 'x'])
         expectError(await look(`/v1/charges?${param}=${value}`), 400, 'invalid_filter', param);
   });
 
-  it('every list that filters or pages is tried here, and so are statistics, requests and logs, which take other parameters', async () => {
+  it('are tested here for every route that rejects them', async () => {
     const lists = ROUTES.filter(({ refusesUnknownQuery }) => refusesUnknownQuery).map(({ path }) => path);
     const tried = [...Object.keys(LISTS), ...Object.keys(OTHERS), '/v1/request-logs'];
     expect(lists.sort()).to.deep.equal(tried.sort());
@@ -140,12 +140,12 @@ describe('unknown query parameters', () => {
   });
 
   const others = ROUTES.filter(
-    ({ method, path, refusesUnknownQuery }) => method === 'GET' && !/\{|^\/audit\//.test(path) && !refusesUnknownQuery, // the audit log takes other tokens
+    ({ method, path, refusesUnknownQuery }) => method === 'GET' && !/\{|^\/audit\//.test(path) && !refusesUnknownQuery, // The audit log takes other tokens.
   );
   for (const { path, query, responses } of others)
-    it(`${path} ignores them`, async () => {
+    it(`are ignored on ${path}`, async () => {
       const statusOf = async (text: string) => (await look(`${path}?${text}`)).status;
-      const expected = responses[200] === undefined ? 303 : 200; // some lead elsewhere
+      const expected = responses[200] === undefined ? 303 : 200; // Some pages redirect.
       for (const text of ['colour=red', 'page=x&offset=-1', 'status[]=a', '__proto__=1', '=1', 'a=1&a=2'])
         expect(await statusOf(text)).to.equal(expected);
       for (const [param, { code }] of Object.entries(query))

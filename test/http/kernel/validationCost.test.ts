@@ -1,4 +1,5 @@
-// One tenant's bodies must cost the others nothing: no body of 64 kB holds the event loop above 20 ms or is answered with more than 64 kB.
+// One tenant’s bodies must not slow down the others: no body of 64 kB holds the event loop for more than 20 ms, and no answer exceeds 64
+// kB.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ROUTES } from '../../../http/api/routes.ts';
@@ -23,7 +24,7 @@ describe('the cost of validation', () => {
 
   const post = (path: string, raw: string): Promise<Reply<unknown>> =>
     gateway.call('POST', path, { raw, idempotencyKey: newKey(), headers: { 'content-type': 'application/json' } });
-  /** Of the longest turn of this thread, client and server in it. The best of three, for the machine is shared. */
+  /** Measures the longest turn of this thread, client and server together. Takes the best of three, because the machine is shared. */
   const costOf = async (ask: () => Promise<Reply<unknown>>): Promise<{ cpuMs: number; reply: Reply<unknown> }> => {
     let best = Number.POSITIVE_INFINITY;
     let reply: Reply<unknown> | undefined;
@@ -40,7 +41,7 @@ describe('the cost of validation', () => {
   const pathOf = (route: Route): string => EXAMPLES[route.operationId]?.absent ?? route.path;
 
   for (const route of WITH_BODY)
-    it(`${route.method} ${route.path}: whatever the body`, async () => {
+    it(`stays within the limits for any body: ${route.method} ${route.path}`, async () => {
       const path = pathOf(route);
       const example = { ...(exampleOf(route).body as object | undefined) };
       await fc.assert(
@@ -55,7 +56,7 @@ describe('the cost of validation', () => {
       );
     });
 
-  it('queries and headers of 15 kB', async () => {
+  it('stays within the limits for queries and headers of 15 kB', async () => {
     const long = (unit: string) => unit.repeat(Math.floor(15_000 / unit.length));
     for (const unit of ['a=1&', 'status=paid&', '&', '=', '[]', '%00', '%ED%A0%80', '%', '+', 'x[', '__proto__=1&'])
       for (const path of [
@@ -78,7 +79,7 @@ describe('the cost of validation', () => {
         expectCheap(cpuMs, `${name} ${unit}`);
       }
   });
-  it('has a bound on every list that a body may hold, and lists at the top only', () => {
+  it('is bounded for every list in a body, and only top-level fields are lists', () => {
     for (const route of WITH_BODY)
       for (const [field, { type, maxItems, properties }] of Object.entries(bodyOf(route)?.schema.properties ?? {})) {
         if (type === 'array') expect(maxItems, `${route.operationId} ${field}`).to.be.within(1, 64);
@@ -90,7 +91,7 @@ describe('the cost of validation', () => {
   const NUL = '"\\u0000"';
   const many = (count: number) => Array.from({ length: count }, () => NUL).join();
 
-  it('an outer key of 3,000 characters around thousands of bad strings: 50 problems, their params cut', async () => {
+  it('is bounded for a key of 3,000 characters around thousands of bad strings: 50 problems with shortened params', async () => {
     const key = 'k'.repeat(3_000);
     for (const raw of [`"${key}":[${many(6_000)}]`, `"metadata":{"${key}":[${many(6_000)}]}`]) {
       const reply = await charge(raw);
@@ -102,20 +103,20 @@ describe('the cost of validation', () => {
       Array.from({ length: 50 }, (_, i) => `metadata.a.${5_999 - i}`),
     );
   });
-  it('a message names ten of fifty', async () => {
+  it('is bounded in the message, which names at most ten fields', async () => {
     const { body } = await charge(`"metadata":{"a":[${many(50)}]}`);
     const { message } = (body as ErrorReply).error;
     expect(message).to.match(/^50 fields are invalid: metadata\.a\.49, .*metadata\.a\.40, and 40 more\.$/);
     const ten = ((await charge(`"metadata":{"a":[${many(10)}]}`)).body as ErrorReply).error.message;
     expect(ten).to.match(/^10 fields are invalid: metadata\.a\.9, .*metadata\.a\.0\.$/);
   });
-  it('32,000 wrong events are one problem; so are 65, and 64 are told one by one as far as fifty', async () => {
+  it('is bounded for lists: more than 64 events are one problem, up to 64 are reported one by one, at most fifty', async () => {
     const register = (count: number, event: string) =>
       post('/v1/webhooks/endpoints', `{"url":"https://example.com","events":[${Array(count).fill(event).join()}]}`);
     for (const count of [65, 32_000]) expectError(await register(count, '0'), 400, 'invalid_event', 'events');
     expect(expectError(await register(64, '0'), 400, 'invalid_request')).to.have.length(50);
   });
-  it('methods that are no methods are not compared with each other, however deep', async () => {
+  it('is bounded for invalid payment methods, which are not compared with each other at any depth', async () => {
     const deep = `${'['.repeat(16_000)}${']'.repeat(16_000)}`;
     for (const methods of [
       `${deep},${deep}`,

@@ -1,4 +1,4 @@
-// What a body is told that its schema refuses: sentences for people, not the words of a validator.
+// Messages for bodies that violate their schema: sentences for people, not a validator’s jargon.
 import { expect } from 'chai';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { JsonSchema } from '../../../http/kernel/jsonSchema.ts';
