@@ -5,8 +5,8 @@ import { checkoutAsset } from '../../../http/site/checkout/assets.ts';
 import { renderCheckout } from '../../../http/site/checkout/renderCheckout.ts';
 import { type CheckoutChanges, checkoutViewOf } from './checkoutView.ts';
 
-// Runs checkout.js against the attributes and templates of a really rendered page, in a browser reduced to what it touches;
-// time, stream, answers and clicks are the test's.
+// Runs checkout.js on the attributes and templates of a rendered page, in a minimal browser. The test controls time, stream, answers and
+// clicks.
 
 type Listener = (event: Record<string, unknown>) => unknown;
 
@@ -21,7 +21,7 @@ class Element {
   hidden = false;
   removed = false;
   focused = false;
-  /** How often its content was replaced. */
+  /** Number of times its content was replaced. */
   entered = 0;
   querySelector(selector: string): Element | null {
     return this.found.get(selector) ?? null;
@@ -79,14 +79,14 @@ export class Stream {
 
 export const START = '2026-11-21T13:00:00.000Z';
 export const DUE = '2026-11-21T13:30:00.000Z';
-/** The device's clock is wrong by years: only the account's may count. */
+/** The device’s clock is wrong by years, because only the account’s clock may count. */
 const DEVICE_START = Date.parse('2020-01-01T00:00:00.000Z');
 export const RAW_ID = '01hzy3v7q9k2m4n6p8r0s2t4v6';
 export const CODE = '00020126';
 
 const kebabToCamel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Elements of the rendered page, by the selectors that the script may use. */
+/** Returns the elements of the rendered page by the selectors that the script uses. */
 const documentOf = (html: string) => {
   const body = new Element();
   for (const [, name, value] of /<body(.*)>/.exec(html)![1]!.matchAll(/data-([a-z-]+)="(.*?)"/g)) {
@@ -124,7 +124,7 @@ const documentOf = (html: string) => {
   return body;
 };
 
-/** Opens the page of a view and runs the script in it. */
+/** Opens a rendered page and runs the script in it. */
 export const openCheckout = (changes: CheckoutChanges = {}) => {
   const view = checkoutViewOf({ rawId: RAW_ID, brCode: CODE, expiresAt: DUE, now: START, ...changes });
   const body = documentOf(renderCheckout(view));

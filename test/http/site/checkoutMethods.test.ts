@@ -1,4 +1,4 @@
-// The payer's page of payments with other methods than Pix, or with several (rules I8, I8a, P3).
+// The payer’s page for payments with methods other than Pix, or with several methods (rules I8, I8a, P3).
 
 import { expect } from 'chai';
 import type { AcquirerInstrument } from '../../../domain/charge/instruments.ts';
@@ -9,7 +9,7 @@ import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID
 
 const PIX_CODE = '00020126';
 const pageOf = (changes: CheckoutChanges): string => renderCheckout(checkoutViewOf(changes));
-/** The page of a payment without Pix. */
+/** Renders the page of a payment without Pix. */
 const pageWith = (others: readonly AcquirerInstrument[], changes: CheckoutChanges = {}): string =>
   pageOf({ amount: 12345, brCode: null, others, ...changes });
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
@@ -25,12 +25,12 @@ const textIn = (markup: string): string =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-/** What can be copied: the digits as they are, whatever is shown. */
+/** Returns the texts that can be copied: plain digits, however they are displayed. */
 const copies = (page: string): string[] =>
   [...page.matchAll(/data-code(?:="(.*?)")?>(.*?)</g)].map(([, copied, text]) => copied || text!);
 const dues = (page: string): (string | null)[] =>
   [...page.matchAll(/ data-clock(?:="(.*?)")?>/g)].map(([, due]) => due ?? null);
-/** Of each way to pay: its name, whether it is unfolded, whether its time is up. */
+/** Returns each method’s name, whether it is unfolded and whether its due time has passed. */
 const folds = (page: string): [name: string, open: boolean, over: boolean][] =>
   [...page.matchAll(/<details (.*?)><summary><h2>(.*?)<\/h2>/g)].map(([, attributes, name]) => [
     name!,
@@ -41,7 +41,7 @@ const folds = (page: string): [name: string, open: boolean, over: boolean][] =>
 const DUE = OTHERS.boleto.expiresAt;
 const SOON = OTHERS.card.expiresAt;
 
-describe('checkout page of one other method', () => {
+describe('checkout page with one other method', () => {
   const cases: {
     method: keyof typeof OTHERS;
     currency: string;
@@ -92,7 +92,7 @@ describe('checkout page of one other method', () => {
     },
   ];
   for (const { method, currency, heading, says, copies: copied, links } of cases) {
-    it(`shows all that is needed to pay: ${method}`, () => {
+    it(`shows everything needed to pay: ${method}`, () => {
       const instrument = OTHERS[method];
       const page = pageWith([instrument], { currency });
       expect([stateOf(page), headingOf(page)]).to.deep.equal(['pending', heading]);
@@ -104,7 +104,7 @@ describe('checkout page of one other method', () => {
       expect(shown(page).replace(/data:|qr\.png/g, '')).to.not.match(/\bPix\b/);
     });
 
-    it(`takes it away at the due time, and when the payment ends: ${method}`, () => {
+    it(`removes the method at its due time and when the payment ends: ${method}`, () => {
       const instrument = OTHERS[method];
       const over = pageWith([instrument], { currency, now: instrument.expiresAt });
       expect([stateOf(over), over.includes('data-pay')]).to.deep.equal(['verifying', false]);
@@ -126,22 +126,22 @@ describe('checkout page of one other method', () => {
     expect(page).to.include('alt="QR Code do endereço para receber BTC"');
   });
 
-  it('counts the days of a boleto, and of nothing else', () => {
+  it('counts days for a boleto only', () => {
     expect(pageWith([OTHERS.boleto])).to.include(`data-days data-clock="${OTHERS.boleto.expiresAt}"`);
     for (const other of [OTHERS.multibanco, OTHERS.card])
       expect(pageWith([other], { currency: 'EUR' })).to.not.include('data-days');
   });
 
-  it('keeps the phone number to itself', () => {
+  it('doesn’t show the full phone number', () => {
     expect(pageWith([OTHERS.mbWay], { currency: 'EUR' })).to.not.include(OTHERS.mbWay.phone.slice(0, -3));
   });
 
-  it('speaks of no Pix in the states that may come either', () => {
+  it('doesn’t mention Pix in states that apply to all methods', () => {
     expect(pageWith([OTHERS.boleto])).to.not.match(/\bPix\b/);
     expect(pageWith([OTHERS.boleto], { status: 'expired' })).to.include('Peça uma nova cobrança à loja.');
   });
 
-  it('escapes whatever it shows', () => {
+  it('escapes all texts', () => {
     const hostile = `"><script>alert('x')</script>`;
     const crypto = { ...OTHERS.crypto, address: hostile, amount: hostile, network: hostile, currency: hostile };
     const card = { ...OTHERS.card, redirectUrl: hostile };
@@ -152,10 +152,10 @@ describe('checkout page of one other method', () => {
   });
 });
 
-describe('checkout page of several methods', () => {
+describe('checkout page with several methods', () => {
   const several = { brCode: PIX_CODE, others: [OTHERS.boleto, OTHERS.card] };
 
-  it('unfolds the first one, each with its own due time, the payment with the last', () => {
+  it('unfolds the first method, shows each due time and expires with the last', () => {
     const page = pageOf(several);
     expect([stateOf(page), headingOf(page)]).to.deep.equal(['pending', 'Pagamento']);
     expect(folds(page)).to.deep.equal([
@@ -169,7 +169,7 @@ describe('checkout page of several methods', () => {
     expect(page).to.include(`<img src="/pay/${RAW_ID}/qr.png"`);
   });
 
-  it('shows one deadline for each method, where it can be read without opening the method', () => {
+  it('shows each method’s deadline in its summary, readable while folded', () => {
     const page = pageOf(several);
     const summaries = [...page.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, inside]) => textIn(inside!));
     expect(summaries).to.deep.equal([
@@ -182,16 +182,16 @@ describe('checkout page of several methods', () => {
     expect(page.match(/<time /g)).to.have.length(3);
   });
 
-  it('shows no deadline of a method whose time is up', () => {
+  it('shows no deadline of a method past its due time', () => {
     const page = pageOf({ ...several, now: '2026-11-21T13:30:00.000Z' });
     expect(page.match(/Pague até|Vence em/g)).to.deep.equal(['Vence em']);
   });
 
-  it('opens one at a time without a script: they share a name', () => {
+  it('opens one method at a time without a script, by a shared name', () => {
     expect(pageOf(several).match(/<details class="method" name="method"/g)).to.have.length(3);
   });
 
-  it('closes each method at its own due time, and opens the next', () => {
+  it('closes each method at its due time and opens the next', () => {
     const before = pageOf({ ...several, now: '2026-11-21T13:29:59.999Z' });
     expect(folds(before).map(([, , over]) => over)).to.deep.equal([false, false, false]);
     const after = pageOf({ ...several, now: '2026-11-21T13:30:00.000Z' });
@@ -208,18 +208,18 @@ describe('checkout page of several methods', () => {
     expect(after).to.include('O prazo para pagar com este método terminou.');
   });
 
-  it('verifies once the last one is over', () => {
+  it('verifies the payment once the last method is past its due time', () => {
     expect(stateOf(pageOf({ ...several, now: DUE }))).to.equal('verifying');
   });
 
-  it('counts to Pix where Pix is the last', () => {
+  it('expires with Pix if Pix is the last', () => {
     const page = pageOf({ ...several, expiresAt: parseTimestamp('2026-12-01T00:00:00.000Z') });
     expect(page).to.include('data-expires-at="2026-12-01T00:00:00.000Z"');
   });
 
-  it('is the same page for the same view, twice', () => expect(pageOf(several)).to.equal(pageOf(several)));
+  it('is deterministic', () => expect(pageOf(several)).to.equal(pageOf(several)));
 
-  it('keeps to the content security policy, and stays below 30 kB with style and script', () => {
+  it('obeys the content security policy and stays below 30 kB with style and script', () => {
     const page = pageOf({ ...several, others: Object.values(OTHERS) });
     expect(page).to.not.match(/<style|<script(?![^>]* src="\/pay\/assets\/)|<form|<base|<iframe/i);
     expect(page).to.not.match(/\s(style|on[a-z]+|href="javascript:[^"]*)\s*=/i);

@@ -15,7 +15,7 @@ const BR_CODE =
 const pageOf = (changes: CheckoutChanges = {}): string =>
   renderCheckout(checkoutViewOf({ amount: 12345, brCode: BR_CODE, ...changes }));
 
-/** What a person sees: the panel's heading, without the templates that the script picks from. */
+/** Returns what a person sees: the page without the templates for the script. */
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
 const headingOf = (page: string): string | undefined => /<h2>(.*?)<\/h2>/.exec(shown(page))?.[1];
 const stateOf = (page: string): string | undefined => /<body data-state="(.*?)"/.exec(page)?.[1];
@@ -42,7 +42,7 @@ describe('checkout page', () => {
     );
   });
 
-  it('names the receiver and what it is for', () => {
+  it('shows the receiver’s name and the description', () => {
     const page = pageOf({ description: 'Pedido 1001 <duas canecas>' });
     expect(page).to.include('<p class="receiver">para <b>Padaria São João</b></p>');
     expect(page).to.include('<p class="description">Pedido 1001 &lt;duas canecas&gt;</p>');
@@ -50,7 +50,7 @@ describe('checkout page', () => {
   });
 
   for (const lock of ['CPF', 'CNPJ'] as const)
-    it(`tells that only the holder of the ${lock} may pay, as long as it can be paid`, () => {
+    it(`says that only the holder of the ${lock} may pay, while Pix can be paid`, () => {
       const text = `Só o titular do ${lock} informado à loja pode pagar. Um Pix de outra pessoa é devolvido.`;
       expect(shown(pageOf({ payerLock: lock }))).to.include(text);
       expect(pageOf({ payerLock: lock, others: [OTHERS.boleto] })).to.include(text);
@@ -58,12 +58,12 @@ describe('checkout page', () => {
         expect(pageOf(changes)).to.not.include('Só o titular');
     });
 
-  it('promises no change without a script', () => {
+  it('announces no automatic updates without a script', () => {
     const promises = /avisa assim que|aparece(m)? aqui/;
     for (const changes of [{}, { others: [OTHERS.boleto] }, { brCode: null }, { status: 'processing' } as const]) {
       const page = pageOf(changes);
       expect(shown(page)).to.not.match(promises);
-      expect(page).to.match(promises); // in the templates that the script takes its texts from
+      expect(page).to.match(promises); // These texts are in the templates for the script.
     }
   });
 
@@ -71,15 +71,15 @@ describe('checkout page', () => {
   const shop = 'https://loja.example/pedido?n=1&ok';
   const back = 'https://loja.example/pedido?n=1&amp;ok';
   for (const status of ['failed', 'expired', 'cancelled', 'refunded', 'disputed'] as const)
-    it(`leads back to the shop when ${status}, where one is known`, () => {
+    it(`links back to the shop when ${status} if a return URL is known`, () => {
       expect(linksOf(pageOf({ status, returnUrl: shop }))).to.deep.equal([back]);
       expect(linksOf(pageOf({ status }))).to.deep.equal([]);
     });
-  it('gives the receipt of a paid charge, where there are receipts, and leads back', () => {
+  it('links to the receipt and the shop when paid', () => {
     const receipt = `/pay/${RAW_ID}/receipt.pdf`;
     expect(linksOf(pageOf({ status: 'paid', returnUrl: shop }))).to.deep.equal([receipt, back]);
   });
-  it('leads nowhere while it can still be paid; the templates of the ends do', () => {
+  it('has no links while payable, but its templates for final states have', () => {
     for (const status of ['pending', 'processing'] as const) {
       const page = pageOf({ status, returnUrl: shop });
       expect(linksOf(shown(page))).to.deep.equal([]);
@@ -87,7 +87,7 @@ describe('checkout page', () => {
       expect(linksOf(paid)).to.deep.equal([`/pay/${RAW_ID}/receipt.pdf`, back]);
     }
   });
-  it('says how much was given back of a paid charge', () => {
+  it('shows how much of a paid charge was refunded', () => {
     const page = pageOf({ status: 'paid', refunded: 500 });
     expect(headingOf(page)).to.equal('Pagamento confirmado e devolvido parcialmente');
     expect(page).to.include('Foram devolvidos R$ 5,00 de R$ 123,45.');
@@ -95,14 +95,14 @@ describe('checkout page', () => {
     expect(headingOf(pageOf({ status: 'disputed', refunded: 500 }))).to.equal('Pagamento em disputa');
   });
 
-  it("gives the script the account's time, the due time and the address", () => {
+  it('gives the script the account’s time, the due time and the address', () => {
     expect(pageOf()).to.include(
       `<body data-state="pending" data-live="pending" data-base="/pay/${RAW_ID}" data-now="2026-11-21T13:00:00.000Z" data-expires-at="2026-11-21T13:30:00.000Z">`,
     );
     expect(pageOf({ brCode: null })).to.include('data-expires-at="">');
   });
 
-  it('is the same page for the same view, twice', () => expect(pageOf()).to.equal(pageOf()));
+  it('is deterministic', () => expect(pageOf()).to.equal(pageOf()));
 
   const headings: [CheckoutStatus, string, boolean][] = [
     ['pending', 'Aguardando pagamento', true],
@@ -124,7 +124,7 @@ describe('checkout page', () => {
     });
 
     if (status !== 'pending') {
-      it(`holds neither QR image nor code when ${status}`, () => {
+      it(`contains neither QR image nor code when ${status}`, () => {
         const page = pageOf({ status });
         expect([page.includes('qr.png'), page.includes(BR_CODE), page.includes('data-pay')]).to.deep.equal([
           false,
@@ -135,14 +135,14 @@ describe('checkout page', () => {
     }
   }
 
-  it('carries a template for every state that may come', () => {
+  it('has a template for every state that can follow', () => {
     const states = [...pageOf().matchAll(/<template data-for="(.*?)">/g)].map((match) => match[1]);
     expect(states.toSorted()).to.deep.equal(
       [...headings.map(([status]) => status), 'preparing', 'verifying'].toSorted(),
     );
   });
 
-  it('takes the code away at the due time, before the status says so', () => {
+  it('removes the code at the due time, before the status changes', () => {
     const before = pageOf({ now: '2026-11-21T13:29:59.999Z' });
     const at = pageOf({ now: '2026-11-21T13:30:00.000Z' });
     expect([stateOf(before), headingOf(before), before.includes(BR_CODE)]).to.deep.equal([
@@ -154,7 +154,7 @@ describe('checkout page', () => {
     expect(watches(at)).to.equal(true);
   });
 
-  it('says so while there is nothing to pay with, and goes on watching', () => {
+  it('says that it is preparing while there is no way to pay, and keeps watching', () => {
     const page = pageOf({ brCode: null });
     expect([stateOf(page), headingOf(page), watches(page)]).to.deep.equal([
       'preparing',
@@ -165,12 +165,12 @@ describe('checkout page', () => {
     expect(page).to.include('<h1>Pagamento</h1>');
   });
 
-  it('says so in the test environment, and only there', () => {
+  it('shows a test badge in test mode only', () => {
     expect(pageOf()).to.include('<span class="badge">Ambiente de teste</span>');
     expect(pageOf({ testMode: false })).to.not.include('Ambiente de teste');
   });
 
-  it('escapes whatever it shows', () => {
+  it('escapes all texts', () => {
     const hostile = `"><script>alert('x')</script>&amp;\ud800`;
     const page = pageOf({ rawId: hostile, brCode: hostile, currency: hostile });
     const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;\ud800';
@@ -182,7 +182,7 @@ describe('checkout page', () => {
     expect(page.match(/<script/g)).to.have.length(1);
   });
 
-  it('lets no text break out of its place', () => {
+  it('keeps any text inside its element', () => {
     const text = fc.string({
       unit: fc.constantFrom('<', '>', '"', "'", '&', ';', '/', 'a', ' ', '$', '`', '\u0000', '\ud800'),
     });
@@ -218,13 +218,13 @@ describe('every page for payers', () => {
     ['404', renderCheckoutNotFound()] as const,
   ];
   for (const [name, page] of pages) {
-    it(`keeps to the content security policy: ${name}`, () => {
+    it(`obeys the content security policy: ${name}`, () => {
       expect(page).to.not.match(/<style|<script(?![^>]* src="\/pay\/assets\/)|<form|<base|<iframe/i);
       expect(page).to.not.match(/\s(style|on[a-z]+|href="javascript:[^"]*)\s*=/i);
       expect(page.replace(BR_CODE, '')).to.not.match(/https?:|"\/\/|url\(/i);
     });
 
-    it(`names only files that are there: ${name}`, () => {
+    it(`references only existing files: ${name}`, () => {
       const urls = [...page.matchAll(/(?:href|src)="(\/pay\/assets\/[^"]*)"/g)].map((match) => match[1]!);
       expect(urls).to.include(checkoutAssetUrl('checkout.css'));
       for (const url of urls) {
@@ -233,28 +233,28 @@ describe('every page for payers', () => {
       }
     });
 
-    it(`is neither indexed nor told to other sites: ${name}`, () => {
+    it(`is not indexed and sends no referrer: ${name}`, () => {
       expect(page).to.include('<meta name="robots" content="noindex">');
       expect(page).to.include('<meta name="referrer" content="no-referrer">');
     });
 
-    it(`has one first heading: ${name}`, () => expect(page.match(/<h1>/g)).to.have.length(1));
+    it(`has exactly one first-level heading: ${name}`, () => expect(page.match(/<h1>/g)).to.have.length(1));
   }
 
-  it('the policy allows own files and nothing else', () => {
+  it('has a policy that allows own files only', () => {
     expect(checkoutContentSecurityPolicy).to.equal(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
   });
 
-  it('the files name nothing outside', () => {
+  it('uses files without external references', () => {
     for (const name of ['checkout.css', 'methods.css', 'preferences.css', 'checkout.js', 'favicon.svg']) {
       const text = checkoutAsset(name)!.body.toString().replace('xmlns="http://www.w3.org/2000/svg"', '');
       expect(text, name).to.not.match(/https?:|url\(|@import|eval\(|new Function|innerHTML|\.style\b/);
     }
   });
 
-  it('the files have their types; no other file is served', () => {
+  it('serves its files with their content types, and no others', () => {
     expect(
       ['checkout.css', 'methods.css', 'preferences.css', 'checkout.js', 'favicon.svg'].map(
         (name) => checkoutAsset(name)?.contentType,
@@ -270,7 +270,7 @@ describe('every page for payers', () => {
       expect(checkoutAsset(name)).to.equal(null);
   });
 
-  it('the 404 says what to do, without a status or a script', () => {
+  it('explains a 404 without a script', () => {
     const page = renderCheckoutNotFound();
     expect(page).to.include('<h1>Cobrança não encontrada</h1>').and.to.include('<html lang="pt-BR">');
     expect(page.includes('<script')).to.equal(false);

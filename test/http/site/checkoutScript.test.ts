@@ -6,7 +6,7 @@ import { OTHERS } from './checkoutView.ts';
 const message = (status: string, now = START, expires_at: string | null = DUE) => ({ status, expires_at, now });
 
 describe('checkout script', () => {
-  it("counts down by the account's clock", () => {
+  it('counts down by the account’s clock', () => {
     const page = open();
     expect(page.find('clock').textContent).to.equal('30:00');
     page.pass(1);
@@ -32,7 +32,7 @@ describe('checkout script', () => {
     expect(page.body.attributes.has('data-urgent')).to.equal(true);
   });
 
-  it('hides the code at the due time, and shows it again when more time is given', () => {
+  it('hides the code at the due time, and shows it again if the due time moves', () => {
     const page = open();
     page.pass(1_799);
     expect([page.state(), page.find('pay').hidden]).to.deep.equal(['pending', false]);
@@ -42,7 +42,7 @@ describe('checkout script', () => {
     expect([page.state(), page.find('pay').hidden]).to.deep.equal(['pending', false]);
   });
 
-  it('follows a test clock that is advanced', () => {
+  it('follows a test clock that is moved forward', () => {
     const page = open();
     page.say(message('pending', '2026-11-21T13:29:00.000Z'));
     expect(page.find('clock').textContent).to.equal('01:00');
@@ -50,13 +50,13 @@ describe('checkout script', () => {
     expect(page.state()).to.equal('verifying');
   });
 
-  it('keeps saying that it verifies, on a page that came without the code after the due time', () => {
+  it('keeps verifying on a page that was loaded without a code after the due time', () => {
     const page = open({ now: DUE });
     page.say(message('pending', '2026-11-21T13:29:59.990Z'));
     expect(page.state()).to.equal('verifying');
   });
 
-  it('has no due time while there is nothing to pay with', () => {
+  it('has no due time while there is no way to pay', () => {
     const page = open({ brCode: null });
     page.pass(100_000);
     expect(page.state()).to.equal('preparing');
@@ -71,7 +71,7 @@ describe('checkout script', () => {
     disputed: 'Pagamento em disputa',
   };
   for (const [status, heading] of Object.entries(finals)) {
-    it(`shows at once what the stream tells, and stops: ${status}`, () => {
+    it(`shows a final status from the stream at once and stops: ${status}`, () => {
       const page = open();
       expect(Stream.all.map((stream) => stream.url)).to.deep.equal([`/pay/${RAW_ID}/events`]);
       page.say(message(status));
@@ -82,7 +82,7 @@ describe('checkout script', () => {
     });
   }
 
-  it('lets nothing follow a final status: said twice, or taken back', () => {
+  it('ignores messages after a final status', () => {
     const page = open();
     page.say(message('paid'));
     page.say(message('paid'));
@@ -91,7 +91,7 @@ describe('checkout script', () => {
     expect([page.state(), Stream.all.length, page.answers.length]).to.deep.equal(['paid', 1, 0]);
   });
 
-  it('goes on watching while a payment is looked at', () => {
+  it('keeps watching while a payment is processing', () => {
     const page = open();
     page.say(message('processing'));
     expect([page.state(), page.find('pay').hidden, page.ticking()]).to.deep.equal(['processing', true, true]);
@@ -99,21 +99,21 @@ describe('checkout script', () => {
     expect(page.state()).to.equal('paid');
   });
 
-  it('ignores a status that it has no text for', () => {
+  it('ignores an unknown status', () => {
     const page = open();
     page.say(message('"]'));
     page.say(message('settled'));
     expect([page.state(), page.ticking()]).to.deep.equal(['pending', true]);
   });
 
-  it('moves the focus to the news when it was in what goes away', () => {
+  it('moves the focus to the new text if it was on a removed element', () => {
     const page = open();
     page.root.activeElement = page.find('copy');
     page.say(message('paid'));
     expect(page.find('panel').focused).to.equal(true);
   });
 
-  it('asks every second while the stream is down, one question at a time', async () => {
+  it('polls every second while the stream is down, one request at a time', async () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CONNECTING;
     page.pass(3);
@@ -125,7 +125,7 @@ describe('checkout script', () => {
     expect([page.state(), page.ticking()]).to.deep.equal(['paid', false]);
   });
 
-  it('asks by itself where it gets no stream: too many are open', async () => {
+  it('polls if it gets no stream because too many are open', async () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CLOSED;
     for (let i = 0; i < 3; i++) {
@@ -137,7 +137,7 @@ describe('checkout script', () => {
     expect([page.state(), page.ticking(), Stream.all.length]).to.deep.equal(['paid', false, 1]);
   });
 
-  it('waits as long as it is asked to when it asked too often, and is not offline', async () => {
+  it('obeys Retry-After of a 429 without showing the offline notice', async () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CONNECTING;
     for (const round of [1, 2]) {
@@ -156,7 +156,7 @@ describe('checkout script', () => {
     expect([page.state(), page.find('offline').hidden]).to.deep.equal(['paid', true]);
   });
 
-  it('asks nothing while the stream speaks', () => {
+  it('doesn’t poll while the stream sends messages', () => {
     const page = open();
     for (let round = 0; round < 10; round++) {
       page.pass(15);
@@ -165,7 +165,7 @@ describe('checkout script', () => {
     expect(page.answers).to.have.length(0);
   });
 
-  it('asks when an open stream has been silent for more than 15 seconds', () => {
+  it('polls when an open stream has been silent for more than 15 seconds', () => {
     const page = open();
     page.pass(15);
     expect(page.answers).to.have.length(0);
@@ -173,7 +173,7 @@ describe('checkout script', () => {
     expect(page.answers).to.have.length(1);
   });
 
-  it('opens the stream again when the browser has given it up', () => {
+  it('reopens a stream that the browser has closed', () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CLOSED;
     page.pass(5);
@@ -182,7 +182,7 @@ describe('checkout script', () => {
     expect(Stream.all.map((stream) => stream.readyState)).to.deep.equal([Stream.CLOSED, Stream.OPEN]);
   });
 
-  it('drops an answer that the stream has overtaken', async () => {
+  it('discards an answer that is older than the stream’s last message', async () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CONNECTING;
     page.pass(1);
@@ -191,7 +191,7 @@ describe('checkout script', () => {
     expect(page.state()).to.equal('processing');
   });
 
-  it('tells when there is no connection, and when it is back', async () => {
+  it('shows when there is no connection, and when it is back', async () => {
     const page = open();
     Stream.all[0]!.readyState = Stream.CONNECTING;
     page.pass(1);
@@ -202,7 +202,7 @@ describe('checkout script', () => {
     expect(page.find('offline').hidden).to.equal(true);
   });
 
-  it('asks at once when the payer comes back from the app of the bank', async () => {
+  it('polls at once when the payer returns from the banking app', async () => {
     for (const [target, type, event] of [
       ['root', 'visibilitychange', {}],
       ['window', 'pageshow', { persisted: true }],
@@ -216,7 +216,7 @@ describe('checkout script', () => {
     }
   });
 
-  it('does nothing when the page is left or shown for the first time', () => {
+  it('does nothing when the page is hidden or shown for the first time', () => {
     const page = open();
     page.window.listeners.get('pageshow')!({ persisted: false });
     page.root.visibilityState = 'hidden';
@@ -224,7 +224,7 @@ describe('checkout script', () => {
     expect([Stream.all.length, page.answers.length]).to.deep.equal([1, 0]);
   });
 
-  it('copies the code and says so for a while', async () => {
+  it('copies the code and confirms it for four seconds', async () => {
     const page = open();
     await page.find('copy').listeners.get('click')!({});
     expect(page.clipboard.text).to.equal(CODE);
@@ -237,7 +237,7 @@ describe('checkout script', () => {
     expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal(['', false]);
   });
 
-  it('promises to tell what comes, since it can', () => {
+  it('replaces the panel’s text once, with one that announces updates', () => {
     const page = open();
     expect(page.find('panel').querySelector('h2')!.textContent).to.equal('Aguardando pagamento');
     expect(page.find('panel').entered).to.equal(1);
@@ -245,7 +245,7 @@ describe('checkout script', () => {
     expect(page.find('panel').entered).to.equal(1);
   });
 
-  // Civil days of Brasília: 03:00 UTC is midnight there.
+  // Calendar days in Brasília, where midnight is 03:00 UTC.
   const days: [now: string, due: string, text: string][] = [
     ['2026-11-21T13:00:00.000Z', '2026-11-24T13:00:00.000Z', 'Vence em 3 dias'],
     ['2026-11-22T02:59:59.000Z', '2026-11-24T13:00:00.000Z', 'Vence em 3 dias'],
@@ -256,12 +256,12 @@ describe('checkout script', () => {
     ['2026-12-31T15:00:00.000Z', '2027-01-02T15:00:00.000Z', 'Vence em 2 dias'],
   ];
   for (const [now, due, text] of days)
-    it(`says "${text}" of a boleto due ${due} at ${now}`, () => {
+    it(`says "${text}" for a boleto due ${due} at ${now}`, () => {
       const page = open({ brCode: null, now, others: [{ ...OTHERS.boleto, expiresAt: parseTimestamp(due) }] });
       expect(page.all('clock').map(({ textContent }) => textContent)).to.deep.equal([text]);
     });
 
-  it('does not call a failure done: the note is marked as wrong, and no more after a success', async () => {
+  it('marks the note as wrong when copying fails, until it succeeds', async () => {
     const page = open();
     page.clipboard.allowed = false;
     await page.find('copy').listeners.get('click')!({});
@@ -274,7 +274,7 @@ describe('checkout script', () => {
     ]);
   });
 
-  it('selects the code where the clipboard is closed', async () => {
+  it('selects the code if the clipboard is not available', async () => {
     const page = open();
     page.clipboard.allowed = false;
     await page.find('copy').listeners.get('click')!({});
@@ -293,7 +293,7 @@ describe('checkout script', () => {
     expect([page.state(), page.reloads()]).to.deep.equal(['paid', 0]);
   });
 
-  it('loads itself again once there is something to pay with, and not before', () => {
+  it('reloads the page once there is a way to pay, not before', () => {
     const page = open({ brCode: null });
     page.say(message('pending', START, null));
     expect([page.state(), page.reloads()]).to.deep.equal(['preparing', 0]);
@@ -301,13 +301,13 @@ describe('checkout script', () => {
     expect(page.reloads()).to.equal(1);
   });
 
-  it('never loads itself again with a code on it', () => {
+  it('never reloads a page that shows a code', () => {
     const page = open();
     page.say(message('pending', START, '2026-11-21T14:00:00.000Z'));
     expect([page.state(), page.reloads()]).to.deep.equal(['pending', 0]);
   });
 
-  it('counts down each method by its own due time, and ends the page with the last', () => {
+  it('counts down each method to its due time, and ends with the last', () => {
     const page = open({ others: [OTHERS.boleto] });
     page.say(message('pending', START, OTHERS.boleto.expiresAt));
     const shown = () => page.all('clock').map(({ textContent }) => textContent);
@@ -325,7 +325,7 @@ describe('checkout script', () => {
     expect([page.state(), page.find('pay').hidden, over()]).to.deep.equal(['verifying', true, [true, true]]);
   });
 
-  it('copies what each button stands beside: digits without the marks that they are shown with', async () => {
+  it('copies the text next to each button, digits without separators', async () => {
     const page = open({ others: [OTHERS.boleto, OTHERS.crypto] });
     const copied: string[] = [];
     for (const button of page.all('copy')) {

@@ -1,10 +1,10 @@
-// Payments as the payer's pages get them.
+// Payments as the payer’s pages receive them.
 
 import type { AcquirerInstrument, Instruments, PixInstrument } from '../../../domain/charge/instruments.ts';
 import type { CheckoutView } from '../../../http/site/checkout/view.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 
-/** `brCode` null: no Pix. `expiresAt`: of Pix. */
+/** `brCode` null means no Pix. `expiresAt` is that of Pix. */
 export type CheckoutChanges = Partial<Omit<CheckoutView, 'instruments'>> & {
   readonly brCode?: string | null;
   readonly expiresAt?: string;
@@ -13,7 +13,7 @@ export type CheckoutChanges = Partial<Omit<CheckoutView, 'instruments'>> & {
 
 export const CHECKOUT_RAW_ID = '01hzy3v7q9k2m4n6p8r0s2t4v6';
 
-/** A pending test charge of R$ 1,00 at 13:00, Pix due at 13:30, otherwise as told. */
+/** Returns a pending test charge of R$ 1,00 at 13:00, with Pix due at 13:30, except for the changes. */
 export const checkoutViewOf = (changes: CheckoutChanges): CheckoutView => {
   const { brCode = '00020126', expiresAt = '2026-11-21T13:30:00.000Z', others = [], ...rest } = changes;
   const pix: PixInstrument | null =
@@ -44,7 +44,7 @@ const expiresAt = parseTimestamp('2026-11-24T13:00:00.000Z');
 const soon = parseTimestamp('2026-11-21T13:30:00.000Z');
 const made = { provider: 'sandbox', reference: 'acq_1', expiresAt };
 
-/** One instrument of every method but Pix. */
+/** One instrument of every method except Pix. */
 export const OTHERS = {
   boleto: {
     ...made,

@@ -1,4 +1,4 @@
-// The dashboard as a browser gets it, without scripts: sessions, forged forms, roles, hostile texts, and what its forms do.
+// The dashboard in a browser without scripts: sessions, forged forms, roles, hostile texts and forms.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { centavosOf } from '../../../domain/presentation/amount.ts';
@@ -10,7 +10,7 @@ import { openReady } from '../../world/http.ts';
 
 const HTML = { accept: 'text/html', 'accept-language': 'en' };
 const SIGN_IN = '/dashboard/sign-in';
-/** Texts that both languages have in common. */
+/** Texts that are the same in both languages. */
 const SHARED = [
   'pages.webhooks',
   'pages.sandbox',
@@ -52,7 +52,7 @@ describe('the dashboard', () => {
   const statusOf = async (raw: string) => (await gateway.get<{ status: string }>(`/v1/charges/ch_${raw}`)).body.status;
 
   describe('signing in', () => {
-    it('sets a cookie that scripts and other sites never get, and leads to the page asked for', async () => {
+    it('sets an HttpOnly, SameSite cookie and redirects to the requested page', async () => {
       const reply = await signIn({ email: user.email, password: user.password, next: '/dashboard/live/payments' });
       expect([reply.status, reply.headers.get('location')]).to.deep.equal([303, '/dashboard/live/payments']);
       const cookie = reply.headers.get('set-cookie') ?? '';
@@ -60,13 +60,13 @@ describe('the dashboard', () => {
       const page = await browse('GET', '/dashboard/live', { headers: { cookie: cookie.split(';')[0] as string } });
       expect(page.status).to.equal(200);
     });
-    it('leads to pages of the dashboard only', async () => {
+    it('redirects to dashboard pages only', async () => {
       for (const next of ['https://evil.example', '//evil.example', '/dashboardx', '/dashboard/\\evil', '/pay/x', '']) {
         const reply = await signIn({ email: user.email, password: user.password, next });
         expect(reply.headers.get('location'), next).to.equal('/dashboard');
       }
     });
-    it('says the same of a wrong password and of an address that is unknown', async () => {
+    it('gives the same answer to a wrong password and an unknown address', async () => {
       const [wrong, unknown] = [
         await signIn({ email: user.email, password: 'not this one' }),
         await signIn({ email: 'nobody@example.com', password: 'not this one' }),
@@ -76,7 +76,7 @@ describe('the dashboard', () => {
       expect(wrong.text).to.include(EN.signIn.wrong).and.not.include('not this one');
       expect(wrong.headers.get('set-cookie')).to.equal(null);
     });
-    it('in a second tab ends the session of the first, whose forms then change nothing', async () => {
+    it('in a second tab ends the first tab’s session, whose forms then change nothing', async () => {
       const first = await session();
       const reply = await signIn(user as unknown as Record<string, string>, cookieOf(first));
       expect(reply.status).to.equal(303);
@@ -90,7 +90,7 @@ describe('the dashboard', () => {
       expect(stale.status).to.equal(403);
       expect(await statusOf(raw)).to.equal('pending');
     });
-    it('is asked of browsers, and leads back; a form is not sent again', async () => {
+    it('is required of browsers and returns to the requested page; a form must be sent again', async () => {
       const asked = await browse('GET', '/dashboard/test/payments?status=paid');
       expect([asked.status, asked.headers.get('location')]).to.deep.equal([
         303,
@@ -99,14 +99,14 @@ describe('the dashboard', () => {
       const form = await browse('POST', '/dashboard/sign-out', formOf({}));
       expect([form.status, form.text.slice(0, 15)]).to.deep.equal([401, '<!doctype html>']);
     });
-    it('ends with signing out, at once', async () => {
+    it('ends when the user signs out', async () => {
       const bearer = await session();
       const out = await browse('POST', '/dashboard/sign-out', { ...ownForm(bearer), headers: cookieOf(bearer) });
       expect([out.status, out.headers.get('location')]).to.deep.equal([303, `${SIGN_IN}?out=1`]);
       expect(out.headers.get('set-cookie')).to.match(/^quita_session=; .*Max-Age=0;/);
       expect((await browse('GET', '/dashboard/test', { headers: cookieOf(bearer) })).status).to.equal(303);
     });
-    it('answers a wish for a new password alike, whether or not the address exists', async () => {
+    it('answers a password reset the same, whether or not the address exists', async () => {
       const replies = await Promise.all(
         [user.email, 'nobody@example.com', `${randomBytes(4_000).toString('hex')}@example.com`].map((email) =>
           browse('POST', '/dashboard/password-reset', formOf({ email })),
@@ -127,7 +127,7 @@ describe('the dashboard', () => {
       ['without the token', { 'sec-fetch-site': 'same-origin' }, false],
     ];
     for (const [what, headers, hasToken] of forged)
-      it(`${what} change nothing`, async () => {
+      it(`change nothing: ${what}`, async () => {
         const [bearer, raw] = [await session(), await newCharge()];
         const reply = await browse('POST', `/dashboard/test/payments/${raw}/cancel`, {
           ...(hasToken ? ownForm(bearer) : formOf({ csrf: '' })),
@@ -136,11 +136,11 @@ describe('the dashboard', () => {
         expect(reply.status).to.equal(403);
         expect(await statusOf(raw)).to.equal('pending');
       });
-    it('to sign in are rejected, too', async () => {
+    it('can’t sign in', async () => {
       const reply = await signIn({ ...user } as never, { 'sec-fetch-site': 'cross-site' });
       expect([reply.status, reply.headers.get('set-cookie')]).to.deep.equal([403, null]);
     });
-    it('differ from one of the page itself', async () => {
+    it('are told apart from a form of the page itself', async () => {
       const [bearer, raw] = [await session(), await newCharge()];
       const reply = await browse('POST', `/dashboard/test/payments/${raw}/cancel`, {
         ...ownForm(bearer),
@@ -153,7 +153,7 @@ describe('the dashboard', () => {
     });
   });
 
-  it('lets a role that was lost do nothing more, in the middle of a session', async () => {
+  it('lets a viewer neither see nor use the form to cancel', async () => {
     const viewer = await gateway.addUser('VIEWER');
     const bearer = await gateway.logIn('VIEWER', viewer);
     const raw = await newCharge();
@@ -171,7 +171,7 @@ describe('the dashboard', () => {
     const HOSTILE = `"><script>alert(1)</script>\u202e${'w'.repeat(160)}`;
     const show = async (path: string) => browse('GET', path, { headers: cookieOf(await session()) });
 
-    it('show hostile texts as texts, under a policy that runs nothing inline, in no frame', async () => {
+    it('show hostile texts as plain text, under a policy without inline code or framing', async () => {
       const body = {
         amount: 500,
         payment_method: 'pix',
@@ -194,7 +194,7 @@ describe('the dashboard', () => {
         expect(text).to.not.match(/ style=| on\w+=/);
       }
     });
-    it('never show what belongs to the other mode or another account', async () => {
+    it('never show data of the other mode or another account', async () => {
       const raw = await newCharge();
       expect((await show(`/dashboard/live/payments/${raw}`)).status).to.equal(404);
       const stranger = await gateway.newTenant();
@@ -204,7 +204,7 @@ describe('the dashboard', () => {
       const list = await browse('GET', '/dashboard/test/payments', { headers: cookieOf(other) });
       expect(list.text).to.include(EN.payments.empty);
     });
-    it('are in the language that the reader chose, then in that of the browser', async () => {
+    it('use the language the reader chose, else the browser’s', async () => {
       const bearer = await session();
       const page = async (path: string, headers: Record<string, string>) =>
         (await browse('GET', path, { headers: { ...cookieOf(bearer), ...headers } })).text;
@@ -225,7 +225,7 @@ describe('the dashboard', () => {
       expect(hostile.text).to.include('value="&lt;b&gt;"');
       expect((await show('/dashboard/test/payments?from=yesterday')).text).to.include(EN.payments.badDay);
     });
-    it('turn over without losing a payment', async () => {
+    it('list all payments across pages', async () => {
       const tenant = await gateway.newTenant();
       const owner = cookieOf(await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant })));
       const made = await Promise.all(
@@ -266,14 +266,14 @@ describe('the dashboard', () => {
       const charge = await gateway.get<{ amount: number; metadata: object }>(`/v1/charges/ch_${idIn(first as string)}`);
       expect([charge.body.amount, charge.body.metadata]).to.deep.equal([123_456, { description: 'Livro' }]);
     });
-    it('are shown again with what was typed and what is wrong', async () => {
+    it('are shown again with the input and the problem', async () => {
       const reply = await send('/dashboard/test/payments/new', { amount: 'much', description: 'Livro <b>' });
       expect(reply.status).to.equal(422);
       expect(reply.text).to.include(EN.create.badAmount).and.include('value="Livro &lt;b&gt;"');
       const cpf = await send('/dashboard/test/payments/new', { amount: '10', document: '123' });
       expect([cpf.status, cpf.text.includes(EN.create.badDocument)]).to.deep.equal([422, true]);
     });
-    it('pay in test mode, refund a half, and say why a cancellation is no longer possible', async () => {
+    it('pay in test mode, refund half, and explain why a cancellation is no longer possible', async () => {
       const raw = await newCharge();
       const at = `/dashboard/test/payments/${raw}`;
       expect(placeOf(await send(`${at}/pay`, { as: 'exact' }))).to.equal(`${at}?done=paid`);
@@ -296,7 +296,7 @@ describe('the dashboard', () => {
       ]);
       expect((await send(`${at}/pay`, { as: 'exact' })).status).to.be.oneOf([303, 422]);
     });
-    it('that are no form, are too large or hold U+0000 get an error page', async () => {
+    it('with a wrong type, too large a body or U+0000 get an error page', async () => {
       const bearer = await session();
       const post = (options: CallOptions) =>
         browse('POST', '/dashboard/test/payments/new', {
@@ -309,7 +309,7 @@ describe('the dashboard', () => {
     });
   });
 
-  it('reads amounts as Brazilians and programs write them', () => {
+  it('reads amounts in Brazilian and English notation', () => {
     const read: Readonly<Record<string, number | null>> = {
       ...{ '149,90': 14_990, '149.90': 14_990, '1.234,56': 123_456, '1,234.56': 123_456, '12': 1_200, '0,01': 1 },
       ...{ 'R$ 5,5': 550, '1.234': 123_400, '1234567,89': 123_456_789 },

@@ -1,5 +1,5 @@
-// What each page of the dashboard costs: at most 60 kB and 6 SQL statements, besides the three with which every request of a user finds
-// the session, the user and the account (issue 23).
+// The cost of each dashboard page: at most 60 kB and 6 SQL statements, besides the three that find session, user and account on every
+// request (issue 23).
 import { expect } from 'chai';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { isOfOperators } from '../../../http/kernel/callers.ts';
@@ -37,7 +37,7 @@ describe('a page of the dashboard', () => {
     owned = { ...made, chargeId, endpointId, keyId: await makeKey(gateway) };
     cookie = cookieOf(await gateway.logIn('OWNER', made.user));
     operator = cookieOf(await gateway.logIn('OPERATOR'));
-    // Without a report, the page about the system would start the checks, which are not its own statements.
+    // Without a stored report, the system page would start the checks, whose statements are not its own.
     await gateway.gateway.services.renewSystemReport();
   });
   after(async () => {

@@ -1,4 +1,4 @@
-// What a hostile tenant, another site and a lost role can do to the dashboard: nothing.
+// A hostile tenant, another site or a lost role must not be able to harm the dashboard.
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { cookieOf, formOf, ownForm } from '../../world/browser.ts';
@@ -26,7 +26,7 @@ describe('the dashboard of a hostile tenant', () => {
 
   const show = (path: string, headers: Readonly<Record<string, string>> = cookieOf(bearer)) =>
     gateway.call<unknown>('GET', path, { key: null, headers: { ...HTML, ...headers } });
-  /** Whether the page has markup that runs, or that Quita did not write. */
+  /** Fails if the page contains executable markup or tags from hostile texts. */
   const expectHarmless = (text: string, path: string): void => {
     expect(text, path).to.not.match(/<script(?! type="module" src="\/[\w./?=-]+"><\/script>)/);
     expect(text, path).to.not.match(/<img src=x|<b>key/);
@@ -34,7 +34,7 @@ describe('the dashboard of a hostile tenant', () => {
       expect(tag.replaceAll(/"[^"]*"/g, '""'), path).to.not.match(/ (?:on\w+|style)=/);
   };
 
-  it('shows every text as a text, on every page, below 60 kB', async () => {
+  it('shows all texts as plain text on every page, below 60 kB', async () => {
     let escaped = 0;
     for (const path of hostile.pages) {
       const { status, text } = await show(TEST + path);
@@ -45,7 +45,7 @@ describe('the dashboard of a hostile tenant', () => {
     }
     expect(escaped).to.be.above(10);
   });
-  it('shows typed texts and searches as texts, too', async () => {
+  it('shows typed texts and searches as plain text', async () => {
     const typed = hostileText(300);
     const query = encodeURIComponent(typed);
     for (const path of [
@@ -84,7 +84,7 @@ describe('the dashboard of a hostile tenant', () => {
     });
     expectHarmless(signIn.text, 'sign-in');
   });
-  it('lets no page be framed, sniffed, stored or told to others', async () => {
+  it('forbids framing, sniffing, storing and sending referrers, on every page', async () => {
     for (const path of [...hostile.pages.map((page) => TEST + page), '/dashboard/sign-in', '/account/password']) {
       const { headers } = await show(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -96,7 +96,7 @@ describe('the dashboard of a hostile tenant', () => {
       expect(headers.get('referrer-policy'), path).to.be.oneOf(['same-origin', 'no-referrer']);
     }
   });
-  it('tells clearly that a page belongs to another session, and that the role was lost meanwhile', async () => {
+  it('says when a form belongs to another session, when the role was lost and when the session has ended', async () => {
     const user = await gateway.addUser('ADMIN', { tenant: hostile.tenant });
     const [first, second] = [await gateway.logIn('ADMIN', user), await gateway.logIn('OWNER', hostile.owner)];
     const stale = await gateway.call('POST', `${TEST}/settings`, {

@@ -1,5 +1,5 @@
-// What managers of an account do in the dashboard, as a browser without scripts gets it: endpoints, keys, requests, settings, the test
-// clock, and a user's own password and second factor.
+// What managers of an account do in the dashboard, in a browser without scripts: endpoints, keys, requests, settings, the test clock, and
+// their own password and second factor.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { changeOf, fieldsOf } from '../../../http/site/dashboard/settings/fields.ts';
@@ -18,7 +18,7 @@ const MARKUP = '"><script>alert(1)</script>';
 const SECRET = /<code class="copy">([0-9a-f]{64})<\/code>/;
 const KEY = /<code class="copy">(ak_(?:test|live)_[\w-]+)<\/code>/;
 
-describe('the dashboard of managers', () => {
+describe('the dashboard for managers', () => {
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let owner: TestUser;
@@ -55,7 +55,7 @@ describe('the dashboard of managers', () => {
       return { id, at: `${TEST}/webhooks/endpoints/${id}`, secret: SECRET.exec(text)?.[1] as string };
     };
 
-    it('are created with a secret that signs, and that no later page shows', async () => {
+    it('are created with a signing secret that no later page shows', async () => {
       const receiver = await receivers.open();
       const { at, secret } = await created(receiver.url);
       await merchant.charge();
@@ -67,7 +67,7 @@ describe('the dashboard of managers', () => {
       ).to.equal(true);
       expect((await show(at)).text).to.not.match(/[0-9a-f]{64}<\/code>/);
     });
-    it('are shown again with what was typed and what is wrong', async () => {
+    it('are shown again with the input and the problem', async () => {
       const wrong = await send(`${TEST}/webhooks/endpoints/new`, { url: `ftp://${MARKUP}`, events: 'charge.paid' });
       expect(wrong.status).to.equal(422);
       expect(wrong.text).to.include('value="charge.paid" checked').and.not.include('<script>alert');
@@ -92,19 +92,19 @@ describe('the dashboard of managers', () => {
       expect((await show(at)).status).to.equal(404);
       expect((await send(`${LIVE}/webhooks/endpoints/${id}/delete`)).status).to.equal(404);
     });
-    it('are pinged, with the result, whether or not they answer', async () => {
+    it('are pinged, with the result shown in either case', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n === 1 ? 204 : 500)));
       const { at } = await created(receiver.url);
       expect((await send(`${at}/ping`)).text).to.match(/The endpoint answered 204 within \d+ ms/);
       expect((await send(`${at}/ping`)).text).to.match(/The ping failed after \d+ ms: .*500/);
     });
-    it('get another secret, which is shown once', async () => {
+    it('get a new secret, shown once', async () => {
       const { at, secret } = await created('https://example.com/hook');
       const { status, text } = await send(`${at}/rotate-secret`);
       expect([status, SECRET.exec(text)?.[1] === secret]).to.deep.equal([200, false]);
       expect(SECRET.test(text)).to.equal(true);
     });
-    it('that failed get what they missed, once the count was seen and confirmed', async () => {
+    it('get their failed deliveries again after the user confirmed the count', async () => {
       let isWell = false;
       const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
       const { id, at } = await created(receiver.url);
@@ -133,7 +133,7 @@ describe('the dashboard of managers', () => {
       expect([status, text.includes('<script>alert')], text).to.deep.equal([200, false]);
       return KEY.exec(text)?.[1] as string;
     };
-    /** The page of the key with the label. */
+    /** Returns the path of the page of the shop’s key. */
     const pageOf = async (mode = TEST) => {
       const { text } = await show(`${mode}/developers`);
       return /href="([^"]+\/keys\/key_\w+)"><code>ak_[\w-]+…<\/code><\/a><\/th>\s*<td class="wide">Shop/.exec(
@@ -141,14 +141,14 @@ describe('the dashboard of managers', () => {
       )?.[1] as string;
     };
 
-    it('are issued for the mode of the page and shown once', async () => {
+    it('are issued for the page’s mode and shown once', async () => {
       const [test, live] = [await issued(), await issued(LIVE)];
       expect([test.slice(0, 8), live.slice(0, 8)]).to.deep.equal(['ak_test_', 'ak_live_']);
       expect([await works(test), await works(live)]).to.deep.equal([true, true]);
       expect((await show(`${TEST}/developers`)).text).to.not.include(test);
       expect((await show((await pageOf(LIVE)).replace('/live/', '/test/'))).status).to.equal(404);
     });
-    it('are replaced and revoked, and then no longer work', async () => {
+    it('stop working when replaced or revoked', async () => {
       const first = await issued();
       const { text } = await send(`${await pageOf()}/rotate`, { label: 'Shop' });
       const second = KEY.exec(text)?.[1] as string;
@@ -156,7 +156,7 @@ describe('the dashboard of managers', () => {
       expect(placeOf(await send(`${await pageOf()}/revoke`))).to.equal(`${TEST}/developers?done=keyRevoked`);
       expect(await works(second)).to.equal(false);
     });
-    it('with a label that is too long are not issued', async () => {
+    it('are not issued with too long a label', async () => {
       const before = (await show(`${TEST}/developers`)).text.match(/keys\/key_/g)?.length;
       const { status, text } = await send(`${TEST}/developers/keys`, { label: 'x'.repeat(65) });
       expect([status, text.includes('x'.repeat(65))]).to.deep.equal([422, true]);
@@ -164,7 +164,7 @@ describe('the dashboard of managers', () => {
     });
   });
 
-  it('shows the requests by status and key, page by page, without losing one', async () => {
+  it('lists requests by status and key, across pages', async () => {
     const missing = Array.from({ length: 60 }, (_, n) => `/v1/charges/ch_${String(n).padStart(26, '0')}`);
     for (const path of missing) await merchant.get(path);
     const paths = async (): Promise<readonly string[]> => {
@@ -184,7 +184,7 @@ describe('the dashboard of managers', () => {
     expect([wrong.status, wrong.text.includes(EN.developers.badStatus)]).to.deep.equal([422, true]);
   });
 
-  it('shows views of the dashboard’s pages only when asked for, and actions always', async () => {
+  it('hides page views in the request log unless requested, but shows actions', async () => {
     const path = `${TEST}/developers/requests`;
     for (let n = 0; n < 50; n++) await show(`${TEST}/wallet`);
     await send(`${TEST}/developers/keys`, { label: 'of the log' });
@@ -231,7 +231,7 @@ describe('the dashboard of managers', () => {
       refundSum: '0,00',
     };
 
-    it('of the merchant are changed; the other form’s stay', async () => {
+    it('are changed by one form without affecting those of the other', async () => {
       expect(placeOf(await send(`${TEST}/settings`, { color: '#1A7F5C', chargeWindow: '1,5' }))).to.equal(
         `${TEST}/settings?done=settingsChanged`,
       );
@@ -253,7 +253,7 @@ describe('the dashboard of managers', () => {
       await send(`${TEST}/settings`, { color: '', destinations: 'loja@example.com', anyDestination: 'on' });
       expect(await settings()).to.include({ color: null, cashoutDestinations: null, payoutCount: 10 });
     });
-    it('that are wrong are shown again as typed', async () => {
+    it('are shown again as typed if invalid', async () => {
       const before = await settings();
       for (const [name, typed] of Object.entries({
         color: 'red <b>',
@@ -267,7 +267,7 @@ describe('the dashboard of managers', () => {
       }
       expect(await settings()).to.deep.equal(before);
     });
-    it('are for roles as in the API: the guards for an OWNER alone, nothing for a MEMBER', async () => {
+    it('have the same roles as in the API: guards for an OWNER only, nothing for a MEMBER', async () => {
       const [admin, member] = [await asRole('ADMIN'), await asRole('MEMBER')];
       expect((await send(`${TEST}/settings`, { color: '#000000' }, admin)).status).to.equal(303);
       expect((await send(`${TEST}/settings`, { color: '#000000', ...GUARDS }, admin)).status).to.equal(403);
@@ -279,7 +279,7 @@ describe('the dashboard of managers', () => {
         .and.include(EN.settings.ownersOnly)
         .and.include(EN.settings.agreedLead);
     });
-    it('come back unchanged from the form that shows them', async () => {
+    it('survive a round trip through the form unchanged', async () => {
       const reader = { language: 'pt' } as Parameters<typeof fieldsOf>[1];
       const stored = {
         color: null,
@@ -296,8 +296,8 @@ describe('the dashboard of managers', () => {
     });
   });
 
-  describe('a user, whatever the role,', () => {
-    it('changes the password, with the old one only', async () => {
+  describe('a user of any role', () => {
+    it('changes the password only with the current one', async () => {
       const viewer = await gateway.addUser('VIEWER', { tenant: merchant.tenant });
       const own = await gateway.logIn('VIEWER', viewer);
       const wanted = ' uma senha nova e longa ';
@@ -315,7 +315,7 @@ describe('the dashboard of managers', () => {
       expect((await show(TEST, own)).status).to.equal(200);
       await gateway.logIn('VIEWER', { ...viewer, password: wanted });
     });
-    it('sets up a second factor by a QR code and confirms it, and gets recovery codes once', async () => {
+    it('sets up a second factor by QR code and gets recovery codes once', async () => {
       const at = `${TEST}/settings/second-factor`;
       expect((await send(`${at}/confirm`, { code: '123456' })).text).to.include(EN.settings.nothingPending);
       const begun = await send(at);

@@ -1,4 +1,4 @@
-// The dashboard's pages of disputes, payouts and statements, as a browser without scripts gets them.
+// The dashboard’s pages for disputes, payouts and statements, in a browser without scripts.
 import { expect } from 'chai';
 import { addMillis } from '../../../domain/kernel/time.ts';
 import { leftText } from '../../../http/site/dashboard/format.ts';
@@ -13,7 +13,7 @@ import { openedCase, paidCharge } from '../examples/caseExamples.ts';
 const HTML = { accept: 'text/html', 'accept-language': 'en' };
 const AT = '/dashboard/test';
 
-describe('the dashboard, where money is at stake,', () => {
+describe('the dashboard’s money pages', () => {
   let gateway: TestGateway;
   let owner: TestUser;
   before(async () => {
@@ -40,7 +40,7 @@ describe('the dashboard, where money is at stake,', () => {
     const statusOf = async (raw: string): Promise<string> =>
       (await gateway.get<{ status: string }>(`/v1/med/cases/med_${raw}`)).body.status;
 
-    it('are listed with the nearest deadline first, and say how long is left', async () => {
+    it('are listed by deadline, nearest first, with the time left', async () => {
       const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000 + 60_000).toISOString();
       const late = await opened({ response_deadline: inDays(5) });
       const never = await opened({ response_deadline: null });
@@ -53,7 +53,7 @@ describe('the dashboard, where money is at stake,', () => {
       expect(text).to.include('&lt;b&gt;never arrived').and.not.include('<b>never');
       expect((await show('/disputes?status=accepted')).text).to.include(EN.disputes.emptyFiltered);
     });
-    it('are accepted only with the confirmation, by a manager, and then for good', async () => {
+    it('are accepted by managers only, with a confirmation, and finally', async () => {
       const raw = await opened();
       const at = `/disputes/${raw}`;
       expect((await show(at)).text).to.include('This is final');
@@ -70,7 +70,7 @@ describe('the dashboard, where money is at stake,', () => {
       expect((await send(`${at}/appeal`, { reason: 'Too late now' })).status).to.equal(422);
       expect((await show(at)).text).to.include(EN.disputes.cannotAnswer);
     });
-    it('are appealed with a reason, which a rejection shows again', async () => {
+    it('are appealed with a reason, which the form keeps if it is invalid', async () => {
       const raw = await opened();
       const short = await send(`/disputes/${raw}/appeal`, { reason: '<i>' });
       expect(short.status).to.equal(422);
@@ -82,7 +82,7 @@ describe('the dashboard, where money is at stake,', () => {
         .to.include(EN.disputes.stepAppealed)
         .and.include(reason);
     });
-    it('are opened and decided in test mode, from the payment on', async () => {
+    it('are opened from the payment and decided, in test mode', async () => {
       const charge = (await paidCharge(gateway)).slice('ch_'.length);
       expect((await show(`/payments/${charge}`)).text).to.include(`${charge}/dispute`);
       const place = placeOf(await send(`/payments/${charge}/dispute`, {}));
@@ -102,7 +102,7 @@ describe('the dashboard, where money is at stake,', () => {
     const available = async (): Promise<number> =>
       (await gateway.get<{ available: number }>('/v1/wallets/balance')).body.available;
 
-    it('are requested after a preview, which requests nothing, and once however often the form is sent', async () => {
+    it('are requested after a preview without effects, and only once per form', async () => {
       await paidCharge(gateway);
       const [before, money] = [await count(), await available()];
       const preview = await send('/payouts/new', form);
@@ -121,7 +121,7 @@ describe('the dashboard, where money is at stake,', () => {
         `<dd>R$ ${((money - amount - fee) / 100).toLocaleString('en', { minimumFractionDigits: 2 })}</dd>`,
       );
     });
-    it('are shown again with what is wrong', async () => {
+    it('are shown again with the problem', async () => {
       for (const [fields, problem] of [
         [{ ...form, amount: 'much' }, EN.create.badAmount],
         [{ ...form, destination: 'x"><b>' }, EN.payouts.badDestination],
@@ -135,7 +135,7 @@ describe('the dashboard, where money is at stake,', () => {
       const confirmed = await send('/payouts/new', { ...form, amount: '9.999.999,00', key, step: 'confirm' });
       expect(confirmed.status).to.equal(422);
     });
-    it('await another manager than the one who requested them', async () => {
+    it('must be approved by a manager other than the requester', async () => {
       await paidCharge(gateway);
       await gateway.post('/v1/sandbox/settings', { auto_confirm_payouts: false, payout_approval_above: 1 });
       const request = async (): Promise<string> => {
@@ -162,7 +162,7 @@ describe('the dashboard, where money is at stake,', () => {
   });
 
   describe('statements', () => {
-    it('by day add up from the opening to the closing balance, which is the wallet’s', async () => {
+    it('add up by day from the opening to the closing balance, which equals the wallet’s', async () => {
       await paidCharge(gateway);
       const { text } = await show('/wallet');
       const table = text.slice(text.indexOf('<tbody>', text.indexOf(EN.wallet.byDay)));
@@ -186,7 +186,7 @@ describe('the dashboard, where money is at stake,', () => {
       const wallet = (await gateway.get<{ available: number; pending: number }>('/v1/wallets/balance')).body;
       expect(closing.slice(1, 3)).to.deep.equal([wallet.available, wallet.pending]);
     });
-    it('are downloads of the last twelve months, the same as by the API', async () => {
+    it('are downloads of the last twelve months, equal to the API’s', async () => {
       const month = lastMonths(new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10))[0] as string;
       for (const format of ['csv', 'ofx']) {
         const page = await show(`/statements/${month}?format=${format}&currency=BRL`);
@@ -201,7 +201,7 @@ describe('the dashboard, where money is at stake,', () => {
       expect((await show('/statements/2026-13')).status).to.equal(400);
       expect((await show('/wallet')).text).to.include(`/statements/${month}?format=pdf`);
     });
-    it('reach back over the turn of a year', () => {
+    it('go back across the turn of a year', () => {
       const months = lastMonths('2026-03-31');
       expect([months.length, months[0], months[2], months[3], months.at(-1)]).to.deep.equal([
         ...[12, '2026-03', '2026-01', '2025-12', '2025-04'],
@@ -209,7 +209,7 @@ describe('the dashboard, where money is at stake,', () => {
     });
   });
 
-  it('says how long is left in whole days, hours or minutes, and nothing once it has passed', () => {
+  it('shows the time left in whole days, hours or minutes, and null once it has passed', () => {
     const now = parseTimestamp('2026-11-28T12:00:00.000Z');
     const left = (ms: number) => leftText(addMillis(now, ms), now, 'en');
     const HOUR = 3_600_000;

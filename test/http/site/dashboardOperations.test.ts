@@ -1,4 +1,4 @@
-// What operators do on the pages about the system, deliveries of all accounts, the audit log and erasure, in a browser without scripts.
+// What operators do on the pages about the system, all accounts’ deliveries, the audit log and erasure, in a browser without scripts.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
@@ -44,13 +44,13 @@ describe('the operators’ pages about the system', () => {
   };
   const placeOf = ({ headers, text }: { headers: Headers; text: string }): string => headers.get('location') ?? text;
   const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
-  /** The status and whether the page says so. */
+  /** Returns the status, and true if the page contains the text. */
   const saying = ({ status, text }: { status: number; text: string }, words: string) => [
     status,
     text.includes(escaped(words)) || text,
   ];
 
-  it('are not for members of accounts, whatever their role, and their forms can’t be forged', async () => {
+  it('are forbidden to members of accounts of any role, and reject forged forms', async () => {
     expect(PLATFORM_ROUTES).to.include.members(OPERATIONS_PAGES);
     const owner = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: merchant.tenant }));
     for (const { method, path } of OPERATIONS_PAGES) {
@@ -63,7 +63,7 @@ describe('the operators’ pages about the system', () => {
     }
   });
 
-  it('show the lines of doctor, who leads, and this process', async () => {
+  it('show the checks of doctor, the leaders and the version', async () => {
     const { findings, leaders, version } = await ask<{
       findings: { check: string; says: string; isGood: boolean }[];
       leaders: { role: string; isAlive: boolean }[];
@@ -84,7 +84,7 @@ describe('the operators’ pages about the system', () => {
       .and.include(version);
   });
 
-  it('check the deployment in the background when asked to, and reload meanwhile', async () => {
+  it('run the checks in the background on request, and reload meanwhile', async () => {
     await gateway.storage.operations.transaction(async (tx) => {
       // Only the checks read this table, so they wait until the page was shown.
       await tx.query('LOCK TABLE operations.secrets_key_check');
@@ -101,7 +101,7 @@ describe('the operators’ pages about the system', () => {
     expect(after.headers.get('refresh')).to.equal(null);
   });
 
-  describe('of parked streams', () => {
+  describe('about parked streams', () => {
     const makeOne = async () => {
       const { parkedId } = await makeParked(gateway);
       const stream = paymentStream(parkedId);
@@ -122,7 +122,7 @@ describe('the operators’ pages about the system', () => {
       });
     };
 
-    it('list them, and show why one is parked and what waits', async () => {
+    it('list them, with the reason and the consumers affected', async () => {
       const { stream, at } = await makeOne();
       expect((await show('/parked')).text).to.include(`/parked/${stream}"`);
       expect((await show('/parked?consumer=payments')).text).to.include(stream);
@@ -134,7 +134,7 @@ describe('the operators’ pages about the system', () => {
       expect((await show(`/parked/payment-${'0'.repeat(26)}`)).status).to.equal(404);
       await skipAll(stream);
     });
-    it('retry one or all, and say that the cause is not fixed', async () => {
+    it('retry one or all, and say when the cause persists', async () => {
       const { stream, at } = await makeOne();
       for (const path of [`${at}/retry`, '/parked/retry']) {
         const again = await send(path);
@@ -144,7 +144,7 @@ describe('the operators’ pages about the system', () => {
       expect(await skipAll(stream)).to.have.property('status', 303);
       expect(placeOf(await send(`${at}/retry`))).to.equal(`${PLATFORM_PAGES}/parked?done=notParked`);
     });
-    it('skip an event with a reason, once each consumer at stake is confirmed', async () => {
+    it('skip an event with a reason, once each affected consumer is confirmed', async () => {
       const { stream, at } = await makeOne();
       expect(saying(await send(`${at}/skip`, { reason: ' ' }), EN.platform.badReason)).to.deep.equal([422, true]);
       const careless = await send(`${at}/skip`, { reason: '<b>why</b>', consumer: 'payments' });
@@ -192,7 +192,7 @@ describe('the operators’ pages about the system', () => {
     expect((await show('/jobs')).text).to.include(TEXTS.jobs.empty);
   });
 
-  it('rebuild and verify read models one at a time, with their progress', async () => {
+  it('rebuild and verify read models one at a time, with progress', async () => {
     const path = '/read-models';
     const page = await show(path);
     for (const { name, version } of PROJECTIONS) expect(page.text).to.include(`>${name}</th><td>${version}</td>`);
@@ -220,7 +220,7 @@ describe('the operators’ pages about the system', () => {
     expect(data[0]?.by).to.match(/^user:usr_/);
   });
 
-  it('show failed deliveries, count those that a filter selects, and send them again', async () => {
+  it('show failed deliveries, count those that match a filter and send them again', async () => {
     let isWell = false;
     const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
     const hook = { url: receiver.url, events: ['charge.created'] };
@@ -289,7 +289,7 @@ describe('the operators’ pages about the system', () => {
     expect((await read()).status).to.equal(401);
   });
 
-  describe('of erasure', () => {
+  describe('about erasure', () => {
     const subject = { by: 'document', value: '390.533.447-05' };
     const { erasure } = TEXTS;
     let chargeId: string;
@@ -299,7 +299,7 @@ describe('the operators’ pages about the system', () => {
       await gateway.post(`/v1/sandbox/charges/${chargeId}/pay`, { payer: customer });
     });
 
-    it('find by document and id, and say what is wrong with a value', async () => {
+    it('find by document and id, and reject invalid values', async () => {
       expect((await show('/erasure')).status).to.equal(200);
       const found = await send('/erasure', subject);
       expect([found.status, found.text.includes(chargeId)]).to.deep.equal([200, true]);
@@ -314,7 +314,7 @@ describe('the operators’ pages about the system', () => {
       expect([next.status, next.text.includes(chargeId)]).to.deep.equal([200, false]);
       expect(saying(await send('/erasure', { ...subject, after: 'x' }), erasure.badSubject)).to.deep.equal([422, true]);
     });
-    it('report what is held as PDF and JSON', async () => {
+    it('report the stored data as PDF and JSON', async () => {
       const of = { by: 'payment', value: chargeId };
       const json = await send('/erasure/report', { ...of, format: 'json' });
       expect(json.headers.get('content-disposition')).to.equal('attachment; filename="personal-data.json"');
@@ -327,7 +327,7 @@ describe('the operators’ pages about the system', () => {
       expect([pdf.status, pdf.headers.get('content-type')]).to.deep.equal([200, 'application/pdf']);
       expect(pdf.headers.get('content-disposition')).to.equal('attachment; filename="personal-data.pdf"');
     });
-    it('erase with a reason and a confirmation, and only then what the law still requires', async () => {
+    it('erase with a reason and a confirmation; data under retention needs another one', async () => {
       const erase = (more: Readonly<Record<string, string>>) =>
         send('/erasure/erase', { by: 'payment', value: chargeId, confirm: 'yes', reason: 'request 17', ...more });
       const isErased = async () =>

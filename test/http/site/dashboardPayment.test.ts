@@ -1,4 +1,4 @@
-// One payment in the dashboard: its money to the cent, its webhooks and requests, what its actions cost and why they are not possible.
+// A payment in the dashboard: its amounts, webhooks and requests, and what its actions cost or why they are unavailable.
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { PT } from '../../../http/site/dashboard/texts/pt.ts';
@@ -35,13 +35,13 @@ describe('a payment in the dashboard', () => {
     expect((await gateway.post(`/v1/sandbox/charges/ch_${raw}/pay`)).status).to.equal(200);
     return raw;
   };
-  /** The amounts of a list of facts, by their labels. */
+  /** Returns the amounts of a description list by label. */
   const amountsIn = (text: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
       [...text.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]+)<\/dd>/g)].map(([, label, value]) => [label, value]),
     );
 
-  it('shows fees, net, what is retained, and wallet movements that add up', async () => {
+  it('shows fees, net and retained amounts, and wallet movements that add up', async () => {
     const raw = await paid(100_00);
     const before = amountsIn((await show(`/payments/${raw}`)).text);
     expect(before).to.include({
@@ -71,7 +71,7 @@ describe('a payment in the dashboard', () => {
     }
     expect(sum).to.equal(68_90);
   });
-  it('previews what a refund costs and leaves, and changes nothing by that', async () => {
+  it('previews the cost and remainder of a refund without changing anything', async () => {
     const raw = await paid(100_00);
     const { text } = await send(`/payments/${raw}/refund`, { amount: '25.00', step: 'preview' });
     const amounts = amountsIn(text);
@@ -83,7 +83,7 @@ describe('a payment in the dashboard', () => {
     expect([more.status, more.text.includes('(R$ 100.00)')]).to.deep.equal([422, true]);
     expect((await gateway.get<{ data: unknown[] }>(`/v1/payments/${raw}/refunds`)).body.data).to.deep.equal([]);
   });
-  it('says why an action is not possible, in both languages', async () => {
+  it('says why an action is unavailable, in both languages', async () => {
     const open = (await show(`/payments/${await charge(500)}`)).text;
     expect(open).to.include('Only a settled payment can be refunded.').and.include(EN.payment.noReceipt);
     const raw = await paid(500);
@@ -93,7 +93,7 @@ describe('a payment in the dashboard', () => {
     const spent = (await show(`/payments/${raw}`, 'pt-BR')).text;
     expect(spent).to.include(PT.payment.cannotRefund).and.include(PT.payment.notDisputable);
   });
-  it('lists its webhooks, and leads from an event to its request and back', async () => {
+  it('lists its webhooks, and links from an event to its request and back', async () => {
     const url = `https://example.com/${newKey()}`;
     await gateway.post('/v1/webhooks/endpoints', { url, events: ['charge.created'] });
     const made = await gateway.charge<{ id: string }>(
@@ -113,7 +113,7 @@ describe('a payment in the dashboard', () => {
       .and.include(`${AT}/payments/${raw}`)
       .and.include('asked-for-this');
   });
-  it('shows no request of another account, and no events of one that wrote none', async () => {
+  it('shows no requests of another account, and says when a request wrote no events', async () => {
     const tenant = await gateway.newTenant();
     await gateway.get('/v1/wallets', { key: tenant.testKey, headers: { 'x-request-id': 'of-a-stranger' } });
     await gateway.get('/v1/charges/none', { headers: { 'x-request-id': 'of-mine' } });
@@ -125,7 +125,7 @@ describe('a payment in the dashboard', () => {
     const page = await show((own.headers.get('location') ?? '').slice(AT.length));
     expect(page.text).to.include(EN.developers.noEvents);
   });
-  it('is paid and declined by card, disputed by its holder, and refunded by the bank’s decision, in test mode', async () => {
+  it('simulates card payments, chargebacks and failed refunds in test mode', async () => {
     const card = async () => {
       const body = { amount: 900, currency: 'BRL', paymentMethods: ['CREDIT_CARD'], idempotencyKey: newKey() };
       return (await gateway.post<{ id: string }>('/v1/payments', body)).body.id;
@@ -149,7 +149,7 @@ describe('a payment in the dashboard', () => {
     const { data } = (await gateway.get<{ data: { status: string }[] }>(`/v1/payments/${raw}/refunds`)).body;
     expect(data.map((one) => one.status)).to.deep.equal(['FAILED']);
   }).timeout(20_000);
-  it('has a payout whose receipt is a PDF, once the bank has decided', async () => {
+  it('links to a payout’s receipt as PDF once the bank has decided', async () => {
     await paidCharge(gateway);
     await gateway.post('/v1/sandbox/settings', { auto_confirm_payouts: false });
     const body = { amount: 1, destination: { pix_key: 'ana@example.com' } };
@@ -167,7 +167,7 @@ describe('a payment in the dashboard', () => {
     const receipt = await show(`${at}/receipt.pdf`);
     expect([receipt.headers.get('content-type'), receipt.text.slice(0, 5)]).to.deep.equal(['application/pdf', '%PDF-']);
   });
-  it('has releases that the wallet shows by day', async () => {
+  it('adds its releases to the wallet by day', async () => {
     const tenant = await gateway.newTenant();
     const user = await gateway.addUser('OWNER', { tenant });
     const body = { amount: 900, currency: 'BRL', paymentMethods: ['CREDIT_CARD'], idempotencyKey: newKey() };

@@ -1,4 +1,4 @@
-// The operators' side of the dashboard: who gets in, on which listener, and what waits for a person (rules S7, D4, D5).
+// The operators’ dashboard: who may enter, on which listener (rules S7, D4, D5).
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { PT } from '../../../http/site/dashboard/texts/pt.ts';
@@ -16,12 +16,12 @@ const browserOf =
   (method: string, path: string, { headers, ...options }: CallOptions = {}) =>
     gateway.call<unknown>(method, path, { key: null, ...options, headers: { ...HTML, ...headers } });
 const fieldsOf = ({ email, password }: TestUser) => ({ email, password });
-/** The cookie that an answer sets, as a header. */
+/** Returns the cookie set by an answer, as a header. */
 const cookieIn = ({ headers }: { headers: Headers }) => ({
   cookie: (headers.get('set-cookie') ?? '').split(';')[0] as string,
 });
 
-describe('the operators’ side of the dashboard', () => {
+describe('the operators’ dashboard', () => {
   let gateway: TestGateway;
   let browse: ReturnType<typeof browserOf>;
   let operator: TestUser;
@@ -39,7 +39,7 @@ describe('the operators’ side of the dashboard', () => {
   const ofOperator = async () => cookieOf(await gateway.logIn('OPERATOR', operator));
   const ofOwner = async () => cookieOf(await gateway.logIn('OWNER', owner));
 
-  it('is where an operator lands who signs in, and nobody else does', async () => {
+  it('is where operators land after signing in, and nobody else', async () => {
     for (const [user, next, place] of [
       [operator, '', '/dashboard'],
       [operator, `${PLATFORM}/settings`, `${PLATFORM}/settings`],
@@ -56,7 +56,7 @@ describe('the operators’ side of the dashboard', () => {
     ] as const)
       expect((await browse('GET', '/dashboard', { headers })).headers.get('location')).to.equal(place);
   });
-  it('is not for members of accounts, nor an account for operators: each is shown the way to its own pages', async () => {
+  it('rejects members of accounts, as their pages reject operators, with a link to their own dashboard', async () => {
     const ofPlatform = await browse('GET', PLATFORM, { headers: await ofOwner() });
     expect(ofPlatform.status).to.equal(403);
     expect(ofPlatform.text).to.include('This page is for operators of the platform').and.include('href="/dashboard"');
@@ -66,12 +66,12 @@ describe('the operators’ side of the dashboard', () => {
     const page = await browse('GET', PLATFORM, { headers: { ...(await ofOwner()), 'accept-language': 'pt-BR' } });
     expect(page.text).to.include('Esta página é dos operadores da plataforma');
   });
-  it('asks a browser to sign in, and leads back', async () => {
+  it('makes a browser sign in and returns to the requested page', async () => {
     const { status, headers } = await browse('GET', `${PLATFORM}?lang=pt`);
     const next = encodeURIComponent(`${PLATFORM}?lang=pt`);
     expect([status, headers.get('location')]).to.deep.equal([303, `${SIGN_IN}?next=${next}`]);
   });
-  it('can’t be mistaken for a merchant’s: it has a band and sections of its own, in both languages', async () => {
+  it('has its own banner and sections, in both languages, so nobody mistakes it for a merchant’s', async () => {
     for (const [language, texts] of [
       ['en', EN],
       ['pt-BR', PT],
@@ -86,7 +86,7 @@ describe('the operators’ side of the dashboard', () => {
       expect(sent.get('content-security-policy')).to.include("default-src 'none'");
     }
   });
-  it('changes nothing by a forged form, and records what an operator asks for', async () => {
+  it('rejects forged forms and accepts its own', async () => {
     const bearer = await gateway.logIn('OPERATOR', operator);
     const headers = cookieOf(bearer);
     const path = `${PLATFORM}/settings/second-factor`;
@@ -98,7 +98,7 @@ describe('the operators’ side of the dashboard', () => {
       expect((await browse('POST', path, { ...form, headers: { ...headers, ...more } })).status).to.equal(403);
     expect((await browse('POST', path, { ...ownForm(bearer), headers })).status).to.equal(200);
   });
-  it('lets an operator who lost the role or the session do nothing more', async () => {
+  it('rejects an operator who was disabled during the session', async () => {
     const leaving = await gateway.addUser('OPERATOR');
     const bearer = await gateway.logIn('OPERATOR', leaving);
     const headers = cookieOf(bearer);
@@ -127,8 +127,8 @@ describe('the operators’ side of the dashboard', () => {
   });
 });
 
-describe('the operators’ side of the dashboard in production', () => {
-  it('opens after the operator has enrolled a second factor, and asks for its code then', async () => {
+describe('the operators’ dashboard in production', () => {
+  it('opens after the operator enrolled a second factor, whose code is then required', async () => {
     const gateway = await openReady({ operatorsNeedSecondFactor: true });
     try {
       const browse = browserOf(gateway);
@@ -158,7 +158,7 @@ describe('the operators’ side of the dashboard in production', () => {
   });
 });
 
-describe('the operators’ side of the dashboard with a listener of its own (S7)', () => {
+describe('the operators’ dashboard with its own listener (S7)', () => {
   let gateway: TestGateway;
   let operator: TestUser;
   let owner: TestUser;
@@ -170,7 +170,7 @@ describe('the operators’ side of the dashboard with a listener of its own (S7)
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  /** Without the test gateway's own check: the document declares no 404 of a route that is not there. */
+  /** Sends a request without the test gateway’s check, because the OpenAPI document declares no 404 for unknown routes. */
   const ask = async (at: string, method: string, path: string, headers: object = {}, fields?: object) => {
     const response = await fetch(at + path, {
       method,
@@ -186,7 +186,7 @@ describe('the operators’ side of the dashboard with a listener of its own (S7)
   };
   const signIn = (at: string, user: TestUser) => ask(at, 'POST', SIGN_IN, {}, fieldsOf(user));
 
-  it('is there, with the page to sign in and what it needs, and nothing of merchants', async () => {
+  it('is served there with the sign-in page and its assets, and no merchant pages are', async () => {
     const { opsUrl: at } = gateway;
     const signInPage = await ask(at, 'GET', SIGN_IN);
     expect(signInPage.status).to.equal(200);
@@ -202,7 +202,7 @@ describe('the operators’ side of the dashboard with a listener of its own (S7)
       expect([path, status, text.includes('Page not found')]).to.deep.equal([path, 404, true]);
     }
   });
-  it('is not on the main one, signed in or not, whatever the method', async () => {
+  it('returns 404 on the main listener, signed in or not, for any method', async () => {
     const { baseUrl: at } = gateway;
     const headers = cookieIn(await signIn(gateway.opsUrl, operator));
     const ofOwner = cookieIn(await signIn(at, owner));
@@ -212,14 +212,14 @@ describe('the operators’ side of the dashboard with a listener of its own (S7)
           expect([path, (await ask(at, method, path, sent)).status]).to.deep.equal([path, 404]);
     expect((await ask(at, 'GET', '/dashboard', headers)).headers.get('location')).to.equal(SIGN_IN);
   });
-  it('the main one refuses operators on the form, and only with the right password says why', async () => {
+  it('is closed to operators on the main listener, which gives the reason only for the right password', async () => {
     const refused = await signIn(gateway.baseUrl, operator);
     expect([refused.status, refused.text.includes(EN.signIn.elsewhere)]).to.deep.equal([401, true]);
     expect(refused.headers.get('set-cookie')).to.equal(null);
     const wrong = await signIn(gateway.baseUrl, { ...operator, password: 'not this one' });
     expect([wrong.status, wrong.text.includes(EN.signIn.wrong)]).to.deep.equal([401, true]);
   });
-  it('refuses members of accounts, and says where they sign in', async () => {
+  it('rejects members of accounts and links to their sign-in', async () => {
     const refused = await signIn(gateway.opsUrl, owner);
     expect([refused.status, refused.headers.get('set-cookie')]).to.deep.equal([401, null]);
     expect(refused.text).to.include(EN.signIn.membersElsewhere).and.include(`href="${gateway.baseUrl}/dashboard"`);

@@ -1,5 +1,5 @@
-// What operators do with accounts and institutions on their pages. Each action is done, refused in words, and tried again; nobody else can
-// do it (rules O1, D4, V1 to V5).
+// What operators do with accounts and provider connections on their pages. Each action succeeds, explains a rejection, handles a repetition
+// and is closed to others (rules O1, D4, V1 to V5).
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
@@ -22,7 +22,7 @@ const SECRETS = /<code class="copy">([^<]+)<\/code>/g;
 const secretsIn = (text: string): readonly string[] =>
   [...text.matchAll(SECRETS)].map(([, secret]) => secret as string);
 
-describe('operators’ pages of accounts and institutions', () => {
+describe('operators’ pages for accounts and connections', () => {
   let desk: ConnectionDesk;
   let gateway: TestGateway;
   let pages: OperatorsPages;
@@ -48,7 +48,7 @@ describe('operators’ pages of accounts and institutions', () => {
     (await gateway.post('/v1/auth/login', { email, password }, { key: null })).status === 200;
 
   describe('accounts', () => {
-    it('are opened with secrets that work and that no later page shows', async () => {
+    it('are opened with working secrets that no later page shows', async () => {
       await pages.refused('/accounts/new', { name: HOSTILE, email: 'nobody' }, accounts.badEmail);
       await pages.refused('/accounts/new', { name: '', email: 'loja@example.com' }, 'name must be');
       await pages.refusesOthers('/accounts/new', { name: 'Loja', email: 'loja@example.com' });
@@ -62,7 +62,7 @@ describe('operators’ pages of accounts and institutions', () => {
       for (const secret of [password, testKey, liveKey]) expect(page).to.not.include(secret);
       await pages.refused('/accounts/new', { name: 'Loja', email: 'loja@example.com' }, 'already exists');
     });
-    it('are listed by pages, and found by id and by the email address of a user', async () => {
+    it('are listed by pages, and found by id and by a user’s email address', async () => {
       const { path, user, userPath, tenant } = await spare();
       const seen: string[] = [];
       let next: string | undefined = '/accounts';
@@ -88,7 +88,7 @@ describe('operators’ pages of accounts and institutions', () => {
         ]);
       }
     });
-    it('are suspended and reopened, and the security log says by whom', async () => {
+    it('are suspended and reopened, which is written to the security log', async () => {
       const { path, tenant, user } = await spare();
       for (const again of [1, 2]) {
         await pages.act(`${path}/suspend`, {}, path, 'accountSuspended');
@@ -112,7 +112,7 @@ describe('operators’ pages of accounts and institutions', () => {
           verb,
         ).to.equal(404);
     });
-    it('change each setting by its text, and say what is wrong with one', async () => {
+    it('have settings that are changed by text, with a message for invalid ones', async () => {
       const { path, tenant } = await spare();
       const settingsOf = async () => (await gateway.gateway.services.platform.findAccount(tenant.accountId))?.settings;
       await pages.act(`${path}/settings`, { option: 'fees', value: 'PIX=/50+7' }, path, 'settingsChanged');
@@ -161,7 +161,7 @@ describe('operators’ pages of accounts and institutions', () => {
       expect((await pages.send(at)).status).to.equal(404);
       expect((await pages.send(`/accounts/acct_${NONE}/keys`, { mode: 'test' })).status).to.equal(404);
     });
-    it('show all of their keys and users, a page at a time', async () => {
+    it('show all of their keys and users, by pages', async () => {
       const { path, tenant } = await spare();
       const wanted = new Set<string>();
       for (let n = 0; n < 45; n++) wanted.add(await makeKey(gateway, `key ${n}`, tenant));
@@ -182,7 +182,7 @@ describe('operators’ pages of accounts and institutions', () => {
       expect([new Set(keys).size, new Set(users).size]).to.deep.equal([keys.length, users.length]);
       expect(new Set([...keys, ...users])).to.include.keys(...wanted);
     });
-    it('get a logo and lose it, and a file that is no logo is refused', async () => {
+    it('get and lose a logo, and reject a file that is not an image', async () => {
       const { path, tenant } = await spare();
       const send = (bytes: Uint8Array, headers: Readonly<Record<string, string>> = cookieOf(pages.bearer)) => {
         const form = ownFiles(pages.bearer, [{ field: 'logo', name: 'logo.png', type: 'image/png', bytes }]);
@@ -233,7 +233,7 @@ describe('operators’ pages of accounts and institutions', () => {
       expect(await pages.text(path))
         .to.include(EN.userStatuses.invited)
         .and.include(users.inviteAgain);
-      // The form of the row.
+      // Sends the form of the user’s row.
       await pages.act(`${path}/users`, { email: invited.email, role: invited.role }, path, 'userInvited');
       await gateway.addUser('VIEWER', { tenant, password: null, email: 'outra@example.com' });
       await gateway.untilProjected('users');
@@ -244,7 +244,7 @@ describe('operators’ pages of accounts and institutions', () => {
       await pages.act(`${userPath}/disable`, {}, userPath, 'userDisabled');
       expect((await pages.text(path)).split(EN.userStatuses.invited)).to.have.length(2);
     });
-    it('of the platform are added as operators, and disabled and enabled', async () => {
+    it('of the platform are added as operators, disabled and enabled', async () => {
       const at = '/operators';
       const fields = { email: 'plantao@example.com', name: HOSTILE, how: 'password' };
       await pages.refusesOthers(at, fields);
@@ -293,7 +293,7 @@ describe('operators’ pages of accounts and institutions', () => {
       for (const verb of ['disable', 'enable', 'role', 'password-link', 'reset-second-factor'])
         expect((await pages.send(`/users/usr_${NONE}/${verb}`, { role: 'ADMIN' })).status, verb).to.equal(404);
     });
-    it('stay OWNER where they are the last one', async () => {
+    it('keep the role OWNER if they are the last one', async () => {
       const tenant = await gateway.newTenant();
       const owner = await gateway.addUser('OWNER', { tenant });
       await gateway.untilProjected('users');
@@ -301,7 +301,7 @@ describe('operators’ pages of accounts and institutions', () => {
       const operator = await gateway.addUser('OPERATOR');
       await pages.refused(`/users/usr_${operator.userId}/role`, { role: 'OWNER' }, 'OPERATOR');
     });
-    it('lose their second factor, and their sessions with it', async () => {
+    it('lose their second factor and their sessions with it', async () => {
       const { userPath, user } = await spare();
       const { authorization } = await gateway.logIn('MEMBER', user);
       await enrol(gateway, { authorization });
@@ -325,7 +325,7 @@ describe('operators’ pages of accounts and institutions', () => {
       return /connections\/(pc_[0-9a-z]{26})/.exec(text)?.[1] as string;
     };
 
-    it('are added with a callback URL that is shown once', async () => {
+    it('are added with a callback URL', async () => {
       const fields = fieldsFor(bank);
       await pages.refusesOthers('/connections/new', fields);
       const again = await pages.refused('/connections/new', { ...fields, preset: 'none' }, 'preset must be one of');
@@ -389,7 +389,7 @@ describe('operators’ pages of accounts and institutions', () => {
       const registered = await pages.send(`${path}/webhook`, { as: 'register' });
       expect(registered.text).to.include(connections.webhookCurrent);
     });
-    it('say why an institution can’t be asked', async () => {
+    it('say why an institution can’t be reached', async () => {
       const id = await added();
       await pages.send(`/connections/${id}`, {
         ...fieldsFor(bank),
@@ -401,7 +401,7 @@ describe('operators’ pages of accounts and institutions', () => {
       await pages.send(`/connections/${id}/disable`);
       await pages.refused(`/connections/${id}/compare`, {}, 'No enabled or draining provider connection has this id.');
     });
-    it('show callbacks that wait, and resolve them with a reason, once', async () => {
+    it('show unresolved callbacks and resolve them with a reason, once', async () => {
       const { callbackConnectionId: id, callbackId } = await makeCallbacks(gateway);
       const path = `/connections/${id}`;
       expect(await pages.text(path))
@@ -413,7 +413,7 @@ describe('operators’ pages of accounts and institutions', () => {
       expect(await pages.text(path)).to.include(callbacks.empty);
       expect((await pages.send(`${path}/callbacks/999999/resolve`, { reason: 'x' })).status).to.equal(404);
     });
-    it('are compared, report a day, and have findings to resolve with a reason, once', async () => {
+    it('are compared, report a day, and list findings to resolve with a reason, once', async () => {
       const id = await added();
       const path = `/connections/${id}`;
       await pages.refusesOthers(`${path}/compare`);
@@ -424,7 +424,8 @@ describe('operators’ pages of accounts and institutions', () => {
         .and.include(reconciliation.noFindings);
       for (const day of ['', 'x', '2026-02-30'])
         expect((await pages.show(`${path}/report?day=${day}`)).text).to.include(EN.payments.badDay);
-      // A connection that is never compared: a comparison resolves what the institution doesn't list.
+      // Findings are stored on a connection that is never compared, because a comparison resolves findings that the institution doesn’t
+      // list.
       const { callbackConnectionId: other } = await makeCallbacks(gateway);
       const finding = await storeFinding(gateway, other);
       expect(await pages.text('/connections/findings'))
@@ -440,14 +441,14 @@ describe('operators’ pages of accounts and institutions', () => {
     });
   });
 
-  it('a long list is cut, says so, and stays below 60 kB', async () => {
+  it('cut a long list and say so', async () => {
     const { callbackConnectionId } = await makeCallbacks(gateway);
     for (let n = 100; n < 150; n++) await storeFinding(gateway, callbackConnectionId, n);
     expect(await pages.text('/connections/findings')).to.include(EN.platform.cut(40, 50));
     await gateway.storage.operations.query(`DELETE FROM operations.reconciliation_findings`);
   });
 
-  it('the security log lists what operators asked for, newest first, and nothing of merchants', async () => {
+  it('list operators’ requests in the security log, newest first, and no merchants’', async () => {
     const { path } = await spare();
     await gateway.get('/v1/wallets');
     for (let n = 0; n < 50; n++) await pages.send(`${path}/reopen`);

@@ -1,5 +1,5 @@
-// What operators do with money on their pages: held payments, dispute reviews and mismatches, payouts. Each action is done, refused in
-// words, and tried again; nobody else can do it (rules M5, M10, Q1, Q11, Y5).
+// What operators do with held payments, dispute reviews and mismatches, and payouts. Each action succeeds, explains a rejection, handles a
+// repetition and is closed to others (rules M5, M10, Q1, Q11, Y5).
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import type { TestGateway } from '../../world/gateway.ts';
@@ -12,11 +12,11 @@ import { waitingPayout } from '../examples/payoutExamples.ts';
 const HOSTILE = '"><script>alert(1)</script>';
 const { held, disputes, payouts } = EN.platform;
 const BY_HAND = 'Only live payments take cases by hand.';
-/** One character more than the API takes. */
+/** One character more than the API accepts. */
 const LONG = 'x'.repeat(501);
 const WAITS_NOT = 'This payout doesn’t await approval.';
 
-describe('operators’ pages of money', () => {
+describe('operators’ pages for money', () => {
   let gateway: TestGateway;
   let pages: OperatorsPages;
   before(async () => {
@@ -52,21 +52,21 @@ describe('operators’ pages of money', () => {
       const one = await pages.text(`/held/${rawIdOf(id)}`);
       expect(one).to.include('&lt;script&gt;alert').and.include(held.cannotSettle).and.not.include('<script>alert');
     });
-    it('are credited, once', async () => {
+    it('are credited once', async () => {
       const id = await unidentified();
       const path = `/held/${rawIdOf(id)}`;
       await pages.act(`${path}/release`, {}, '/held', 'heldReleased');
       expect(await statusOf(id)).to.equal('paid');
       expect(await pages.text(path)).to.include(held.nothingHeld);
-      await pages.act(`${path}/release`, {}, '/held', 'heldReleased'); // the same verdict changes nothing
+      await pages.act(`${path}/release`, {}, '/held', 'heldReleased'); // Repeating the verdict changes nothing.
       await pages.refused(`${path}/return`, {}, 'This payment is not held for review.');
     });
-    it('go back to the payer', async () => {
+    it('are returned to the payer', async () => {
       const id = await unidentified();
       await pages.act(`/held/${rawIdOf(id)}/return`, {}, '/held', 'heldReturned');
       expect(await statusOf(id)).to.be.oneOf(['processing', 'refunded']);
     });
-    it('whose return was refused are written off or paid out, with a reason, once', async () => {
+    it('are written off or paid out with a reason, once, if their return was rejected', async () => {
       const { id } = await refusedReturn(gateway);
       const path = `/held/${rawIdOf(id)}`;
       expect(await pages.text(path))
@@ -93,7 +93,7 @@ describe('operators’ pages of money', () => {
       };
       await pages.act(`/held/${rawIdOf(other.id)}/settle`, pixOut, '/held', 'heldSettled');
     });
-    it('that never were are 404', async () => {
+    it('return 404 if they don’t exist', async () => {
       const none = '0'.repeat(26);
       expect((await pages.show(`/held/${none}`)).status).to.equal(404);
       for (const verb of ['release', 'return'])
@@ -102,7 +102,7 @@ describe('operators’ pages of money', () => {
   });
 
   describe('dispute reviews', () => {
-    it('list what waits and why, and cases near their deadline', async () => {
+    it('list waiting cases with the reason, and cases near their deadline', async () => {
       const [review, mismatch, contradicted] = [
         await reviewedCase(gateway),
         await mismatchedCase(gateway),
@@ -186,7 +186,7 @@ describe('operators’ pages of money', () => {
       await pages.act(path, { reason: 'Seen.' }, `/disputes/${caseId}`, 'reportDismissed');
       await pages.refused(path, { reason: 'Seen.' }, 'This case has no pending report.');
     });
-    it('say why a case can’t be opened or ruled by hand in test mode', async () => {
+    it('say why a case can’t be opened or ruled manually in test mode', async () => {
       const { id } = (await gateway.charge<{ id: string }>()).body;
       const fields = { chargeId: id, amount: '1,00', reason: 'The bank called.' };
       await pages.refusesOthers('/disputes', fields);
@@ -209,7 +209,7 @@ describe('operators’ pages of money', () => {
         )
       ).body;
 
-    it('that await approval are listed, and any is found by its id', async () => {
+    it('are listed while they await approval, and found by id', async () => {
       const { waitingPayoutId: id } = await waitingPayout(gateway);
       await gateway.untilProjected('payouts');
       expect(await pages.text('/payouts')).to.include(`/payouts/${id}`);

@@ -1,4 +1,4 @@
-// Refusals that pages show: each error code and each sentence of the API in Portuguese, with its amounts, numbers and fields.
+// Rejections shown on pages: each error code and message of the API in Portuguese, with its amounts, numbers and fields.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { chargeProblems } from '../../../domain/charge/request.ts';
@@ -16,24 +16,24 @@ const sources = (): string =>
         .replaceAll("\\'", "'"),
     )
     .join('\n');
-/** Beginnings that the API puts before a shared rule. */
+/** Prefixes that the API adds to shared messages. */
 const BEFORE = /^(?:\{field\}|The logo|The file name|new_password) /;
 
-describe('refusals on pages', () => {
-  it('have a Portuguese sentence for each error code, unlike the others', () => {
+describe('rejections on pages', () => {
+  it('have a distinct Portuguese sentence for each error code', () => {
     expect(Object.keys(PT_BY_CODE).toSorted()).to.deep.equal(Object.keys(ERRORS).toSorted());
     const sentences = Object.values(PT_BY_CODE);
     expect(new Set(sentences).size).to.equal(sentences.length);
     for (const text of sentences) expect(text).to.match(/^[A-ZÁÉÍÓÚÂÊÔÃÕ].*\.$/s);
   });
-  it('tell sentences that the API still says', () => {
+  it('translate only messages that the API still uses', () => {
     const all = sources();
     for (const english of Object.keys(PT_BY_SENTENCE)) {
       const said = english.replace(BEFORE, '').replace(/\.$/, '').replaceAll('{$}', '{}');
       expect(all.includes(said), english).to.equal(true);
     }
   });
-  it('have in both languages the same holes', () => {
+  it('have the same placeholders in both languages', () => {
     const holes = (text: string) => [...text.matchAll(/\{(?:\$|field|)\}/g)].map(([hole]) => hole);
     for (const [english, pt] of Object.entries(PT_BY_SENTENCE))
       if (!english.includes('already {}')) expect(holes(pt), english).to.deep.equal(holes(english));
@@ -52,13 +52,13 @@ describe('refusals on pages', () => {
     });
     expect(refusalText(setting, 'pt')).to.equal('Saques por hora: informe um número inteiro de 1 a 1000.');
   });
-  it('of fields name the field', () => {
+  it('name the invalid field', () => {
     const [problem] = chargeProblems({ amount: 1, payment_method: 'pix', customer: { document: '123' } });
     if (problem === undefined) throw new Error('no problem');
     expect(problemText(problem, 'pt')).to.equal('CPF ou CNPJ do cliente: informe um CPF ou CNPJ válido.');
     expect(problemText(problem, 'en')).to.equal('customer.document must be a CPF or CNPJ with valid check digits');
   });
-  it('fall back to the code, and to the field where the code says nothing', () => {
+  it('fall back to the code’s sentence, with the field if it is invalid_request', () => {
     expect(refusalText(reject('not_found', 'Something new.'), 'pt')).to.equal(PT_BY_CODE.not_found);
     expect(refusalText(reject('invalid_request', 'Something new.', { param: 'color' }), 'pt')).to.equal(
       'Um dos campos não é válido (Cor).',

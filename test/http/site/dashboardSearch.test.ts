@@ -1,4 +1,4 @@
-// The dashboard's search, filters, orders, file and live streams, as a browser without scripts gets them.
+// The dashboard’s search, filters, sort orders, file export and live streams, in a browser without scripts.
 import { expect } from 'chai';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { cookieOf } from '../../world/browser.ts';
@@ -59,7 +59,7 @@ describe('the dashboard’s search', () => {
   const search = (q: string, more = '', as = cookie) =>
     browse(`${LIST}?q=${encodeURIComponent(q)}${more}`, { headers: as });
 
-  it('leads straight to the payment that an id names, however it is written', async () => {
+  it('redirects to the payment that an id names, in any notation', async () => {
     const raw = paid.id.slice(3);
     for (const q of [
       paid.id,
@@ -74,7 +74,7 @@ describe('the dashboard’s search', () => {
       expect([reply.status, reply.headers.get('location')], q).to.deep.equal([303, `${LIST}/${raw}`]);
     }
   });
-  it('lists what a document, an address or an amount finds', async () => {
+  it('lists payments by document, email address or amount', async () => {
     for (const q of [CPF, '52998224725', 'ana@example.com', 'ANA@EXAMPLE.COM'])
       expect(listed((await search(q)).text), q).to.deep.equal([paid.id]);
     for (const q of ['R$ 19,90', '19.90', '1990']) expect(listed((await search(q)).text), q).to.have.length(2);
@@ -93,7 +93,7 @@ describe('the dashboard’s search', () => {
     for (const path of ['', '/wallet', '/disputes', '/settings'])
       expect((await browse(`/dashboard/test${path}`)).text, path).to.include(`<form action="${LIST}" class="find"`);
   });
-  it('is in the API, too', async () => {
+  it('is available in the API too', async () => {
     const find = async (query: string) =>
       (await gateway.get<{ data: { id: string }[] }>(`/v1/charges?${query}`, { key: tenant.testKey })).body.data.map(
         ({ id }) => id,
@@ -109,7 +109,7 @@ describe('the dashboard’s search', () => {
   });
 
   describe('with filters', () => {
-    it('combines them, in every order', async () => {
+    it('combines filters and sort orders', async () => {
       const ids = async (query: string) => listed((await browse(`${LIST}?${query}`)).text);
       expect(await ids('sort=highest')).to.have.ordered.members([plain.id, ...(await ids('sort=highest&max=20'))]);
       expect(await ids('sort=lowest')).to.deep.equal((await ids('sort=highest')).toReversed());
@@ -118,7 +118,7 @@ describe('the dashboard’s search', () => {
       expect(await ids(`customer=${encodeURIComponent(CPF)}&q=19.90`)).to.deep.equal([paid.id]);
       expect(await ids('method=BOLETO')).to.deep.equal([]);
     });
-    it('keeps what was typed, and says beside the field what is wrong', async () => {
+    it('keeps the input and shows each problem next to its field', async () => {
       const reply = await browse(`${LIST}?q=19.90&from=yesterday&min=much&max=%3Cb%3E&status=paid`);
       expect(reply.status).to.equal(422);
       for (const text of [
@@ -134,7 +134,7 @@ describe('the dashboard’s search', () => {
       expect(reversed.text).to.include(`id="wrong-to">${EN.payments.endsBefore}`);
       expect(reversed.text).to.include(`id="wrong-max">${EN.payments.endsBefore}`);
     });
-    it('means days of São Paulo', async () => {
+    it('uses calendar days of São Paulo', async () => {
       const { created_at: at } = (
         await gateway.get<{ created_at: string }>(`/v1/charges/${paid.id}`, { key: tenant.testKey })
       ).body;
@@ -148,7 +148,7 @@ describe('the dashboard’s search', () => {
   describe('as a file', () => {
     const file = (query: string, language: string) =>
       browse(`${LIST}/export?${query}`, { headers: { 'accept-language': language } });
-    it('has what the list shows, in its order, for Excel in Portuguese', async () => {
+    it('exports the list in its order, for Excel in Portuguese', async () => {
       const reply = await file('sort=highest', 'pt-BR');
       expect([reply.status, reply.headers.get('content-type')]).to.deep.equal([200, 'text/csv; charset=utf-8']);
       expect(reply.headers.get('content-disposition')).to.match(
@@ -169,7 +169,7 @@ describe('the dashboard’s search', () => {
       expect(line).to.include(`;"'=HYPERLINK(""evil"";1)";`).and.include(';"Pão; ""doce""";');
       expect(line).to.include(paid.settlement.end_to_end_id).and.include(paid.pix.txid);
     });
-    it('has commas and points in English, exactly the filtered payments, and the period in its name', async () => {
+    it('exports only the filtered payments in English notation, with the period in the file name', async () => {
       const reply = await file('q=19.90&status=paid&from=2026-01-01%0D%0A&to=2099-12-31', 'en');
       const [head, ...lines] = reply.text.split('\r\n');
       expect(head?.split(',')).to.have.length(17);
@@ -177,7 +177,7 @@ describe('the dashboard’s search', () => {
       expect(lines[0]).to.include(',BRL,19.90,');
       expect(reply.headers.get('content-disposition')).to.match(/-payments-2026-01-01-2099-12-31\.csv"$/);
     });
-    it('leads to the page that says what is wrong with a filter', async () => {
+    it('redirects to the page that explains an invalid filter', async () => {
       const reply = await file('min=much', 'en');
       expect([reply.status, reply.headers.get('location')]).to.deep.equal([303, `${LIST}?min=much`]);
     });
@@ -195,7 +195,7 @@ describe('the dashboard’s search', () => {
       ['the overview', () => '/dashboard/test', () => '/dashboard/test/events'],
       ['a payment', () => `${LIST}/${plain.id.slice(3)}`, () => `${LIST}/${plain.id.slice(3)}/events`],
     ] as const)
-      it(`${what} hears of a payment, and the stream ends with it`, async () => {
+      it(`notifies ${what} of a change and ends the stream`, async () => {
         const shown = versionOf((await browse(page())).text);
         expect(shown).to.have.length(32);
         const { text } = await opened(`${stream()}?shown=${shown}`);
@@ -212,17 +212,17 @@ describe('the dashboard’s search', () => {
         expect(new Set(versions.slice(0, -1))).to.deep.equal(new Set(versions.length > 1 ? [shown] : []));
         expect(versionOf((await browse(page())).text)).to.equal(versions.at(-1));
       });
-    it('a page that is old already hears of it at once', async () => {
+    it('notifies an outdated page at once', async () => {
       expect(await (await opened('/dashboard/test/events?shown=old')).text()).to.match(/^event: page\n/);
     });
-    it('another account hears nothing, and a payment of another account does not exist', async () => {
+    it('returns 404 for the stream of another account’s payment', async () => {
       const reply = await browse(`${LIST}/${plain.id.slice(3)}/events`, { headers: other });
       expect(reply.status).to.equal(404);
     });
   });
 
   describe('and the webhooks of a payment', () => {
-    it('are all on its page, which leads to each', async () => {
+    it('shows all of them on its page, with links', async () => {
       const key = tenant.testKey;
       const hook = { url: 'https://example.com/hooks', events: ['*'] };
       await gateway.post('/v1/webhooks/endpoints', hook, { key });
@@ -248,7 +248,7 @@ describe('the dashboard’s search', () => {
     });
   });
 
-  it('has an index that equals its replay', async () => {
+  it('has an index equal to its replay', async () => {
     const report = await gateway.gateway.services.platform.verify(new AbortController().signal, () => undefined);
     expect(report.differences).to.deep.equal([]);
   });

@@ -1,4 +1,4 @@
-// The users of an account, managed by its own OWNERs and ADMINs: by the API and by the dashboard's pages.
+// An account’s users, managed by its OWNERs and ADMINs through the API and the dashboard.
 import { expect } from 'chai';
 import { MEMBERS_MAX } from '../../../application/accounts/members.ts';
 import { metadataForChange } from '../../../application/core/eventMetadata.ts';
@@ -57,7 +57,7 @@ describe('the team', () => {
       ),
     );
 
-  it('is listed in pages, for managers of the account alone', async () => {
+  it('is listed by pages, for managers of the account only', async () => {
     const [admin, member] = [await add('ADMIN'), await add('MEMBER')];
     const first = await (await as(admin)).api<{ data: Member[]; nextCursor: string }>('GET', '/v1/users?limit=2');
     expect(first.body.data.map(({ id }) => id)).to.deep.equal([idOf(owner), idOf(admin)]);
@@ -71,7 +71,7 @@ describe('the team', () => {
     expect((await (await as(stranger)).api('GET', `/v1/users?startingAfter=${idOf(member)}`)).status).to.equal(400);
     expect((await (await as(stranger)).api('POST', `/v1/users/${idOf(member)}/disable`)).status).to.equal(404);
   });
-  it('invites a user once, and again as long as there is no password', async () => {
+  it('invites a user once, and again while there is no password', async () => {
     const { send, show, api } = await as(owner);
     const wish = { email: 'bia@example.com', name: '<b>Bia</b>\u202e', role: 'ADMIN' };
     for (let n = 0; n < 2; n++) expect((await send('', wish)).headers.get('location')).to.equal(`${AT}?done=invited`);
@@ -85,7 +85,7 @@ describe('the team', () => {
     expect([nonsense.status, nonsense.text.includes(EN.team.badEmail)]).to.deep.equal([422, true]);
     expect((await api('POST', '/v1/users/invite', { email: 'x', role: 'KING' })).status).to.equal(400);
   });
-  it('shows who was invited, until there is a password, and invites again from the row', async () => {
+  it('shows invited users as such until they have a password, and repeats the invitation from their row', async () => {
     const { send, show } = await as(owner);
     const wish = { email: 'caio@example.com', name: 'Caio', role: 'VIEWER' };
     await send('', wish);
@@ -105,7 +105,7 @@ describe('the team', () => {
     expect(after).to.include('caio@example.com').and.not.include(EN.userStatuses.invited);
     expect(after).to.not.include(`>${EN.team.inviteAgain}<`);
   });
-  it('changes roles, at once for sessions that are open', async () => {
+  it('changes roles, effective at once in open sessions', async () => {
     const member = await add('MEMBER');
     const theirs = await as(member);
     const { send } = await as(owner);
@@ -118,7 +118,7 @@ describe('the team', () => {
     const wrong = await send(`/${idOf(member)}/role`, { role: 'OPERATOR' });
     expect([wrong.status, wrong.text.includes(EN.team.badRole)]).to.deep.equal([422, true]);
   });
-  it('disables a user, whose sessions end, and enables it again', async () => {
+  it('disables a user, whose sessions end, and enables the user again', async () => {
     const member = await add('ADMIN');
     const theirs = await as(member);
     const { send, show } = await as(owner);
@@ -128,7 +128,7 @@ describe('the team', () => {
     expect((await send(`/${idOf(member)}/enable`)).headers.get('location')).to.equal(`${AT}?done=userEnabled`);
     expect((await (await as(member)).show()).status).to.equal(200);
   });
-  it('lets nobody change the own role or access, and no ADMIN touch or make an OWNER', async () => {
+  it('lets nobody change their own role or access, and no ADMIN change or create an OWNER', async () => {
     const admin = await add('ADMIN');
     const member = await add('MEMBER');
     const before = await rolesOf();
@@ -150,7 +150,7 @@ describe('the team', () => {
     const own = await (await as(owner)).api('POST', `/v1/users/${idOf(owner)}/disable`);
     expect([own.status, own.text.includes('role_required')]).to.deep.equal([403, true]);
   });
-  it('keeps an OWNER when two disable or demote each other at once', async () => {
+  it('keeps one OWNER when two disable or demote each other concurrently', async () => {
     for (const way of ['disable', 'role'] as const) {
       const pair = [await add('OWNER'), await add('OWNER')] as const;
       const [one, other] = [await as(pair[0]), await as(pair[1])];
@@ -166,14 +166,14 @@ describe('the team', () => {
       expect(pair.filter((user) => roles[idOf(user)] === 'OWNER active')).to.have.lengthOf(1);
     }
   });
-  it('has at most its maximum of users', async () => {
+  it('has a maximum number of users', async () => {
     const invited = await gateway.addUser('VIEWER', { tenant, password: null });
     for (let n = 2; n < MEMBERS_MAX; n++) await gateway.addUser('VIEWER', { tenant, password: null });
     const invite = async (email: string) =>
       (await as(owner)).api('POST', '/v1/users/invite', { email, role: 'VIEWER' });
     const full = await invite('one-more@example.com');
     expect([full.status, full.text.includes('change_limit_reached')]).to.deep.equal([400, true]);
-    // To invite again adds no user.
+    // Repeating an invitation adds no user.
     for (const email of [invited.email, invited.email.toUpperCase()])
       expect((await invite(email)).status).to.equal(202);
   }).timeout(20_000);
