@@ -1,4 +1,4 @@
-// Examples of the routes of the audit log.
+// Examples for the routes of the audit log.
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { type AuditTokens, type Example, NO_ID } from './exampleParts.ts';

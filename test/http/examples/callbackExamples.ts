@@ -1,4 +1,4 @@
-// Examples of the routes of provider callbacks.
+// Examples for the routes of provider callbacks.
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';

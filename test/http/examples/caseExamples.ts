@@ -1,4 +1,4 @@
-// Dispute cases for the examples of routes.
+// Dispute cases for the route examples.
 
 import { expect } from 'chai';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
@@ -22,7 +22,7 @@ export const reviewedCase = async (gateway: TestGateway): Promise<{ readonly cas
   expect(decided.status, decided.text).to.equal(200);
   return { caseId };
 };
-/** A case whose reported amount waits for an operator. */
+/** Opens a case whose reported amount must be reviewed by an operator. */
 export const mismatchedCase = (gateway: TestGateway): Promise<{ readonly caseId: string }> =>
   openedCase(gateway, { amount: 1 });
 /** Resolves once a report that contradicts the end of the case is recorded. */
@@ -34,7 +34,7 @@ export const untilContradicted = async (gateway: TestGateway, caseId: string): P
   };
   expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.not.equal(null);
 };
-/** A case that ended, and that the bank reports another end of. */
+/** Returns a closed case whose bank reported a different result afterwards. */
 export const contradictedCase = async (gateway: TestGateway): Promise<{ readonly caseId: string }> => {
   const { caseId } = await openedCase(gateway);
   const decided = await gateway.post(`/v1/sandbox/med/cases/${caseId}/decide`, { result: 'agreed' });

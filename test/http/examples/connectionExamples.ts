@@ -1,4 +1,4 @@
-// Examples of the routes of provider connections.
+// Examples for the routes of provider connections.
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
@@ -6,10 +6,10 @@ import { connectionTerms } from '../../world/fakeConnections.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { type Connections, type Example, NO_ID } from './exampleParts.ts';
 
-/** Nothing listens there. */
+/** Nothing listens at these addresses. */
 const URLS = { baseUrl: 'https://127.0.0.1:1', tokenUrl: 'https://127.0.0.1:1/token', allowPrivate: true };
 
-/** A connection of an account of its own, so that no other example uses it. */
+/** Adds a connection in its own account, so that no other example uses it. */
 export const makeConnection = async (gateway: TestGateway): Promise<Connections> => {
   const { accountId } = await gateway.newTenant();
   const { connectionId: _, ...terms } = connectionTerms('' as ConnectionId, { ...URLS, accountId });
@@ -42,7 +42,7 @@ export const CONNECTION_EXAMPLES: { readonly [operationId: string]: Example } = 
       clientId: 'Client_Id_0f4c',
       clientSecret: 'Client_Secret_77e1',
       pixKey: '5f84a4c5-c5cb-4599-9f13-7eb4d419dacc',
-      // Of an account, so that the charges of other examples don't go there.
+      // Belongs to a nonexistent account, so that charges of other examples don’t use it.
       accountId: `acct_${NO_ID}`,
     },
     live: 401,

@@ -1,4 +1,4 @@
-// Examples of the dashboard's pages. Programs without a session get 401; browsers are led to the page where they sign in.
+// Examples for the dashboard’s pages. Without a session, programs get 401 and browsers are redirected to sign-in.
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import { openedCase, paidCharge } from './caseExamples.ts';
@@ -85,7 +85,7 @@ export const DASHBOARD_EXAMPLES: { readonly [operationId: string]: Example } = {
   showOverview: page(TEST),
   showPayments: page(`${TEST}/payments`),
   exportPayments: page(`${TEST}/payments/export`),
-  // Without the version that the page shows, the stream ends at once.
+  // Without a `shown` version, the stream ends at once.
   streamOverview: page(`${TEST}/events`),
   streamPayment: ofPayment('/events'),
   showNewPayment: {

@@ -1,4 +1,4 @@
-// Examples of the routes of evidence.
+// Examples for the routes of evidence.
 import { expect } from 'chai';
 import { FILE, put, type Upload } from '../../world/evidenceDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';

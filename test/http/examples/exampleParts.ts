@@ -1,4 +1,4 @@
-// What examples of routes have in common.
+// Parts shared by the route examples.
 import { hash } from 'node:crypto';
 import type { CheckedLogo } from '../../../application/ports/logos.ts';
 import type { AccountRole } from '../../../domain/user/user.ts';
@@ -7,64 +7,64 @@ import type { FormFile } from '../../world/browser.ts';
 import type { TestGateway, TestUser } from '../../world/gateway.ts';
 
 export const NO_ID = '0'.repeat(26);
-/** The user who logs in. */
+/** Credentials for logging in. */
 export const USER = { email: 'rotas@example.com', password: 'a senha das rotas' };
 const IMAGE = pngImage();
 export const LOGO: CheckedLogo = { contentType: 'image/png', bytes: IMAGE, sha256: hash('sha256', IMAGE, 'hex') };
 
-/** The file of a form. */
+/** A file for multipart forms. */
 export const PICTURE: FormFile = { field: 'files', name: 'nota.png', type: 'image/png', bytes: IMAGE };
 
-/** Made once: asked for again, each route answers the same. */
+/** Created once; repeated calls on them give the same answer. */
 export interface Refunds {
   /** A paid charge. */
   readonly paidId: string;
-  /** Refunds that the bank has not decided. */
+  /** Refunds that the bank has not decided yet. */
   readonly confirmId: string;
   readonly failId: string;
 }
 
-/** Payments by card, one for each thing that an acquirer does: made once, like the refunds. */
+/** Actions of an acquirer. Each has its own card payment, created once. */
 export const ACTS = ['authorize', 'refuse', 'processing', 'chargeback', 'dispute'] as const;
 export type Act = (typeof ACTS)[number];
 export interface Cards {
   readonly cardIds: { readonly [act in Act]: string };
 }
 
-/** A dispute case that is open. */
+/** An open dispute case. */
 interface Cases {
   readonly caseId: string;
-  /** A paid charge that nothing else is done with. */
+  /** A paid charge that no other example uses. */
   readonly disputableId: string;
 }
 
-/** Payments that have their instruments. */
+/** Payments whose instruments are ready. */
 export interface Instruments {
   readonly boletoId: string;
-  /** With the token of the merchant's link. */
+  /** Includes the token of the merchant’s link. */
   readonly boletoPath: string;
   readonly cryptoId: string;
 }
 
-/** A confirmed file of a dispute case, and the link to it. */
+/** A confirmed evidence file of a dispute case, with its link. */
 export interface Files {
   readonly evidenceCaseId: string;
   readonly evidenceId: string;
   readonly evidenceLink: string;
 }
 
-/** Payouts of a tenant. */
+/** A tenant’s payouts. */
 export interface Payouts {
-  /** Paid. */
+  /** A paid payout. */
   readonly payoutId: string;
-  /** The bank has not decided them. */
+  /** Payouts that the bank has not decided yet. */
   readonly confirmPayoutId: string;
   readonly failPayoutId: string;
-  /** It awaits approval. */
+  /** A payout that awaits approval. */
   readonly waitingPayoutId: string;
 }
 
-/** A callback that waits for an operator. */
+/** A provider connection. */
 export interface Connections {
   readonly providerId: string;
 }
@@ -75,30 +75,30 @@ export interface AuditTokens {
 
 export interface Callbacks {
   readonly callbackConnectionId: string;
-  /** With the secret. */
+  /** Includes the secret. */
   readonly callbackPath: string;
   readonly callbackId: string;
 }
 
-/** What a tenant owns that routes can name. */
+/** A tenant’s resources that routes can name. */
 export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payouts, Callbacks, Connections, AuditTokens {
   readonly user: TestUser;
-  /** A MEMBER of the tenant's account, as whom no test logs in. */
+  /** A MEMBER of the tenant’s account; no test logs in as this user. */
   readonly memberId: string;
-  /** A request in the log. */
+  /** An entry of the request log. */
   readonly requestLogId: string;
   readonly chargeId: string;
   readonly endpointId: string;
-  /** Of the tenant. */
+  /** The tenant’s account. */
   readonly accountId: string;
   /** A key that no test uses to call. */
   readonly keyId: string;
   /** An account that operators suspend and change, and a MEMBER of it. */
   readonly spareAccountId: string;
   readonly spareUserId: string;
-  /** Charges whose Pix is held. */
+  /** Charges whose Pix is held for review. */
   readonly heldIds: readonly [string, string, string];
-  /** A charge that nobody can read. */
+  /** A charge with an unreadable event. */
   readonly parkedId: string;
   readonly deliveryId: string;
 }
@@ -106,18 +106,18 @@ export interface Owned extends Refunds, Cards, Cases, Instruments, Files, Payout
 export interface Example {
   readonly path?: (owned: Owned) => string;
   readonly body?: unknown;
-  /** Instead of JSON. */
+  /** Sent instead of JSON. */
   readonly upload?: { readonly contentType: string; readonly bytes: Buffer };
-  /** Of a form with files. */
+  /** Files of a multipart form. */
   readonly files?: readonly FormFile[];
-  /** What a live key gets that names only what is its own; routes for test keys aside. */
+  /** Status for a live key that names its own resources only; routes for test keys answer 403. */
   readonly live: number;
-  /** What a caller whom the route is for gets, where the body of a table can't be right; default: a success that the route declares. */
+  /** Status for an authorized caller if the example can’t succeed; default: a declared success. */
   readonly refusal?: number;
-  /** Roles of an account that may ask for it, where not every one may. */
+  /** Roles that may call the route, if not all may. */
   readonly roles?: readonly AccountRole[];
-  /** Makes what the path names anew, for each test: what is done with it can be done once. */
+  /** Recreates the resources that the path names before each test, because the route uses them up. */
   readonly fresh?: (gateway: TestGateway) => Promise<Partial<Owned>>;
-  /** The path of a resource that never was; only routes that name one. */
+  /** Path with an id that does not exist; only for routes that name a resource. */
   readonly absent?: string;
 }

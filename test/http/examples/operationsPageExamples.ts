@@ -1,4 +1,4 @@
-// Examples of the operators' pages about the system, deliveries of all accounts, the audit log and erasure.
+// Examples for the operators’ pages about the system, all accounts’ deliveries, the audit log and erasure.
 import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
 import { type Example, NO_ID } from './exampleParts.ts';
 import { makeParked, untilNoRun } from './opsExamples.ts';

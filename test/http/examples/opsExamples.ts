@@ -1,4 +1,4 @@
-// Examples of the routes for operators of the platform.
+// Examples for the routes for operators of the platform.
 
 import { randomBytes } from 'node:crypto';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -10,10 +10,10 @@ import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.t
 import { type Example, LOGO, NO_ID, type Owned, USER } from './exampleParts.ts';
 import { waitingPayout } from './payoutExamples.ts';
 
-/** Of somebody new, each time. */
+/** Returns a new address each time. */
 const freshEmail = (): string => `ops-${randomBytes(6).toString('hex')}@example.com`;
 
-/** What operators do with an account, by default the one to spare. */
+/** Example for an account, by default the spare one. */
 const ofAccount = (
   rest: string,
   more: Partial<Example> = {},
@@ -65,7 +65,7 @@ const ofCase = (verb: string, body: object, fresh: NonNullable<Example['fresh']>
   fresh,
 });
 
-/** A Pix that nobody is named for, of a charge that is locked to somebody. */
+/** Pays a charge that is locked to a payer with a Pix without a payer document. */
 const makeHeld = async (gateway: TestGateway): Promise<string> => {
   const { body } = await gateway.charge<{ id: string }>({
     expected_payer_tax_id: '12345678909',
@@ -76,7 +76,7 @@ const makeHeld = async (gateway: TestGateway): Promise<string> => {
   return body.id;
 };
 
-/** A payment that nobody can read, of a merchant of its own; parked by whoever follows payments. */
+/** Creates a payment with an unreadable event, in its own tenant, and waits until consumers have parked it. */
 export const makeParked = async (gateway: TestGateway): Promise<{ readonly parkedId: string }> => {
   const tenant = await gateway.newTenant();
   const { id } = (await gateway.charge<{ id: string }>({}, { key: tenant.testKey })).body;
@@ -86,7 +86,7 @@ export const makeParked = async (gateway: TestGateway): Promise<{ readonly parke
   return { parkedId: id };
 };
 
-/** Waits until nothing is rebuilt or verified, because only one run is allowed at a time. */
+/** Waits until no read model is rebuilt or verified, because only one run is allowed at a time. */
 export const untilNoRun = async ({ gateway }: TestGateway): Promise<Partial<Owned>> => {
   const isRunning = () => gateway.services.readModelRuns().some(({ state }) => state === 'running');
   if ((await pollUntil(gateway.projected, 30_000, async () => (isRunning() ? null : true))) === null)
@@ -101,10 +101,10 @@ const ofParked = (rest: string): Example => ({
   fresh: makeParked,
 });
 
-/** The id of a request in the log. */
+/** Id of a request in the request log. */
 const LOGGED = 'asked-once';
 
-/** An account and a member of it, whom no other test needs. */
+/** Creates an account with a member, held charges and a parked payment that no other test uses. */
 export const makeSpare = async (
   gateway: TestGateway,
 ): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId' | 'heldIds' | 'parkedId'>> => {

@@ -1,4 +1,4 @@
-// Examples of the routes of payouts.
+// Examples for the routes of payouts.
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { type Example, NO_ID, type Payouts } from './exampleParts.ts';
@@ -6,7 +6,7 @@ import { type Example, NO_ID, type Payouts } from './exampleParts.ts';
 const BODY = { amount: 1, destination: { pix_key: 'ana@example.com' } };
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
 
-/** The bank pays payouts only when it is told to. Those of more than 1 await approval. */
+/** Requests a payout. The bank pays only on command, and amounts above 1 await approval. */
 const requested = async (gateway: TestGateway, amount = 1): Promise<string> => {
   const { id: chargeId } = (await gateway.charge<{ id: string }>()).body;
   expect((await gateway.post(`/v1/sandbox/charges/${chargeId}/pay`, {})).status).to.equal(200);
@@ -35,7 +35,7 @@ const sandbox = (idOf: (owned: Payouts) => string, how: string): Example => ({
   absent: `/v1/sandbox/payouts/po_${NO_ID}/${how}`,
   live: 403,
 });
-/** A paid one does not wait, whoever asks first. */
+/** Names a paid payout, which no longer awaits approval, so every manager gets 400. */
 const reviewed = (how: string, more: Partial<Example> = {}): Example =>
   ofPayout(({ payoutId }) => payoutId, `/${how}`, 401, { roles: MANAGERS, refusal: 400, ...more });
 

@@ -1,4 +1,4 @@
-// Examples of the operators' pages.
+// Examples for the operators’ pages.
 import { randomBytes } from 'node:crypto';
 import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
 import type { TestGateway } from '../../world/gateway.ts';
@@ -40,7 +40,7 @@ const refused = async (gateway: TestGateway): Promise<Partial<Owned>> => ({
   heldIds: ['', '', (await refusedReturn(gateway)).id],
 });
 const REASON = 'Seen and understood.';
-/** Of somebody new, each time. */
+/** Returns a new address each time. */
 const freshEmail = (): string => `page-${randomBytes(6).toString('hex')}@example.com`;
 const FINDING = `/connections/findings/rf_${NO_ID}/resolve`;
 

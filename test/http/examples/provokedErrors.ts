@@ -1,4 +1,4 @@
-// One way to each error code (contract.md Errors): for its test, and for the examples of the OpenAPI document.
+// One way to provoke each error code (contract.md Errors), for its test and for the examples of the OpenAPI document.
 
 import { mkdtemp, rm, truncate } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -47,7 +47,7 @@ const endpoint =
   (body: Record<string, unknown>): Provoke =>
   (gateway) =>
     gateway.post('/v1/webhooks/endpoints', { url: 'https://example.com', events: ['*'], ...body });
-/** A refund of a payment that `pay` made, in an account of its own. */
+/** Requests a refund of a payment made by `pay`, in its own account. */
 const refusedRefund =
   (pay: (desk: RefundDesk) => Promise<string>, body: Record<string, unknown> = {}): Provoke =>
   async (gateway) => {
@@ -65,7 +65,7 @@ const erasureOf =
   async (gateway) =>
     erase(gateway, await make(await RefundDesk.open(gateway)));
 
-/** A dispute case of an account of its own, and what is asked of it. */
+/** Opens a dispute case in its own account and calls `ask` with it. */
 const onCase =
   (ask: (gateway: TestGateway, key: { readonly key: string }, id: string) => Promise<Reply<unknown>>): Provoke =>
   async (gateway) => {
@@ -74,7 +74,7 @@ const onCase =
     return ask(gateway, { key: desk.merchant.key }, opened.body.id);
   };
 
-/** The second live charge of an account that may make one an hour; live mode has a bank of the test's own here. */
+/** Creates two live charges in an account limited to one per hour. Live mode uses a fake bank. */
 const secondLiveCharge =
   (velocity: { readonly customerPerHour?: number; readonly accountPerHour?: number }): Provoke =>
   async () => {
@@ -94,7 +94,7 @@ const withEvidence =
   async (gateway) =>
     ask(await EvidenceDesk.open(gateway));
 
-/** The file of a gateway of its own, whose folder is known here. */
+/** Uses its own gateway, whose evidence folder is known here. */
 const damagedEvidence: Provoke = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quita-evidence-'));
   const gateway = await openReady({ evidence: { folder } });
@@ -122,7 +122,7 @@ const withoutCertificate: Provoke = async () => {
   return reply;
 };
 
-/** A connection of a gateway of its own, with a charge that is not final. */
+/** Deletes a connection that a pending charge uses, on its own gateway. */
 const connectionInUse: Provoke = async () => {
   const desk = await ConnectionDesk.open();
   const { id } = await desk.add(await desk.simulator());
@@ -143,7 +143,7 @@ const FOR_OPERATORS = route('GET', '/ops', {
   handle: async () => ({ status: 204 }),
 });
 
-/** One way to each code, with the status that contract.md and rules E give it, and its param. */
+/** For each code: the status defined by contract.md and rules E, a way to provoke it, and its param. */
 export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke, string?] } = {
   invalid_request: [400, charge({ amount: 0, currency: 'X' })],
   invalid_amount: [400, charge({ amount: 0 }), 'amount'],
@@ -487,7 +487,7 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   service_unavailable: [503, charge({ metadata: { sandbox_provider: 'unavailable' } })],
 };
 
-/** Runs `ask` while looking up a key fails; the same key was never asked for, so nothing remembered it. */
+/** Runs `ask` while key lookups fail. The key must not be cached from an earlier call. */
 export const whileServiceThrows = async <T>(gateway: TestGateway, error: Error, ask: () => Promise<T>): Promise<T> => {
   const services = gateway.gateway.services as { findKey: typeof gateway.gateway.services.findKey };
   const { findKey } = services;
@@ -499,7 +499,7 @@ export const whileServiceThrows = async <T>(gateway: TestGateway, error: Error, 
   }
 };
 
-/** K4: a slow first request, and a twin whose patience of 10 s (application/core/keyedLock.ts) is made to end at once. */
+/** K4: a slow first request and a concurrent duplicate, whose 10 s wait (application/core/keyedLock.ts) ends at once. */
 export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
   const stopwatch: { pause: Stopwatch['pause'] } = systemStopwatch;
   const { pause } = stopwatch;
@@ -515,7 +515,7 @@ export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
   }
 };
 
-/** What the program's own HTTP server answers to bytes that never become a request. */
+/** Returns the answer of the program’s own HTTP server to raw bytes. */
 export const onRealServer = async (
   bytes: string,
   { bounds = SOCKET_BOUNDS, app }: { readonly bounds?: SocketBounds; readonly app?: Express } = {},

@@ -1,5 +1,5 @@
-// Examples of the routes of reconciliation, and of disputes ruled by hand. What they act on needs an institution, so most are refused here;
-// the story of the OpenAPI document and test/application/reconciliation show them succeed.
+// Examples for the routes of reconciliation and manually ruled disputes. They need an institution, so most are rejected here. The story of
+// the OpenAPI document and test/application/reconciliation show them succeed.
 import { type Example, NO_ID } from './exampleParts.ts';
 
 const RECONCILIATION = '/ops/v1/reconciliation';

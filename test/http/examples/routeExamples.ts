@@ -1,4 +1,4 @@
-// An example of every route of the table, and what of a tenant's it names.
+// An example for every route, and the tenant’s resources that it names.
 
 import { expect } from 'chai';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -39,7 +39,7 @@ import { rawIdOf } from '../../world/http.ts';
 
 const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';
-/** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
+/** URL of the tenant’s own endpoint. Nothing listens there, and nothing leaves the machine. */
 export const OWN_URL = 'http://127.0.0.1:1024/hook';
 const ofMember = (rest: string, body?: object): Example => ({
   path: ({ memberId }) => `/v1/users/${memberId}${rest}`,
@@ -58,7 +58,7 @@ const acquirer = (act: Act): Example => ({
   live: 403,
 });
 
-/** `fresh`: for what is done with a case once. */
+/** Pass `fresh` if the route uses the case up. */
 const ofCase = (base: string, rest: string, body: unknown, live: number, fresh?: Example['fresh']): Example => ({
   path: ({ caseId }) => `${base}/${caseId}${rest}`,
   ...(body !== undefined && { body }),
@@ -71,7 +71,7 @@ const INFRACTIONS = '/v1/infractions';
 const SANDBOX_CASES = '/v1/sandbox/med/cases';
 const APPEAL = { reason: 'It was delivered.' };
 
-/** A payer's page, or what belongs to it: no key is asked for. */
+/** A payer’s page or one of its parts, which need no key. */
 const ofPage = (idOf: (owned: Owned) => string, rest = ''): Example => ({
   path: (owned) => `/pay/${rawIdOf(idOf(owned))}${rest}`,
   absent: `/pay/${NO_ID}${rest}`,
@@ -273,7 +273,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   getPublicBoleto: ofPage(({ boletoId }) => boletoId, '/public/boleto.pdf'),
   getCheckoutReceipt: ofPage(({ paidId }) => paidId, '/receipt.pdf'),
   getCheckoutStatus: ofPage(({ chargeId }) => chargeId, '/status'),
-  // A stream of what can still change stays open (statusStreams.test.ts).
+  // The stream of a payment that can still change stays open (statusStreams.test.ts).
   streamCheckoutStatus: { ...ofPage(({ paidId }) => paidId, '/events'), live: 204 },
   getLiveness: { live: 200 },
   getReadiness: { live: 200 },
@@ -320,17 +320,17 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
 };
 
-/** What the route says of a JSON body; null: it takes none. */
+/** Returns the route’s JSON body, or null if it takes none. */
 export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
   body.kind === 'json' ? body : null;
 
-/** The schema of what the route answers with a status; null: no JSON. */
+/** Returns the schema of the route’s JSON answer with this status, or null if it isn’t JSON. */
 export const answerSchemaOf = ({ responses }: Route, status: number): JsonSchema | null => {
   const response = responses[status];
   return response?.kind === 'json' ? response.schema : null;
 };
 
-/** What a request for a route sends: JSON, a file, or a form with the token of the session's pages. */
+/** Returns what a request to the route sends: JSON, a file, or a form with the session’s token. */
 export const sentTo = (
   route: Route,
   headers: Readonly<Record<string, string>> & { readonly authorization?: string },
@@ -357,22 +357,22 @@ type Fields = Readonly<Record<string, string>>;
 
 export const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
 
-/** A message to the URL of a payment's own, where nothing listens. */
+/** Creates a delivery to a payment’s own webhook URL, where nothing listens. */
 const makeDelivery = async (gateway: TestGateway): Promise<{ readonly deliveryId: string }> => {
   const body = { ...PAYMENT, idempotencyKey: newKey(), webhookUrl: OWN_URL };
   expect((await gateway.post('/v1/payments', body)).status).to.equal(201);
-  // The message is written when the card has its instrument, which a job brings.
+  // The delivery is created once a job has added the card instrument.
   const [delivery] = await new Merchant(gateway, gateway.tenant.testKey).untilDeliveries((all) => all.length > 0);
   return { deliveryId: delivery?.id ?? '' };
 };
 
-/** An image that is served, of an account whose logo no route changes. */
+/** Stores a logo to be served, in an account whose logo no route changes. */
 const makeLogo = async (gateway: TestGateway): Promise<object> => {
   await logos(gateway.storage.operations).put((await gateway.newTenant()).accountId, LOGO);
   return {};
 };
 
-/** Issues a key that is used for nothing, to the first tenant unless another is given. Returns its id. */
+/** Issues a key that no test uses, by default to the first tenant. Returns its id. */
 export const makeKey = async (
   { gateway, tenant: first }: TestGateway,
   label = 'spare',
@@ -385,7 +385,7 @@ export const makeKey = async (
   return PREFIX.key + issued.key.keyId;
 };
 
-/** A request that the log has. */
+/** Writes a request to the request log and returns its id. */
 const makeRequest = async (gateway: TestGateway): Promise<string> => {
   await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'of-examples' } });
   await gateway.writeRequests();
@@ -393,7 +393,7 @@ const makeRequest = async (gateway: TestGateway): Promise<string> => {
   return PREFIX.requestLog + made?.id;
 };
 
-/** What all tests share. */
+/** Resources that all tests share. */
 export type Made = Omit<Owned, 'chargeId' | 'endpointId' | 'keyId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),

@@ -1,8 +1,8 @@
-// Which pieces of a route's path are words, as other routes see them.
+// Tells which words of a route’s path are parameters of other routes.
 import { ROUTES } from '../../../http/api/routes.ts';
 import type { Route } from '../../../http/kernel/route.ts';
 
-/** Whether another route has a parameter where this one has a word: then the word in other letters is a value of that parameter. */
+/** Returns whether another route has a parameter at this position. A respelled word is then a value of that parameter. */
 export const isAnothersParameter = (route: Route, at: number): boolean => {
   const own = route.path.split('/');
   return ROUTES.some(({ path }) => {

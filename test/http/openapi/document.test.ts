@@ -1,4 +1,4 @@
-// GET /openapi.json: valid, linted, and what the routes enforce.
+// GET /openapi.json: it is valid, passes the linter and matches what the routes enforce.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -54,18 +54,18 @@ describe('the OpenAPI document', () => {
       problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
     ).to.deep.equal([]);
   });
-  it('has every route of the table, under its own operationId', () => {
+  it('contains every route, each with a unique operationId', () => {
     const ids = [...operations, ...hooks].map(({ operationId }) => operationId);
     expect(new Set(ids).size).to.equal(ids.length);
     expect(operations.map(({ operationId }) => operationId).sort()).to.deep.equal(
       API_ROUTES.map(({ operationId }) => operationId).sort(),
     );
   });
-  it('has every event of the catalogue', () => {
+  it('contains every event of the catalog', () => {
     expect(Object.keys(document.webhooks)).to.deep.equal(EVENT_CATALOGUE.map(({ event }) => event));
   });
   for (const operation of [...operations, ...hooks])
-    it(`${operation.operationId} is described: summary, a declared tag, every parameter`, () => {
+    it(`describes ${operation.operationId}: summary, a declared tag, every parameter`, () => {
       expect(operation.summary).to.match(/\S/);
       expect(operation.tags).to.have.length(1);
       expect(document.tags.map(({ name }) => name)).to.include(operation.tags[0]);
@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
         .to.match(/^[A-Z].*\.$/s)
         .and.not.equal(summary);
   });
-  it('declares the body of every operation that takes a file', () => {
+  it('declares the body of every operation that accepts one', () => {
     const bodyOf = (path: string) => document.paths[path]?.['put']?.requestBody;
     const file = { schema: { type: 'string', format: 'binary' } };
     const logo = { required: true, content: { 'image/png': file, 'image/jpeg': file } };
@@ -88,17 +88,17 @@ describe('the OpenAPI document', () => {
       expect(operation?.requestBody === undefined, operationId).to.equal(body.kind === 'none');
     }
   });
-  it('names the bounds of metadata', () => {
+  it('states the limits of metadata', () => {
     for (const path of ['/v1/charges', '/v1/pix/charges', '/v1/payments', '/v1/payouts'])
       expect(JSON.stringify(document.paths[path]?.['post']?.requestBody), path).to.include(
         'At most 50 keys, 8192 bytes as JSON and 20 levels, and integers within ±(2^53 − 1).',
       );
   });
-  it('declares no tag that nothing has: the reference would show an empty chapter', () => {
+  it('declares no unused tag, which would be an empty chapter of the reference', () => {
     const had = new Set([...operations, ...hooks].flatMap(({ tags }) => tags));
     expect(document.tags.map(({ name }) => name)).to.have.members([...had]);
   });
-  it('asks for a key where the routes do, and tells of 401 and 429 there', () => {
+  it('requires a key where the routes do, and declares 401, 429, 500 and 503 there', () => {
     const isKeyed = (operation: Operation) => operation.security.length > 0;
     expect(operations.filter((operation) => !isKeyed(operation)).map(({ operationId }) => operationId)).to.deep.equal([
       'listEventCatalogue',
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
       for (const { security, operationId } of Object.values(there))
         expect(JSON.stringify(security).includes('testApiKey'), operationId).to.equal(path.startsWith('/v1/sandbox/'));
   });
-  it('shows what is answered late by the example of what is answered in time', () => {
+  it('has examples for late answers (202) as for timely ones', () => {
     const exampleOf = ({ responses }: Operation, status: string) =>
       (responses[status] as { content?: { 'application/json': { example?: unknown } } }).content?.['application/json']
         .example;
@@ -123,22 +123,21 @@ describe('the OpenAPI document', () => {
       expect(exampleOf(operation, '202'), operation.operationId).to.be.an('object');
     }
   });
-  it('is of the server whose address it is given', () =>
-    expect(document.servers.map(({ url }) => url)).to.deep.equal([BASE]));
-  it('has no parameter of another list that this one refuses', () => {
+  it('names the given server address', () => expect(document.servers.map(({ url }) => url)).to.deep.equal([BASE]));
+  it('lists no parameters of other lists', () => {
     const listed = document.paths['/v1/charges']?.['get'] as Operation;
     const names = listed.parameters.flatMap(({ name }) => name ?? []);
     expect(names).to.include('starting_after').and.not.include.members(['page']);
     for (const { parameters } of operations)
       for (const { description } of parameters) expect(description ?? '').to.not.match(/^Refused/);
   });
-  it('requires a body where a field of it is required', () => {
+  it('requires a body only if a field is required', () => {
     const isRequired = (path: string) =>
       (document.paths[path]?.['post']?.requestBody as { required?: boolean } | undefined)?.required;
     expect(isRequired('/v1/charges')).to.equal(true);
     expect(isRequired('/v1/sandbox/charges/{id}/pay')).to.equal(false);
   });
-  it('tells of the header that each answer has: a repeat with 201 alone, the limit with 429', () => {
+  it('declares each answer’s headers: Idempotent-Replayed with 201 only, Retry-After with 429', () => {
     const headersOf = ({ responses }: Operation, status: string) =>
       Object.keys((responses[status] as { headers?: object } | undefined)?.headers ?? {});
     const limits = ['X-RateLimit-Limit-Minute', 'X-RateLimit-Remaining-Minute'];
@@ -150,7 +149,7 @@ describe('the OpenAPI document', () => {
       for (const [status, { headers = {} }] of Object.entries(responses as { [status: string]: { headers?: object } }))
         if (status !== '201') expect(Object.keys(headers), operationId).to.not.include('Idempotent-Replayed');
   });
-  it('tells how each family of events is signed', () => {
+  it('describes how each family of events is signed', () => {
     const signatureOf = (event: string) =>
       document.webhooks[event]?.post.parameters.find(({ name }) => name === 'X-Acme-Signature')?.description;
     for (const { event, legacy } of EVENT_CATALOGUE)
@@ -174,7 +173,7 @@ describe('GET /openapi.json', () => {
     gateway = await TestGateway.open();
   });
   after(() => gateway.close());
-  /** As `node:http` gets it: nothing is decompressed. */
+  /** Sends a request with `node:http`, which decompresses nothing. */
   const ask = async (headers: Record<string, string>, method = 'GET') => {
     const sent = request(new URL('/openapi.json', gateway.baseUrl), { method, headers }).end();
     const [res] = (await once(sent, 'response')) as [IncomingMessage];
@@ -183,7 +182,7 @@ describe('GET /openapi.json', () => {
     return { status: res.statusCode, headers: res.headers, bytes: Buffer.concat(chunks) };
   };
 
-  it('is compressed to a tenth of its size for clients that accept gzip', async () => {
+  it('is compressed to less than a fifth for clients that accept gzip', async () => {
     const plain = await ask({});
     for (const coding of ['gzip', 'gzip, deflate, br', 'br;q=0.1, gzip']) {
       const { headers, bytes } = await ask({ 'accept-encoding': coding });
@@ -196,7 +195,7 @@ describe('GET /openapi.json', () => {
       expect([headers['content-encoding'], bytes.equals(plain.bytes)]).to.deep.equal([undefined, true]);
     }
   });
-  it('is 304 for clients that already have it, compressed or not', async () => {
+  it('returns 304 to clients that already have it, compressed or not', async () => {
     const tags = [(await ask({})).headers.etag ?? '', (await ask({ 'accept-encoding': 'gzip' })).headers.etag ?? ''];
     expect(tags[0]).to.match(/^"[0-9a-f]{16}"$/);
     expect(tags[1]).to.equal(`W/${tags[0]}`);
@@ -210,14 +209,14 @@ describe('GET /openapi.json', () => {
     for (const tag of ['"other"', tags[0]?.slice(1, -1) ?? ''])
       expect((await ask({ 'if-none-match': tag })).status).to.equal(200);
   });
-  it('is rendered once: the second answer costs next to nothing', async () => {
+  it('is rendered once, so that repeated answers cost hardly any CPU time', async () => {
     const first = await ask({ 'accept-encoding': 'gzip' });
     const { result, longestMs } = await longestTurnOf(() => ask({ 'accept-encoding': 'gzip' }));
     expect(result.bytes.equals(first.bytes)).to.equal(true);
     expect(longestMs).to.be.below(cpuMsHere(10));
   });
 
-  it('is the document of this server, for everybody', async () => {
+  it('is this server’s document, for any caller', async () => {
     const { status, headers, body } = await gateway.get('/openapi.json', { key: null });
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');

@@ -1,4 +1,4 @@
-// The examples of the OpenAPI document are whole, of the shapes that are declared, and what this version answers.
+// The examples of the OpenAPI document are complete, match their schemas and have the shape of this version’s answers.
 
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
@@ -23,7 +23,7 @@ describe('the examples of the OpenAPI document', () => {
 
   for (const { operationId, body, responses } of API_ROUTES) {
     const { request, responses: answered = {} } = EXAMPLES.operations[operationId] ?? {};
-    it(`${operationId}: request and answer are valid, and of the shape that is answered today`, () => {
+    it(`are valid and current for ${operationId}, request and answer`, () => {
       if (body.kind === 'json') expectValid(body.schema, request);
       else expect(request).to.equal(undefined);
       const hasBody = Object.values(responses).some(({ kind }) => !['empty', 'eventStream', 'bytes'].includes(kind));
@@ -38,12 +38,12 @@ describe('the examples of the OpenAPI document', () => {
     });
   }
   for (const { event } of EVENT_CATALOGUE)
-    it(`${event}: the body is valid, and of the shape that is sent today`, () => {
+    it(`are valid and current for the webhook ${event}`, () => {
       expectValid(webhookSchema(event), EXAMPLES.webhooks[event]);
       expect(shapeOf(EXAMPLES.webhooks[event]), 'npm run docs').to.equal(shapeOf(played.webhooks[event]));
     });
-  // That their shapes are those of today is seen where each is provoked (test/http/kernel/errors.test.ts).
-  it('has every error', () => {
+  // Their shapes are compared where each error is provoked (test/http/kernel/errors.test.ts).
+  it('include every error', () => {
     expect(Object.keys(EXAMPLES.errors).sort()).to.deep.equal(Object.keys(ERRORS).sort());
     for (const [code, body] of Object.entries(EXAMPLES.errors))
       expect((body as { error: { code: string } }).error.code).to.equal(code);

@@ -1,4 +1,4 @@
-// Writes the examples of the OpenAPI document, those of each capability in its folder of http/api.
+// Writes the examples of the OpenAPI document into the http/api folder of each capability.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { API_ROUTES, HTTP_MODULES } from '../../../http/api/routes.ts';
 import type { HttpModule } from '../../../http/kernel/httpModule.ts';
 import { type Examples, exampleFile } from '../../../http/openapi/examples.ts';
 
-/** The one module whose operations answer the code; null: several do, or none. */
+/** Returns the only module whose operations declare the code, or null if several or none do. */
 const answering = (code: string): HttpModule | null => {
   const modules = HTTP_MODULES.filter(({ routes }) => routes.some(({ errors }) => errors.includes(code as ErrorCode)));
   return modules.length === 1 ? (modules[0] as HttpModule) : null;

@@ -1,5 +1,5 @@
-// The part of the story that concerns live mode: an operator connects an institution, its callbacks settle a charge, a dispute is ruled by
-// hand, and reconciliation finds a Pix that belongs to no charge.
+// The story’s part in live mode: an operator connects an institution, its callbacks settle a charge, a dispute is ruled manually, and
+// reconciliation finds a Pix that belongs to no charge.
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
@@ -19,7 +19,7 @@ const OPTIONS = {
 };
 const PIX = ['E00000000202611021200story000001', 'E00000000202611021200story000002'] as const;
 
-/** An institution that calls a registered webhook at once. */
+/** An institution that calls a webhook as soon as it is registered. */
 export class StoryInstitution extends FakeConnection {
   call: (body: unknown) => Promise<unknown> = async () => undefined;
 
@@ -54,7 +54,7 @@ export const tellLive = async (
   const institution = institutionOf();
   institution.call = (body) => gateway.call('POST', path, { key: null, body });
   const paidAt = fromMillis(nowMs);
-  // Reconciliation looks at the last day of real time, whatever the time of the story.
+  // Reconciliation covers the last day of real time, not of the story’s clock.
   const strayAt = fromMillis(Date.now());
   const { incomingPayments } = institution.provider;
   incomingPayments.set(charge.pix.txid, [incoming({ providerPaymentId: PIX[0], paidAt })]);

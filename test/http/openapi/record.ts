@@ -1,4 +1,4 @@
-// Part of `npm run docs`: plays the story of the examples, provokes every error, and keeps what was answered beside the routes.
+// Part of `npm run docs`: plays the story, provokes every error and stores the answers next to the routes.
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import type { Examples } from '../../../http/openapi/examples.ts';
 import { openReady } from '../../world/http.ts';

@@ -1,5 +1,5 @@
-// The examples of the OpenAPI document: one merchant's story that touches every operation and sends every webhook. `npm run docs` keeps
-// what was answered (http/openapi/examples.ts), and a test plays it again.
+// The examples of the OpenAPI document: one merchant’s story that uses every operation and sends every webhook. `npm run docs` stores the
+// answers (http/openapi/examples.ts), and a test replays the story.
 
 import { expect } from 'chai';
 import type { OperationExamples } from '../../../http/openapi/examples.ts';
@@ -17,7 +17,7 @@ import { StoryInstitution, tellLive } from './liveStory.ts';
 import { steadied } from './steadied.ts';
 import { Story } from './story.ts';
 
-/** The story begins at noon of this day, and each step takes no time at all. */
+/** The story begins at noon of this day, and no time passes between steps. */
 export const NOON = Date.UTC(2026, 10, 2, 12);
 export const PUBLIC_URL = 'https://pay.quita.example';
 const CUSTOMER = { name: 'Ana Souza', document: '12345678909', email: 'ana@example.com', phone: '+5511987654321' };
@@ -27,7 +27,7 @@ export interface Recorded {
   readonly webhooks: { readonly [event: string]: unknown };
 }
 
-/** Charges: created, read, paid, and one that expires. */
+/** Charges: created, read, paid and expired. */
 const tellCharges = async (story: Story): Promise<string> => {
   const { id } = await story.ask('createCharge', {
     body: {
@@ -45,7 +45,7 @@ const tellCharges = async (story: Story): Promise<string> => {
   await story.ask('getPayment', { id });
   await story.ask('getProviderStatus', { id });
   await story.ask('getReceipt', { id });
-  // Before anything else is told of this charge.
+  // Flush before other events of this charge are sent.
   await story.ask('flushSandboxDeliveries', { body: {} });
   const query = '?limit=1&eventType=charge.paid';
   const { data } = await story.ask<{ data: readonly { id: string }[] }>('listWebhookDeliveries', { query });
@@ -57,7 +57,7 @@ const tellCharges = async (story: Story): Promise<string> => {
   return id;
 };
 
-/** Refunds of a paid charge: one that arrives, one that fails. */
+/** Refunds of a paid charge: one is paid, one fails. */
 const tellRefunds = async (story: Story, paidId: string): Promise<void> => {
   await story.ask('changeSandboxSettings', { body: { auto_confirm_refunds: false } });
   const refund = (idempotencyKey: string, amount: number) =>
@@ -68,7 +68,7 @@ const tellRefunds = async (story: Story, paidId: string): Promise<void> => {
   await story.ask('listRefunds', { id: paidId });
 };
 
-/** Payouts: one that arrives, one that fails, one that is cancelled, two that are reviewed. */
+/** Payouts: one paid, one failed, one canceled, two reviewed by a manager and two by an operator. */
 const tellPayouts = async (story: Story, gateway: TestGateway): Promise<void> => {
   await story.ask('changeSandboxSettings', { body: { auto_confirm_payouts: false } });
   const earned = { amount: 100_000, payment_method: 'pix' };
@@ -103,7 +103,7 @@ const tellPayouts = async (story: Story, gateway: TestGateway): Promise<void> =>
   await story.ask('changeSandboxSettings', { body: { auto_confirm_payouts: true, payout_approval_above: null } });
 };
 
-/** Payments by other methods, and what acquirers and payers do with them. */
+/** Payments by other methods, with the actions of acquirers and payers. */
 const tellPayments = async (story: Story): Promise<void> => {
   const create = (idempotencyKey: string, methods: readonly string[] = ['CREDIT_CARD']) =>
     story.ask('createPayment', {
@@ -122,7 +122,7 @@ const tellPayments = async (story: Story): Promise<void> => {
   await story.ask('listPayments', { query: '?limit=1&status=CHARGEBACK' });
 };
 
-/** A file for a disputed charge, under each of the two paths. */
+/** Evidence for a disputed charge, under each of the two paths. */
 const tellEvidence = async (story: Story, gateway: TestGateway): Promise<void> => {
   const charge = await gateway.charge<{ id: string }>({ description: 'Order 1002' });
   await gateway.post(`/v1/sandbox/charges/${charge.body.id}/pay`, {});
@@ -146,7 +146,7 @@ const tellEvidence = async (story: Story, gateway: TestGateway): Promise<void> =
   }
 };
 
-/** The owner logs in, changes how the checkout looks, sees what was asked, changes the password, and logs out. */
+/** The owner logs in, changes the checkout’s appearance, lists requests, manages keys and members, changes the password and logs out. */
 const tellLogin = async (story: Story, gateway: TestGateway): Promise<void> => {
   const { email, password } = await gateway.addUser('OWNER', { email: 'ana@example.com', password: 'correct horse' });
   const { token } = await story.ask<{ token: string }>('logIn', { body: { email, password } });
@@ -174,7 +174,7 @@ const tellLogin = async (story: Story, gateway: TestGateway): Promise<void> => {
   await story.ask('requestPasswordReset', { body: { email } });
 };
 
-/** Dispute cases: one that is appealed and won after a review, one that is accepted, one that the payer withdraws; under both paths. */
+/** Dispute cases under both paths: one appealed and won after a review, two accepted, one withdrawn by the payer. */
 const tellDisputes = async (story: Story): Promise<void> => {
   const open = async (order: string): Promise<string> => {
     const charge = { amount: 12345, payment_method: 'pix', description: `Order ${order}` };
@@ -206,7 +206,7 @@ const tellDisputes = async (story: Story): Promise<void> => {
   await story.ask('acceptInfraction', { id: await open('3004') });
 };
 
-/** An operator of the platform opens an account and sees to its keys and users. */
+/** An operator of the platform opens an account and manages its keys and users. */
 const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> => {
   const olga = await gateway.addUser('OPERATOR', { email: 'olga@example.com', password: 'correct horse' });
   const token = (await gateway.logIn('OPERATOR', olga)).authorization.slice('Bearer '.length);
@@ -240,7 +240,7 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('disableUser', { id: caio.id, token });
   await story.ask('enableUser', { id: caio.id, token });
   await story.ask('resetSecondFactor', { id: caio.id, token });
-  // Two Pix of nobody's name, on charges that are locked to somebody.
+  // Two Pix without a payer document, on charges that are locked to a payer.
   const held = async (reference: string): Promise<string> => {
     const locked = {
       amount: 4990,
@@ -323,7 +323,7 @@ const tellAudit = async (story: Story, gateway: TestGateway, token: string): Pro
   await story.ask('revokeAuditToken', { id, token });
 };
 
-/** A person whose data is found, reported and erased. */
+/** Finds, reports and erases a person’s data. */
 const tellErasure = async (story: Story, gateway: TestGateway, token: string): Promise<void> => {
   const { id } = (await gateway.charge<{ id: string }>({ amount: 5000, customer: CUSTOMER })).body;
   await gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { name: CUSTOMER.name, document: CUSTOMER.document } });
@@ -333,7 +333,7 @@ const tellErasure = async (story: Story, gateway: TestGateway, token: string): P
   await story.ask('erasePersonalData', { body, token });
 };
 
-/** An event that nobody can read; last of all, for its merchant's wallet can't be read either. */
+/** An unreadable event. It comes last, because it also parks the merchant’s wallet. */
 const tellParked = async (story: Story, gateway: TestGateway): Promise<void> => {
   const { body } = await gateway.call<{ id: string }>('POST', '/v1/charges', {
     body: { amount: 12345, payment_method: 'pix' },
@@ -352,7 +352,7 @@ const tellParked = async (story: Story, gateway: TestGateway): Promise<void> => 
   await story.ask('retryAllParked', { body: { consumer: 'payments' }, token });
 };
 
-/** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */
+/** Returns one webhook per event type, preferably about the first charge, so that every recording contains the same ones. */
 const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string, unknown>> => {
   const paymentId = chargeId.slice(chargeId.indexOf('_') + 1);
   const rank = ({ rawBody }: Hit) => (rawBody.includes(paymentId) ? '0' : '1') + rawBody.replaceAll(/evt_\w+/g, '');
@@ -361,13 +361,13 @@ const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string,
 };
 
 interface Telling {
-  /** Default: a database that is dropped at the end. */
+  /** Default: a temporary database. */
   readonly database?: TestDatabase;
-  /** What is told last. */
+  /** Final steps of the story. */
   readonly ending?: (story: Story, gateway: TestGateway) => Promise<void>;
 }
 
-/** Plays the story on a gateway of its own, and returns what was answered and sent. */
+/** Plays the story on its own gateway; returns the recorded answers and webhooks. */
 export const playStory = async ({ database, ending = tellParked }: Telling = {}): Promise<Recorded> => {
   const receiver = await Receiver.open();
   let institution: StoryInstitution | null = null;

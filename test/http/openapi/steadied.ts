@@ -1,4 +1,4 @@
-// What a recording of the examples holds at random, and real times, are the same in every one.
+// Makes a recording of the examples reproducible by replacing random values and real times.
 import { createHash } from 'node:crypto';
 
 const SHOWN_CHARACTERS = 64;
@@ -7,7 +7,7 @@ const uuidOf = (digest: string): string => digest.replace(/^(.{8})(.{4})(.{4})(.
 
 const vkeyEndOf = (digest: string): string => `${digest.slice(0, 8)}+A${digest.slice(8, 51)}`;
 
-/** Random parts become the same in every recording, and long Base64 is cut: an example is to be read. */
+/** Replaces random values with stable ones and cuts long Base64, so that examples stay readable. */
 export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Recorded => {
   const seen = new Map<string, string>();
   const stable = (text: string, make: (digest: string) => string): string => {
@@ -26,7 +26,7 @@ export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Rec
       /"password":"([\w-]{24})"/g,
       (_, made) => `"password":"${stable(made, (digest) => digest.slice(0, 24))}"`,
     )
-    // What begins alike is made alike: a key and the prefix that is shown of it.
+    // Equal beginnings stay equal, because the prefix of a key is shown elsewhere.
     .replaceAll(
       /"(ak_(?:test|live)_)([\w-]{4})([\w-]{28})?"/g,
       (_, kind, shown, rest) =>

@@ -1,4 +1,4 @@
-// Asks operations and keeps what they answered.
+// Calls operations and records their answers.
 import { expect } from 'chai';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import type { CallOptions, Reply, TestGateway } from '../../world/gateway.ts';
@@ -13,7 +13,7 @@ export class Story {
     this.#gateway = gateway;
   }
 
-  /** Asks an operation, and keeps what it answered with this status, and what was sent for it. */
+  /** Calls an operation; records the first answer for each status, and the request. */
   async ask<Answer = { id: string }>(
     operationId: string,
     parts: {
@@ -28,7 +28,7 @@ export class Story {
       readonly body?: Body;
       readonly key?: string;
       readonly token?: string;
-      /** A PNG in place of a JSON body. */
+      /** A PNG instead of a JSON body. */
       readonly image?: Buffer;
     } = {},
   ): Promise<Answer> {

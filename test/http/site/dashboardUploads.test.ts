@@ -1,4 +1,5 @@
-// Files that plain forms of the dashboard send: evidence and the logo. Hostile names and types, sizes, cuts, repeats and forged forms.
+// Files sent by the dashboard’s plain forms, as evidence or logo: hostile names and types, sizes, interruptions, repetitions and forged
+// forms.
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { LOGO_BYTES_MAX } from '../../../application/ports/logos.ts';
@@ -52,7 +53,7 @@ describe('uploads in the dashboard', () => {
     ).rowCount;
 
   describe('evidence', () => {
-    it('adds several files, which the API and the page show as they were sent', async () => {
+    it('is added in several files, which the API and the page show unchanged', async () => {
       const pdf = pdfFile(30_000);
       const reply = await send([
         file('nota çã.png'),
@@ -76,7 +77,7 @@ describe('uploads in the dashboard', () => {
       expect(page.text).to.include('nota çã.png');
       expect(await grants()).to.equal(0);
     });
-    it('adds nothing twice: not a form that is sent again, and not a file that is in it twice', async () => {
+    it('is added once if a form is repeated or contains a file twice', async () => {
       await send([file('a.png'), file('a.png')]);
       expect((await send([file('a.png')])).status).to.equal(303);
       expect(await names()).to.deep.equal(['a.png']);
@@ -84,7 +85,7 @@ describe('uploads in the dashboard', () => {
       expect(await names()).to.deep.equal(['a.png', 'b.png']);
       expect(await grants()).to.equal(0);
     });
-    it('adds the files of a form once that is sent four times at once, and other content under the same name', async () => {
+    it('is added once if the same form is sent four times at once; other content under the same name is added too', async () => {
       const form = [file('a.png'), file('b.pdf', pdfFile(30_000), 'application/pdf')];
       const replies = await Promise.all(Array.from({ length: 4 }, () => send(form)));
       expect(
@@ -97,7 +98,7 @@ describe('uploads in the dashboard', () => {
       expect(others.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
       expect([await names(), await grants()]).to.deep.equal([['a.png', 'a.png', 'b.pdf'], 0]);
     });
-    it('adds the last file that a case accepts once, although another form began before and ends later', async () => {
+    it('fills the last place of a case once, although a form with the same file began before and ends later', async () => {
       await send(Array.from({ length: 19 }, (_, n) => file(`${n}.png`, pngImage(20 + n, 20))));
       const form = ownFiles(bearer, [file('last.png')]);
       const { port } = new URL(gateway.baseUrl);
@@ -125,7 +126,7 @@ describe('uploads in the dashboard', () => {
       ['too much content', file('a.png', Buffer.alloc(EVIDENCE_BYTES_MAX + 1)), /a\.png: The file must have 1 to/],
     ];
     for (const [what, bad, expected] of refused)
-      it(`refuses ${what}, keeps nothing of it, and takes the files beside it`, async () => {
+      it(`is rejected and discarded for ${what}, without affecting valid files`, async () => {
         const reply = await send([bad, file('good.png')]);
         expect(reply.status, reply.text).to.equal(422);
         expect(reply.text).to.include(EN.uploads.refused(1, 2)).and.match(expected);
@@ -133,13 +134,13 @@ describe('uploads in the dashboard', () => {
         expect(await names()).to.deep.equal(['good.png']);
         expect(await grants()).to.equal(0);
       });
-    it('says so in Portuguese, and when there is no file', async () => {
+    it('is rejected in Portuguese too, and without a file', async () => {
       const reply = await send([file('a.exe')], { 'accept-language': 'pt-BR' });
       expect(reply.text).to.include('A extensão do nome do arquivo não combina com o tipo image/png.');
       const none = await send([file('', Buffer.of(), 'application/octet-stream')], { 'accept-language': 'pt-BR' });
       expect([none.status, none.text.includes(PT.uploads.none)]).to.deep.equal([422, true]);
     });
-    it('takes no file without the token of the session, from elsewhere, or for another account', async () => {
+    it('is rejected without the session’s token, from another site or origin, and for another account', async () => {
       const stranger = await gateway.logIn('OWNER', await gateway.addUser('OWNER'));
       const forged = [
         await post(`${pageOf()}/evidence`, filesForm({}, [file('a.png')])),
@@ -152,7 +153,7 @@ describe('uploads in the dashboard', () => {
       expect(own.status).to.equal(404);
       expect([await names(), await grants()]).to.deep.equal([[], 0]);
     });
-    it('keeps nothing of a form that is cut off, or is no form', async () => {
+    it('leaves nothing behind if its form is cut off or malformed', async () => {
       const form = ownFiles(bearer, [file('a.png'), file('b.pdf', pdfFile(400_000), 'application/pdf')]);
       const { port } = new URL(gateway.baseUrl);
       const headers = { ...HTML, ...cookieOf(bearer), ...form.headers, 'content-length': form.raw.length };
@@ -167,7 +168,7 @@ describe('uploads in the dashboard', () => {
       expect(half.status).to.equal(400);
       expect([await names(), await grants()]).to.deep.equal([[], 0]);
     });
-    it('adds at most 20 files, and none to a case that has ended', async () => {
+    it('is limited to 20 files and rejected for a closed case', async () => {
       const many = Array.from({ length: 21 }, (_, n) =>
         file(`${String(n).padStart(2, '0')}.png`, pngImage(20 + n, 20)),
       );
@@ -191,7 +192,7 @@ describe('uploads in the dashboard', () => {
         ownFiles(bearer, [{ field: 'logo', name: 'logo.png', type: 'image/png', bytes }]),
         headers,
       );
-    it('is sent, shown and removed', async () => {
+    it('is uploaded, shown and removed', async () => {
       await asOwner();
       const sent = await logo(PNG);
       expect(sent.headers.get('location'), sent.text).to.equal('/dashboard/test/settings?done=logoChanged');
@@ -214,7 +215,7 @@ describe('uploads in the dashboard', () => {
       expect(removed.headers.get('location')).to.equal('/dashboard/test/settings?done=logoRemoved');
       expect(await settings()).to.not.include('logo-image');
     });
-    it('is refused, with its reason, if it is too large, no image, or missing', async () => {
+    it('is rejected with the reason if it is too large, not an image or too wide', async () => {
       await asOwner();
       for (const [bytes, why] of [
         [Buffer.alloc(LOGO_BYTES_MAX + 1), 'O logotipo pode ter até 65536 bytes.'],
@@ -226,7 +227,7 @@ describe('uploads in the dashboard', () => {
         expect([reply.status, reply.text.includes(why)], why).to.deep.equal([422, true]);
       }
     });
-    it('is not for members', async () => {
+    it('is closed to members', async () => {
       expect((await logo(PNG)).status).to.equal(403);
     });
   });

@@ -1,4 +1,4 @@
-// A browser gets a page where a program gets an error body, outside /v1 and /ops.
+// Outside /v1 and /ops, browsers get a page where programs get an error body.
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { TestGateway } from '../../world/gateway.ts';
@@ -21,7 +21,7 @@ describe('errors in a browser', () => {
     return reply.text;
   };
 
-  it('an unknown path is a page of its own, in the reader’s language', async () => {
+  it('an unknown path returns an error page in the reader’s language', async () => {
     for (const path of [
       '/nothing',
       '/v1x',
@@ -35,7 +35,7 @@ describe('errors in a browser', () => {
     await expectPage('/nothing', 404, 'Página não encontrada', 'pt-BR,pt;q=0.9,en;q=0.8');
     await expectPage('/nothing', 404, 'Page not found', 'de');
   });
-  it('the page has the headers of any page, and is never kept', async () => {
+  it('the page has the usual security headers and is never cached', async () => {
     const { headers } = await browse('/nothing');
     expect(headers.get('content-security-policy'))
       .to.match(/^default-src 'none'/)
@@ -45,11 +45,11 @@ describe('errors in a browser', () => {
     ).to.deep.equal(['nosniff', 'no-referrer', 'no-store', 'Accept, Accept-Language']);
     expect(headers.get('link')).to.equal(`<${gateway.baseUrl}/docs/errors#not_found>; rel="help"`);
   });
-  it('the page repeats nothing of the request', async () => {
+  it('the page repeats no part of the request', async () => {
     const text = await expectPage('/%3Cscript%3Ealert(1)?q=%3Cb%3Ehello', 404, 'Page not found');
     expect(text).to.not.match(/alert|hello/);
   });
-  it('programs get JSON, whatever the path', async () => {
+  it('programs get JSON on any path', async () => {
     for (const path of ['/nothing', '/docs/nothing', '/dashboard/test/nothing'])
       for (const accept of ['application/json', '*/*', 'application/json, text/html;q=0.9', 'image/png'])
         expectError(await gateway.get(path, { key: null, headers: { accept } }), 404, 'not_found');
@@ -60,12 +60,12 @@ describe('errors in a browser', () => {
     );
     expect(sent).to.equal('application/json; charset=utf-8');
   });
-  it('the API answers JSON, whatever is accepted', async () => {
+  it('the API answers with JSON, whatever the Accept header', async () => {
     for (const path of ['/v1', '/v1/', '/v1/nothing', '/ops', '/ops/', '/ops/nothing', '/ops/v1/nothing'])
       expectError(await browse(path), 404, 'not_found');
     for (const path of ['/v1/charges', '/ops/v1/accounts']) expectError(await browse(path), 401, 'unauthorized');
   });
-  it('what is sent by a form gets JSON: pages are for readers', async () => {
+  it('POST requests get JSON, because pages are for reading', async () => {
     for (const path of ['/docs', '/nothing']) {
       const { status, headers } = await gateway.call('POST', path, {
         key: null,
@@ -78,18 +78,18 @@ describe('errors in a browser', () => {
       ]);
     }
   });
-  it('answers HEAD like GET, without the page', async () => {
+  it('HEAD is answered like GET, without the body', async () => {
     const { status, headers, text } = await gateway.call('HEAD', '/nothing', {
       key: null,
       headers: { accept: BROWSER },
     });
     expect([status, headers.get('content-type'), text]).to.deep.equal([404, 'text/html; charset=utf-8', '']);
   });
-  it('/login leads to the dashboard', async () => {
+  it('/login redirects to the dashboard', async () => {
     const { status, headers } = await gateway.get('/login', { key: null, headers: { accept: BROWSER } });
     expect([status, headers.get('location')]).to.deep.equal([303, '/dashboard']);
   });
-  it('an expired link to a document is a page, with the status that programs get', async () => {
+  it('an expired link to a document returns a page, with the status that programs get', async () => {
     const link = `/evidence/mev_${'0'.repeat(26)}?token=expired`;
     const { status } = await gateway.get(link, { key: null });
     expect(status).to.be.within(403, 410);
@@ -98,7 +98,7 @@ describe('errors in a browser', () => {
     await expectPage(`/pay/${raw}/boleto.pdf?token=expired`, 404, 'Page not found');
     await expectPage(`/pay/${raw}/receipt.pdf`, 404, 'Página não encontrada', 'pt-BR');
   });
-  it('beyond the limit of an address, the page says when to come back', async () => {
+  it('beyond an address’s rate limit, a page with Retry-After is returned', async () => {
     const few = await TestGateway.open({ addressPerMinute: 1 });
     const visit = () => few.get('/docs/errors', { key: null, headers: { accept: BROWSER, 'accept-language': 'en' } });
     expect((await visit()).status).to.equal(200);

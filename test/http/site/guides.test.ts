@@ -1,4 +1,4 @@
-// The guides under /docs in English and Portuguese: which language a reader gets, and how it is kept.
+// The guides under /docs in English and Portuguese: how the language is chosen and kept.
 import { expect } from 'chai';
 import { GUIDES } from '../../../http/site/docs/guides.ts';
 import { TestGateway } from '../../world/gateway.ts';
@@ -21,7 +21,7 @@ describe('the guides in two languages', () => {
     return reply;
   };
   const idsOf = (text: string) => [...text.matchAll(/<h\d id="(.*?)"/g)].map(([, id]) => id);
-  /** The links of a page to guides, without those of the language switch. */
+  /** Returns a page’s links to guides, except those of the language switch. */
   const guideLinksOf = (text: string) =>
     [...text.replace(/<nav class="languages".*?<\/nav>/s, '').matchAll(/href="(\/docs\/[\w-]+)([^"]*)"/g)]
       .filter(([, path]) => GUIDES.some((guide) => guide.path === path))
@@ -45,14 +45,14 @@ describe('the guides in two languages', () => {
     ['?lang=', 'pt-BR', PORTUGUESE],
   ];
   for (const [query, accepted, { language, title, side, next }] of choices)
-    it(`is in ${language} for "${query}" and "${accepted}", with all that stands around it`, async () => {
+    it(`are in ${language} for "${query}" and "${accepted}", including navigation and headers`, async () => {
       const { headers, text } = await open(`/docs/first-charge${query}`, accepted);
       expect([headers.get('content-language'), headers.get('vary')]).to.deep.equal([language, 'Accept-Language']);
       expect(text).to.include(`<html lang="${language}">`).and.to.include(`<h1>${title}</h1>`);
       expect(text).to.include(`<p>${side}</p>`).and.to.include(`<small>${next}</small>`);
     });
 
-  it('offers the same page in the other language, and keeps the language that was chosen', async () => {
+  it('link to the same page in the other language, and keep the chosen language in their links', async () => {
     for (const { path, title, pt } of GUIDES)
       for (const [query, name, other] of [
         ['?lang=pt', pt.title, 'en'],
@@ -67,12 +67,12 @@ describe('the guides in two languages', () => {
         expect(text).to.include(`<a class="brand" href="/${query}">`);
       }
   });
-  it('leaves the language open where the browser chose', async () => {
+  it('set no language in their links if the browser chose it', async () => {
     for (const accepted of ['pt-BR', 'en'])
       for (const { path } of GUIDES)
         for (const { rest } of guideLinksOf((await open(path, accepted)).text)) expect(rest).to.equal('');
   });
-  it('has the same anchors in both languages, each once', async () => {
+  it('have the same unique anchors in both languages', async () => {
     for (const { path } of GUIDES) {
       const [pt, en] = [idsOf((await open(`${path}?lang=pt`)).text), idsOf((await open(`${path}?lang=en`)).text)];
       expect(pt).to.deep.equal(en);
@@ -80,12 +80,12 @@ describe('the guides in two languages', () => {
       expect(en).to.not.include('');
     }
   });
-  it('is made once: twice the same, whatever came in between', async () => {
+  it('render the same page again, whatever was requested in between', async () => {
     const first = (await open('/docs/webhooks?lang=pt')).text;
     await open('/docs/webhooks', 'pt');
     expect((await open('/docs/webhooks?lang=pt', 'en')).text).to.equal(first);
   });
-  it('is reached from the home page in the language that was chosen there', async () => {
+  it('are linked from the home page in the language chosen there', async () => {
     for (const lang of ['pt', 'en'])
       expect((await open(`/?lang=${lang}`)).text).to.include(`href="/docs/first-charge?lang=${lang}"`);
     expect((await open('/', 'pt')).text).to.include('href="/docs/first-charge"');

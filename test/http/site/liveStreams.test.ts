@@ -1,10 +1,10 @@
-// Keep-alives of open pages (http/site/liveStreams.ts).
+// Keep-alive messages of open pages (http/site/liveStreams.ts).
 import { expect } from 'chai';
 import type { Progress } from '../../../application/ports/readModels/progress.ts';
 import { LiveStreams } from '../../../http/site/liveStreams.ts';
 
 describe('live streams', () => {
-  it('keep pages alive whose status does not change, also while the read model moves all the time', async () => {
+  it('keep sending an unchanged status, even if the read model advances all the time', async () => {
     let move = (): void => undefined;
     const progress = {
       onMove: (listener: () => void) => {

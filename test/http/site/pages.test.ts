@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../world/http.ts';
 
-describe('payer’s page', () => {
+describe('the payer’s page', () => {
   let gateway: TestGateway;
   let raw: string;
   before(async () => {
@@ -15,7 +15,7 @@ describe('payer’s page', () => {
   });
   const open = (path: string) => gateway.get(path, { key: null });
 
-  it('has no other page or method that lacks its headers', async () => {
+  it('has the same security headers on its errors', async () => {
     const names = ['referrer-policy', 'x-frame-options', 'x-content-type-options', 'cross-origin-opener-policy'];
     const told = (headers: Headers) => names.map((name) => headers.get(name));
     const page = told((await open(`/pay/${raw}`)).headers);
@@ -27,7 +27,7 @@ describe('payer’s page', () => {
     const { status, headers } = await gateway.call('DELETE', `/pay/${raw}`, { key: null });
     expect([status, ...told(headers)]).to.deep.equal([405, ...page]);
   });
-  it('counts what is no page against its address, with the pages and not beside them', async () => {
+  it('counts unknown paths under /pay against the address’s limit, together with pages', async () => {
     const few = await openReady({ addressPerMinute: 2 });
     const status = async (path: string) => (await few.get(path, { key: null })).status;
     expect([await status('/pay/x/nothing'), await status('/pay/x'), await status('/pay/x/nothing')]).to.deep.equal([
@@ -37,7 +37,7 @@ describe('payer’s page', () => {
     expect(await status('/nothing')).to.equal(404);
     await few.close();
   });
-  it('is HTML without personal data, under a strict policy', async () => {
+  it('is HTML without personal data and with a strict policy', async () => {
     const { status, headers, text } = await open(`/pay/${raw}`);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).to.deep.equal([
       200,
@@ -50,17 +50,17 @@ describe('payer’s page', () => {
     expect(headers.get('referrer-policy')).to.equal('no-referrer');
     expect(text).to.include('12,34').and.not.include('Ana Souza');
   });
-  it('has a QR image that never changes', async () => {
+  it('has a QR image that is cached as immutable', async () => {
     const { status, headers } = await open(`/pay/${raw}/qr.png`);
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'image/png']);
     expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
   });
-  it('tells its status', async () => {
+  it('reports its status', async () => {
     const { body } = await open(`/pay/${raw}/status`);
     expect(Object.keys(body)).to.deep.equal(['status', 'expires_at', 'now']);
     expect(body['status']).to.equal('pending');
   });
-  it('hears of the settlement without asking, long before the stream is kept alive', async () => {
+  it('receives the settlement without polling, before the next keep-alive', async () => {
     const stop = new AbortController();
     const { body } = await fetch(`${gateway.baseUrl}/pay/${raw}/events`, { signal: stop.signal });
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -71,15 +71,15 @@ describe('payer’s page', () => {
     await gateway.post(`/v1/sandbox/charges/${raw}/pay`);
     const paidAt = performance.now();
     await until('paid');
-    expect(performance.now() - paidAt).to.be.below(9_000); // all is told anew every ten seconds
+    expect(performance.now() - paidAt).to.be.below(9_000); // The status is repeated every ten seconds.
     stop.abort();
   });
-  it('stops telling when nothing can follow: the stream ends, and the next is 204', async () => {
+  it('ends its stream after the final status and answers later requests with 204', async () => {
     const { body, status } = await fetch(`${gateway.baseUrl}/pay/${raw}/events`);
     expect(status).to.equal(200);
     const whole = new Response(body).text();
     expect((await gateway.post(`/v1/sandbox/charges/${raw}/pay`)).status).to.equal(200);
-    // What is told anew to keep the stream alive is no news.
+    // Repetitions that keep the stream alive don’t count.
     const told = (await whole).match(/"status":"\w+"/g);
     expect(told?.filter((status, n) => status !== told[n - 1])).to.deep.equal([
       '"status":"pending"',
@@ -90,7 +90,7 @@ describe('payer’s page', () => {
       expect([status, text, headers.get('x-request-id')?.slice(0, 4)]).to.deep.equal([204, '', 'req_']);
     }
   });
-  it('beyond 20 streams of a charge it is told to ask by itself, and may', async () => {
+  it('rejects more than 20 streams per charge, but still answers the status', async () => {
     const stop = new AbortController();
     const stream = () => fetch(`${gateway.baseUrl}/pay/${raw}/events`, { signal: stop.signal });
     const opened = await Promise.all(Array.from({ length: 20 }, stream));
@@ -101,20 +101,20 @@ describe('payer’s page', () => {
     expect((await open(`/pay/${raw}/status`)).body['status']).to.equal('pending');
     stop.abort();
   });
-  it('answers a HEAD of its stream without keeping one open', async () => {
+  it('answers HEAD on its stream without keeping one open', async () => {
     for (let i = 0; i < 25; i++) {
       const { status, headers } = await gateway.call('HEAD', `/pay/${raw}/events`, { key: null });
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/event-stream']);
     }
   });
-  it('has neither boleto nor card page when Pix is the only way to pay', async () => {
+  it('has neither boleto, crypto QR image nor card page if Pix is the only way to pay', async () => {
     for (const part of ['boleto.pdf', 'public/boleto.pdf', 'crypto.png'])
       expectError(await open(`/pay/${raw}/${part}`), 404, 'not_found');
     const { status, text, headers } = await open(`/pay/${raw}/card`);
     expect([status, headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
     expect(text).to.include('Cobrança não encontrada');
   });
-  it('is 404 for what is no charge', async () => {
+  it('returns 404 for unknown and malformed ids', async () => {
     const help = `<${gateway.baseUrl}/docs/errors#not_found>; rel="help"`;
     for (const id of ['0'.repeat(26), 'x', `ch_${raw}`]) {
       for (const page of ['', '/card']) {

@@ -1,4 +1,4 @@
-// The pages for people: /, /docs, the guides and the reference of errors.
+// The pages for developers: /, /docs, the guides and the error reference.
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { LANGUAGES } from '../../../domain/presentation/amount.ts';
@@ -20,7 +20,7 @@ describe('the pages for developers', () => {
   });
   after(() => gateway.close());
   const open = (path: string, headers: Record<string, string> = {}) => gateway.get(path, { key: null, headers });
-  /** fetch sends an Accept of its own. */
+  /** Sends a request without an Accept header, which fetch would add. */
   const withoutAccept = (method: string): Promise<[number, string | undefined, string]> =>
     new Promise((resolve, reject) => {
       const sent = request(gateway.baseUrl, { method }, async (res) => {
@@ -32,7 +32,7 @@ describe('the pages for developers', () => {
     });
 
   describe('/', () => {
-    it('is JSON for programs', async () => {
+    it('returns JSON to programs', async () => {
       for (const accept of ['application/json', '*/*', 'application/json, text/html;q=0.5']) {
         const { status, headers, body } = await open('/', { accept });
         expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
@@ -51,7 +51,7 @@ describe('the pages for developers', () => {
       }
       expect((await withoutAccept('GET')).slice(0, 2)).to.deep.equal([200, 'application/json; charset=utf-8']);
     });
-    it('is a page for people, in the language that their browser likes best', async () => {
+    it('returns a page to browsers, in their preferred language', async () => {
       const languages: readonly (readonly [string, string])[] = [
         ['pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR'],
         ['pt-PT', 'pt-BR'],
@@ -67,7 +67,7 @@ describe('the pages for developers', () => {
         expect(text).to.include(`<html lang="${told}">`);
       }
     });
-    it('is in the language that was chosen, whatever the browser likes', async () => {
+    it('uses the chosen language over the browser’s preference', async () => {
       for (const [lang, told] of [
         ['pt', 'pt-BR'],
         ['en', 'en'],
@@ -80,7 +80,7 @@ describe('the pages for developers', () => {
     it('answers HEAD like GET, without the body', async () => {
       expect(await withoutAccept('HEAD')).to.deep.equal([200, 'application/json; charset=utf-8', '']);
     });
-    it('shows the first steps where there is a demo account, and only there', () => {
+    it('shows the first steps only if there is a demo account', () => {
       const facts: HomeFacts = { version: '1.2.3', publicUrl: 'http://127.0.0.1:3000', demoFile: null };
       const page = homePage(ENGLISH, { ...facts, demoFile: '/srv/quita/.data/demo.json' });
       for (const part of ['/srv/quita/.data/demo.json', 'http://127.0.0.1:3000/v1/charges', 'data-copy'])
@@ -94,7 +94,7 @@ describe('the pages for developers', () => {
   });
 
   for (const path of ['/', ...PAGES])
-    it(`${path} is a page under a strict policy, which a browser may keep for minutes`, async () => {
+    it(`include ${path} as a page under a strict policy, cacheable for five minutes`, async () => {
       const { status, headers, text } = await open(path, { accept: BROWSER });
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/html; charset=utf-8']);
       expect(headers.get('cache-control')).to.equal('public, max-age=300');
@@ -103,35 +103,35 @@ describe('the pages for developers', () => {
         .to.match(/^default-src 'none'/)
         .and.not.match(/unsafe|http/);
       expect(text.match(/<h1[ >]/g)).to.have.length(1);
-      // Nothing inline, and nothing from elsewhere.
+      // Pages contain no inline code and nothing from other hosts.
       expect(text).to.not.match(/<style|<script(?! defer src="\/docs\/assets\/)|\son\w+=|\sstyle=/);
       for (const [, from] of text.matchAll(/(?:src|<link rel="(?:stylesheet|icon)"[^>]*href)="([^"]+)"/g))
         expect(from).to.match(/^\/docs\/assets\/[\w.-]+\?v=[0-9a-f]{16}$/);
     });
 
-  it('load the sheet of the house first: what a page adds to it wins', async () => {
+  it('load the shared style sheet first, so that a page’s own rules win', async () => {
     const { text } = await open('/docs');
     const sheets = [...text.matchAll(/<link rel="stylesheet" href="\/docs\/assets\/([\w.-]+)/g)].map(
       ([, name]) => name,
     );
     expect(sheets).to.deep.equal(['preferences.css', 'docs.css', 'reference.css']);
   });
-  it('lead to what there is', async () => {
+  it('link only to existing pages and anchors', async () => {
     const linked = new Set<string>();
     for (const path of ['/', ...PAGES])
       for (const [, href] of (await open(path, { accept: BROWSER })).text.matchAll(/href="(\/[^"]*)"/g))
         linked.add(href as string);
     for (const href of linked) {
       const [path, anchor] = href.split('#') as [string, string?];
-      // The program has health, which is mounted beside the routes.
+      // Only the program serves health; it is mounted next to the routes.
       if (path.startsWith('/health/')) continue;
       const { status, text } = await open(path, { accept: BROWSER });
-      // The dashboard asks to sign in first.
+      // The dashboard redirects to sign-in.
       expect(status, href).to.equal(path === '/dashboard' ? 303 : 200);
       if (anchor && !anchor.startsWith('/')) expect(text, href).to.include(`id="${anchor}"`);
     }
   });
-  it('have their files for good', async () => {
+  it('serve their assets as immutable, and no other files', async () => {
     const { status, headers, text } = await open(DOCS_ASSETS.urlOf('reference.js'));
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/javascript; charset=utf-8']);
     expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
@@ -139,7 +139,7 @@ describe('the pages for developers', () => {
     for (const name of ['nothing.js', '..%2fdocs.css', 'package.json'])
       expectError(await open(`/docs/assets/${name}`), 404, 'not_found');
   });
-  it('/docs/errors has an anchor for every code, where the Link of an error leads', async () => {
+  it('/docs/errors has an anchor for every code, which the Link header of an error points to', async () => {
     const { text } = await open('/docs/errors');
     for (const code of Object.keys(ERRORS)) expect(text).to.include(`id="${code}"`);
     const refused = await open('/v1/charges');
@@ -148,25 +148,25 @@ describe('the pages for developers', () => {
   });
 });
 
-describe('served guides', () => {
+describe('the served guides', () => {
   const PUBLIC = 'https://pay.quita.example';
-  /** All guides, in both languages. */
+  /** Returns all guides in both languages. */
   const texts = (facts: GuideFacts) =>
     [...guidePages(facts).values()].flatMap((make) => LANGUAGES.map((language) => make({ language, keep: '' })));
 
   const LOCAL = { publicUrl: 'http://127.0.0.1:4321', demoFile: '/srv/a $& b/demo.json' };
   const KEY_FILE = 'require(&#39;/srv/a $&amp; b/demo.json&#39;)';
-  /** Guides of what a merchant does with a key. Operators, auditors and analysts have guides without one. */
+  /** Guides for operators, auditors and analysts, which use no API key. */
   const WITHOUT_KEY = 3;
 
-  it('name the address of the running program and the file of its demo account', () => {
+  it('show the address of the running program and its demo account’s file', () => {
     const named = texts(LOCAL);
     for (const text of named) expect(text).to.not.match(/127\.0\.0\.1:3000|\.\/\.data/);
     const keyed = named.filter((text) => text.includes(KEY_FILE));
     expect(keyed).to.have.length(LANGUAGES.length * (GUIDES.length - WITHOUT_KEY));
     for (const text of keyed) expect(text).to.include('http://127.0.0.1:4321/v1/');
   });
-  it('name no file of the server where there is no demo account, or others may read them', () => {
+  it('show no server file without a demo account', () => {
     const local = texts(LOCAL);
     for (const [n, text] of texts({ publicUrl: PUBLIC, demoFile: null }).entries()) {
       expect(text).to.not.match(/127\.0\.0\.1:3000|\.data|demo\.json/);

@@ -1,4 +1,4 @@
-// What open pages are told (http/site/statusStreams.ts).
+// Messages to open pages (http/site/statusStreams.ts).
 
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ const PAID: LiveStatus = { status: 'paid', expires_at: DUE, now: NOW };
 const paymentId = (n: number) => `${ID.slice(0, -3)}${String(n).padStart(3, '0')}` as PaymentId;
 const pending = (expires_at: string | null, now = NOW): LiveStatus => ({ status: 'pending', expires_at, now });
 
-/** Open pages, and a read model that says what the test puts into it. */
+/** Opens pages over a read model that returns the test’s answers. */
 const openPages = (bounds: Partial<StreamBounds> = {}) => {
   let moved = (): void => undefined;
   const progress = {
@@ -75,7 +75,7 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
 };
 
 describe('status streams', () => {
-  it('tell when a payment can be paid, and when it can be paid for longer', async () => {
+  it('announce when a payment becomes payable and when its due time moves', async () => {
     const { streams, answers, open, move } = openPages();
     answers.push(pending(null), pending(DUE), pending('2026-11-21T14:00:00.000Z'));
     const page = open(ID, '203.0.113.1', pending(null));
@@ -89,7 +89,7 @@ describe('status streams', () => {
     streams.close();
   });
 
-  it('are not opened for a page that left before, whose end is never told', () => {
+  it('don’t count a page that disconnected before its stream opened', () => {
     const { streams, open } = openPages({ ofKey: 1 });
     const gone = open(ID, '203.0.113.1', pending(DUE), 'GET', true);
     const next = open();
@@ -97,7 +97,7 @@ describe('status streams', () => {
     streams.close();
   });
 
-  it('tell nothing twice: the time alone is no news', async () => {
+  it('send no message if only the time changed', async () => {
     const { streams, answers, open, move, nextAsked } = openPages();
     answers.push(pending(DUE, '2026-11-21T13:00:01.000Z'), PAID);
     const asked = nextAsked();
@@ -111,7 +111,7 @@ describe('status streams', () => {
   });
 
   for (const status of ['paid', 'failed', 'expired', 'cancelled', 'refunded', 'disputed'])
-    it(`end after ${status}, and are 204 from then on`, async () => {
+    it(`end after ${status} and answer 204 from then on`, async () => {
       const { streams, answers, open, move } = openPages();
       const last = { ...PAID, status };
       answers.push(pending(DUE), { ...PAID, status: 'processing' }, last);
@@ -131,7 +131,7 @@ describe('status streams', () => {
       streams.close();
     });
 
-  it('are at most 20 of a charge, whoever opens them; one that is closed makes room', () => {
+  it('are limited to 20 per charge for all addresses, until one closes', () => {
     const { streams, open } = openPages();
     const pages = Array.from({ length: 20 }, (_, i) => open(ID, `203.0.113.${i}`));
     expect(pages.map(({ res }) => res.statusCode)).to.deep.equal(Array(20).fill(200));
@@ -146,7 +146,7 @@ describe('status streams', () => {
     streams.close();
   });
 
-  it('are at most 100 of an address, or of a /64, whatever the charges', () => {
+  it('are limited to 100 per address or /64, across charges', () => {
     const { streams, open } = openPages();
     for (const address of [(_: number) => '203.0.113.1', (i: number) => `2001:db8::${i}`]) {
       for (let i = 0; i < 100; i++) expect(open(paymentId(i), address(i)).res.statusCode).to.equal(200);
@@ -156,14 +156,14 @@ describe('status streams', () => {
     streams.close();
   });
 
-  it('are so many in all and no more', () => {
+  it('are limited in total', () => {
     const { streams, open } = openPages({ inAll: 3 });
     const codes = [1, 2, 3, 4].map((i) => open(paymentId(i), `203.0.113.${i}`).res.statusCode);
     expect(codes).to.deep.equal([200, 200, 200, 503]);
     streams.close();
   });
 
-  it('are not opened by HEAD, which takes no place', async () => {
+  it('are not opened by HEAD', async () => {
     const { streams, open } = openPages({ inAll: 1 });
     const head = open(ID, '203.0.113.1', pending(DUE), 'HEAD');
     await head.ended;
@@ -172,7 +172,7 @@ describe('status streams', () => {
     streams.close();
   });
 
-  it('end when their time is over, and make room for the next', async () => {
+  it('end after their lifetime and free their slot', async () => {
     const { streams, open } = openPages({ ofKey: 1, lifetimeMs: 20 });
     const page = open();
     expect(open().res.statusCode).to.equal(429);
