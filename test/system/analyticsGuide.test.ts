@@ -1,5 +1,5 @@
-// The analysts' guide works as it stands: a fresh start, `demo --seed`, a granted role, and every question with its answer. The seeded read
-// models equal a replay. GUIDE=write writes the answers into both languages.
+// Runs the analysts’ guide: a fresh start, `demo --seed`, a granted role, and every question with its answer. The seeded read models equal
+// a replay. GUIDE=write writes the answers into both languages.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ const FILES = ['en', 'pt'].map((language) => ({
 const CLI = new URL('../../infrastructure/boot/cli.ts', import.meta.url).pathname;
 const QUESTIONS = 20;
 
-/** A question's SQL, and the table under it. */
+/** A question’s SQL and the table below it. */
 const BLOCK = /^```sql\n([\s\S]*?)^```\n(?:\n((?:^\|.*\n)+))?/gm;
 
 interface Question {
@@ -65,7 +65,7 @@ describe('the analysts’ guide', () => {
     tableOf(await analyst.query({ text: sql, rowMode: 'array' }));
 
   for (const { language, url } of FILES)
-    it(`has the right answers (${language})`, async () => {
+    it(`shows the right answers (${language})`, async () => {
       const answers: string[] = [];
       const questions = questionsOf(url);
       for (const { sql } of questions) answers.push(await answerTo(sql));
@@ -81,16 +81,16 @@ describe('the analysts’ guide', () => {
       expect(questionsOf(url).map(({ answer }) => answer)).to.deep.equal(answers);
     });
 
-  it('asks the same in both languages', () => {
+  it('contains the same SQL in both languages', () => {
     const [english, portuguese] = FILES.map(({ url }) => questionsOf(url).map(({ sql }) => sql));
     expect(portuguese).to.deep.equal(english);
   });
 
-  it('is answered from read models that equal a replay of the events', async () => {
+  it('is based on read models that equal a replay of the events', async () => {
     expect(await cli('projections', 'verify')).to.match(/: 0 differences$/m);
   });
 
-  it('seeds a database once', async () => {
+  it('can’t be seeded a second time', async () => {
     const again = await cli('demo', '--seed').catch(({ stderr }: { stderr: string }) => stderr);
     expect(again).to.match(/^quita: the shops of the demo exist already/);
   });

@@ -1,4 +1,4 @@
-// Read models as of then equal what was live then, on both stores, and the live ones go on undisturbed.
+// Read models as of an earlier moment equal what was live then, on both stores, and the live ones keep working.
 import { expect } from 'chai';
 import { expectAsSeen, look, playAndLook } from '../support/asOfTrials.ts';
 import { onBothStores } from '../world/bothStores.ts';
@@ -21,10 +21,10 @@ onBothStores('read models as of then', (log) => {
     await receiver.close();
   });
 
-  it(`equal what was live then (SEED=${SEED})`, async () => {
+  it(`equal the live rows of that moment (SEED=${SEED})`, async () => {
     const seen = await playAndLook(gateway, receiver, { trials: TRIALS, seed: SEED });
     await expectAsSeen(gateway, seen);
-    // A payout may have been paid meanwhile: so the live rows are compared with their own moment, not with earlier rows.
+    // A payout may have been paid meanwhile, so the live rows are compared with the current moment, not with earlier rows.
     await expectAsSeen(gateway, [await look(gateway)]);
     expect(gateway.faults).to.deep.equal([]);
   });

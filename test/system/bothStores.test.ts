@@ -1,4 +1,4 @@
-// The same 500 random commands give the same read models on both stores, byte for byte. The seed is printed when they differ.
+// The same 500 random commands produce the same read models on both stores, byte for byte. Failures print the seed.
 
 import { expect } from 'chai';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -19,7 +19,7 @@ interface Command {
   readonly creates: boolean;
 }
 
-/** mulberry32: the same numbers for the same seed. */
+/** mulberry32, a random number generator with a seed. */
 const dice = (seed: number) => {
   let a = seed >>> 0;
   return (below: number): number => {
@@ -68,7 +68,7 @@ const commandsOf = (seed: number): readonly Command[] => {
   });
 };
 
-/** Answers without what differs by nature: nothing does, the clock and the ids are given. */
+/** Returns the answers and tables. They need no normalization, because clock and ids are fixed. */
 const play = async (commands: readonly Command[], eventStoreUrl: string | null) => {
   const time = { nowMs: toMillis(parseTimestamp('2026-11-21T12:00:00.000Z')) };
   const test = await TestGateway.open({
@@ -84,7 +84,7 @@ const play = async (commands: readonly Command[], eventStoreUrl: string | null) 
       const ask = () => test.post<{ id: string }>(path(ids), body, key === undefined ? {} : { idempotencyKey: key });
       const reply = await untilServed(ask);
       const shown = reply.status < 300 ? reply.text : (reply.body as unknown as { error: { code: string } }).error.code;
-      // On a loaded machine the clock may be worked off later than it is answered: the same body, then (X5).
+      // On a loaded machine the answer can be 202 with the same body, before the clock’s work is done (X5).
       if (reply.status === 202) await test.gateway.services.whenClockDrained(test.tenant.accountId, 30_000);
       answers.push(`${reply.status === 202 ? 200 : reply.status} ${shown}`);
       if (creates && reply.status === 201) ids.push(reply.body.id);
@@ -117,7 +117,7 @@ const dump = async (db: Sql): Promise<Record<string, readonly string[]>> => {
 describe('the same commands on both stores', function suite() {
   this.timeout(300_000);
 
-  it(`give the same answers and the same read models, byte for byte, after ${COMMANDS} of them`, async () => {
+  it(`give the same answers and byte-identical read models after ${COMMANDS} commands`, async () => {
     const seed = Date.now() % 1_000_000;
     const commands = commandsOf(seed);
     const server = await EventStoreDbServer.start();

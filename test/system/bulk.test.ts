@@ -1,9 +1,9 @@
-// A log made in bulk (`npm run soak -- bulk`) is one that the program could have written.
+// A log written in bulk (`npm run soak -- bulk`) is one that the program could have written.
 import { expect } from 'chai';
 import { bulk } from '../bench/bulk.ts';
 
-describe('a log made in bulk', () => {
-  it('has the events asked for; read models and ledger agree with it, and every GET answers', async () => {
+describe('a log written in bulk', () => {
+  it('has the requested events, agrees with read models and ledger, and lets every GET answer', async () => {
     const report = await bulk({ events: 1_000, tenants: 2, verified: null, say: () => undefined });
     expect(report.events).to.be.within(1_000, 2_100);
     expect([report.differences, report.ledgerSum]).to.deep.equal([[], 0]);

@@ -1,4 +1,4 @@
-// The whole program on EventStoreDB (the test server): the same rounds of kill -9 as on Postgres, and the same answers.
+// The whole program on EventStoreDB (the test server): the same rounds of kill -9 as on Postgres, with the same results.
 import { expect } from 'chai';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 import { type KillReport, killRounds } from '../support/killRounds.ts';
@@ -17,8 +17,8 @@ describe('the program on EventStoreDB, killed under 40 clients', () => {
     expect(report.kills).to.equal(1);
     expect(report.charges).to.be.at.least(200);
   });
-  it('gives the one original to every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
-  it('has every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
+  it('replays the original answer for every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
+  it('keeps every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
   it('counts every payment once', () => expect(report.wallet.available).to.equal(report.wallet.expected));
   it('delivers every event at least once', () => expect(report.undelivered).to.deep.equal([]));
   it('has read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));

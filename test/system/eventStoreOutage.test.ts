@@ -1,5 +1,5 @@
-// EventStoreDB away, silent or cut while the program runs: requests that can't be stored get 503 and succeed when repeated with the
-// same key, readiness tells the truth meanwhile, and the program goes on by itself.
+// EventStoreDB stops, hangs or loses connections while the program runs. Requests that can’t be stored get 503 and succeed when repeated
+// with the same key, readiness reports the outage, and the program recovers by itself.
 import { expect } from 'chai';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
@@ -27,7 +27,7 @@ describe('the program without its event store', function suite() {
     return (await test.get<Charge>(`/v1/charges/${id}`)).body.status;
   };
 
-  it('answers 503 while it is stopped, says that it is not ready, and takes the same request afterwards', async () => {
+  it('returns 503 and is not ready during an outage, and accepts the same request afterwards', async () => {
     await test.charge();
     await server.stop();
     const key = newKey();
@@ -42,13 +42,13 @@ describe('the program without its event store', function suite() {
     expect(taken.status).to.equal(201);
     expect((await insist(key)).body).to.deep.equal(taken.body);
     expect(await payAndRead(taken.body.id)).to.equal('paid');
-    // Consumers that the payment does not wait for may come back a little later.
+    // Consumers that the payment does not wait for may recover a little later.
     const { projected, reacted } = test.gateway;
     expect(await Promise.all([projected.caughtUp(60_000), reacted.caughtUp(60_000)])).to.deep.equal([true, true]);
     expect(await unreadiness(test.storage, test.gateway)).to.equal(null);
   });
 
-  it('stores a request once whose answer was lost after the write, and one whose connection was cut', async () => {
+  it('stores a request once if its answer is lost after the write, or if its connection is cut', async () => {
     const written = () => server.events.filter(({ type }) => type === 'ChargeCreated').length;
     const before = written();
     server.loseAnswers();

@@ -1,4 +1,4 @@
-// The guides under /docs work as they stand: every line of shell is run against a fresh start, and every answer is as it is shown.
+// Runs the guides under /docs: every shell command against a fresh start, and every answer compared with the one shown.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
 const run = promisify(execFile);
-/** In the order in which they are read: the first one begins with an empty wallet. */
+/** In reading order, because the first guide begins with an empty wallet. */
 const GUIDES = [
   ...['first-charge', 'webhooks', 'refunds', 'payouts', 'statements', 'disputes', 'test-clock', 'going-live'],
   'auditing',
 ];
-/** Of the simulated institution's control API. */
+/** Port of the simulated institution’s control API. */
 const SIMULATOR_PORT = 8444;
 const MARK = '@@ next block @@';
 
@@ -25,11 +25,11 @@ interface Block {
 const blocksOf = (markdown: string): readonly Block[] =>
   [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }));
 
-/** Fields that are the same in every run: what a guide shows of them is exact. */
+/** Fields with the same value in every run, so that guides must show it exactly. */
 const EXACT =
   /^(amount|available|attempts|currency|deleted|eventType|events|lastStatusCode|offset_seconds|outcome|pending|reason|status|total)$/;
 
-/** `shown` is a part of `answered`: its fields are there, of the same kinds. */
+/** Expects `answered` to contain the fields of `shown`, with values of the same types. */
 const expectShown = (shown: unknown, answered: unknown, name: string): void => {
   if (EXACT.test(name)) expect(answered, name).to.deep.equal(shown);
   else if (Array.isArray(shown)) expectShown(shown[0], (answered as unknown[])[0], name);
@@ -70,7 +70,7 @@ describe('the guides', () => {
       .replaceAll('./.data/', `${dataDir}/`)
       .replaceAll(/\b4000\b/g, String(receiverPort));
 
-  /** A line that fails ends the script; a receiver begun in the background is waited for, and ended with it. */
+  /** Returns a script that fails with its first failing line. It waits for receivers started in the background and ends them. */
   const scriptOf = (blocks: readonly Block[]): string =>
     [
       'set -euo pipefail',
@@ -88,7 +88,7 @@ describe('the guides', () => {
     ].join('\n');
 
   for (const name of GUIDES)
-    it(`${name} does what it says`, async () => {
+    it(`are correct: ${name}`, async () => {
       const blocks = blocksOf(await readFile(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
       const shell = blocks.filter(({ language }) => language === 'sh');
       const env = { ...process.env, DATA_DIR: dataDir, PORT: String(port) };
@@ -99,7 +99,7 @@ describe('the guides', () => {
         const before = blocks[index - 1];
         if (language !== 'json' || before === undefined) return;
         const output = outputs[shell.indexOf(before)] as string;
-        // The receiver of the webhooks tells what it got in between.
+        // Leave out the lines that the webhook receiver printed meanwhile.
         const answer = output
           .split('\n')
           .filter((line) => !line.startsWith('signature valid'))

@@ -1,4 +1,4 @@
-// Keys, logins and suspensions with the log in EventStoreDB (the test server): two programs on it, and the command line beside them.
+// Keys, logins and suspensions with the log in EventStoreDB (the test server): two programs and the command line on one log.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { runWordsIn } from '../support/cli.ts';
@@ -16,7 +16,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-describe('keys and logins on EventStoreDB, in two programs', () => {
+describe('keys and logins on EventStoreDB, with two programs', () => {
   let server: ServerProcess;
   let database: TestDatabase;
   let dataDir: string;
@@ -77,7 +77,7 @@ describe('keys and logins on EventStoreDB, in two programs', () => {
     await removeDataDir(dataDir);
   });
 
-  it('a key is issued, rotated and revoked for both at once, each once and again', async () => {
+  it('issue, rotate and revoke a key effective in both programs at once; repeating either returns 404', async () => {
     const owner = await session(two());
     const issued = (await call(one(), 'POST', '/v1/api-keys', owner, { label: 'Caixa', test: true })).body;
     const old = { apikey: String(issued['apiKey']) };
@@ -98,19 +98,19 @@ describe('keys and logins on EventStoreDB, in two programs', () => {
     expect(keys.map(({ label }) => label)).to.not.include('Caixa');
   });
 
-  it('keys are rotated and revoked under load', async () => {
+  it('rotate and revoke keys under load', async () => {
     const { withDead, withLive } = await rotateUnderLoad({
       baseUrls: running.map(({ baseUrl }) => baseUrl),
       connections: 16,
       rounds: 2,
       ...(await session(one())),
     });
-    // 503: a read model that is behind on a loaded machine.
+    // 503 means a read model that is behind on a loaded machine.
     const told = [withDead, withLive].map((counts) => Object.keys(counts).filter((status) => status !== '503'));
     expect(told).to.deep.equal([['401'], ['200']]);
   });
 
-  it('a logout ends the one session in both', async () => {
+  it('end one session in both programs by a logout, and no other', async () => {
     const [ended, other] = [await session(one()), await session(two())];
     expect(await everywhere(ended, '/v1/api-keys')).to.deep.equal([200, 200]);
     expect((await call(two(), 'POST', '/v1/auth/logout', ended)).status).to.equal(204);
@@ -119,7 +119,7 @@ describe('keys and logins on EventStoreDB, in two programs', () => {
     expect(await everywhere(other, '/v1/api-keys')).to.deep.equal([200, 200]);
   });
 
-  it('a suspension ends keys and sessions in both, once and again; a reopening makes the keys work', async () => {
+  it('end in both programs when the account is suspended; keys and logins work again after a reopening', async () => {
     const owner = await session(two());
     const issued = (await call(one(), 'POST', '/v1/api-keys', owner, { test: true })).body;
     const key = { apikey: String(issued['apiKey']) };

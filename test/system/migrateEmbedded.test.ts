@@ -1,4 +1,4 @@
-// The command as an operator runs it, on the embedded database.
+// Runs migrate-events on the embedded database, as an operator would.
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
@@ -33,7 +33,7 @@ describe('npm run migrate-events on the embedded database', function suite() {
       );
     });
 
-  it('leaves a running program alone', async () => {
+  it('refuses to run while the program runs, and leaves it alone', async () => {
     await start().ready();
     const { code, out, err } = await migrate();
     expect([code, out]).to.deep.equal([2, '']);
@@ -42,7 +42,7 @@ describe('npm run migrate-events on the embedded database', function suite() {
     expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('moves the log of a stopped one, which goes on in EventStoreDB', async () => {
+  it('moves the log of a stopped program, which then runs on EventStoreDB', async () => {
     const { code, out, err } = await migrate();
     expect([code, err]).to.deep.equal([0, '']);
     expect(out.endsWith(`Now start the program with EVENTSTORE_URL=${server.connectionString}\n`)).to.equal(true);

@@ -1,5 +1,4 @@
-// A deployment that grows out of one machine, and comes back: its log moves from Postgres to EventStoreDB (the test server) and home
-// again, and nobody who asks it anything can tell.
+// A deployment’s log moves from Postgres to EventStoreDB (the test server) and back, and clients see no difference.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
@@ -17,7 +16,7 @@ const SECRETS_KEY = randomBytes(32);
 const SEEN = ['/v1/wallets/balance', '/v1/wallets', '/v1/webhooks/endpoints', '/v1/webhooks/deliveries'];
 const PUBLIC_URL = 'https://pay.example.com';
 
-describe('an event log that moves to another store', function suite() {
+describe('an event log that moves between stores', function suite() {
   let database: TestDatabase;
   let server: EventStoreDbServer;
   let receiver: Receiver;
@@ -39,7 +38,7 @@ describe('an event log that moves to another store', function suite() {
     tenant ??= running.tenant;
     return running;
   };
-  /** A charge is made and paid, and its webhook comes. */
+  /** Creates and pays a charge, and waits for its webhook. */
   const sell = async (test: TestGateway, idempotencyKey: string): Promise<void> => {
     const key = tenant.testKey;
     const { status, body } = await test.charge<{ id: string }>({ amount: 5_000 }, { key, idempotencyKey });
@@ -49,7 +48,7 @@ describe('an event log that moves to another store', function suite() {
     expect(paid.body.outcome).to.equal('settled');
     await receiver.until((hit) => typeOf(hit) === 'charge.paid' && hit.rawBody.includes(body.id));
   };
-  /** What the merchant sees, when all is at rest. */
+  /** Returns the merchant’s view once all deliveries are flushed. */
   const seen = async (test: TestGateway): Promise<string[]> => {
     const key = tenant.testKey;
     expect((await test.post('/v1/sandbox/deliveries/flush', {}, { key })).status).to.equal(200);
@@ -100,7 +99,7 @@ describe('an event log that moves to another store', function suite() {
     await database.drop();
   });
 
-  it('goes to EventStoreDB, and the command says what to do next', async () => {
+  it('moves to EventStoreDB with a report and the next step', async () => {
     const { code, said } = await migrate('--to', server.connectionString);
     expect(said).to.match(/^The log is sealed/);
     expect(said).to.match(
@@ -110,7 +109,7 @@ describe('an event log that moves to another store', function suite() {
     expect(code).to.equal(0);
   });
 
-  it('has moved once: a second time changes nothing', async () => {
+  it('is not changed by a second migration', async () => {
     const written = server.events;
     expect(await migrate('--to', server.connectionString)).to.deep.equal({
       code: 0,
@@ -119,14 +118,14 @@ describe('an event log that moves to another store', function suite() {
     expect(server.events).to.deep.equal(written);
   });
 
-  it('is not written to where it was: a start there ends with exit code 2 and one line', async () => {
+  it('can’t be opened in Postgres any more: the start exits with code 2 and one line', async () => {
     expect(await startError({})).to.deep.equal({
       code: 2,
       output: `quita: this event log has moved to ${server.connectionString}: start the program with EVENTSTORE_URL set to it\n`,
     });
   });
 
-  it('gives the same answers there, takes more, and its read models equal the replay', async () => {
+  it('gives the same answers in EventStoreDB, accepts new requests, and its read models equal a replay', async () => {
     const test = await open(server.connectionString);
     expect(await seen(test)).to.deep.equal(seenFirst);
     const again = { key: tenant.testKey, idempotencyKey: 'sold-on-postgres-1' };
@@ -138,19 +137,19 @@ describe('an event log that moves to another store', function suite() {
     expect(await differences(test)).to.deep.equal([]);
   });
 
-  it('comes back, and goes on at home', async () => {
+  it('moves back to Postgres and continues there', async () => {
     const { code, said } = await migrate('--from', server.connectionString, '--json');
     const report = JSON.parse(said.split('\n').at(-2) as string) as Record<string, unknown>;
     expect(code).to.equal(0);
     expect(report).to.include({ wasDone: false, next: 'start the program without EVENTSTORE_URL' });
-    expect(report['copied']).to.be.below(report['compared'] as number); // what came from here was here
+    expect(report['copied']).to.be.below(report['compared'] as number); // Events that came from Postgres are not copied again.
     const test = await open();
     expect(await seen(test)).to.deep.equal(seenFirst);
     await sell(test, 'sold-at-home-1');
     expect(await differences(test)).to.deep.equal([]);
   });
 
-  it('is not written to in EventStoreDB any more', async () => {
+  it('can’t be opened in EventStoreDB any more', async () => {
     const refusal = await openEventStoreDb({ connectionString: server.connectionString }).catch((error) => error);
     expect(refusal).to.be.instanceOf(LogNotInUse);
     expect(refusal.message).to.match(
@@ -160,7 +159,7 @@ describe('an event log that moves to another store', function suite() {
     expect([code, output]).to.deep.equal([2, `quita: ${refusal.message}\n`]);
   });
 
-  it('goes to the same EventStoreDB again', async () => {
+  it('moves to the same EventStoreDB again', async () => {
     expect((await migrate('--to', server.connectionString)).code).to.equal(0);
     const test = await open(server.connectionString);
     await sell(test, 'sold-on-eventstoredb-2');

@@ -1,4 +1,4 @@
-// The embedded database when a release brings another major version of PostgreSQL (docs/upgrading.md).
+// The embedded database when a release includes another major version of PostgreSQL (docs/upgrading.md).
 import { execFile } from 'node:child_process';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe('an embedded database of another major version of PostgreSQL', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  it('is refused with what to do, and moves by a dump, with all that the data directory keeps beside it', async () => {
+  it('is rejected with instructions, and moves by dump and restore with everything in the data directory', async () => {
     await (await start()).ready();
     const wish = { amount: 1_000, payment_method: 'pix', customer: { name: 'Ana Souza' } };
     const created = await ask('POST', '/v1/charges', wish);

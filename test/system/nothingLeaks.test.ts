@@ -1,5 +1,5 @@
-// A whole program under a broad scenario that also goes wrong, its log at its finest: no answer but the one that hands a secret out shows
-// it, no log line and no table holds one, payers' data is in no log and on no page, and nothing shows a stack.
+// Runs the whole program through a broad scenario with failures, at log level trace. A secret appears only in the answer that hands it out,
+// and in no log line or table. Payers’ data is in no log and on no page, and no stack trace is shown.
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,27 +20,27 @@ const PAYER = {
   phone: '+5511987654321',
 };
 const OTHER_PAYER = { name: 'Clodoaldo Pereira', document: '99992222263' };
-/** Of the merchant's own receiver. */
+/** Part of the URL of the merchant’s own receiver. */
 const HOOK_SECRET = 'hook-secret-in-the-url';
 const STACK = /^\s+at |\\n\s+at |"stack":|node:internal|node_modules/m;
 
 type Json = Record<string, unknown>;
 interface Answer {
-  /** What was asked, without what it bears. */
+  /** Method and path of the request. */
   readonly of: string;
   readonly status: number;
   readonly body: Json;
   readonly text: string;
 }
 
-describe('nothing leaks', function suite() {
+describe('a broad scenario with failures', function suite() {
   let database: TestDatabase;
   let sql: pg.Client;
   let dataDir: string;
   let program: Program;
   let receiver: Receiver;
   const answers: Answer[] = [];
-  /** Each secret by its name, and the only answer that may show it; null: none. */
+  /** Each secret by name, with the only answer that may contain it; null means none may. */
   const secrets = new Map<string, { readonly text: string; readonly shownBy: Answer | null }>();
   const keep = (name: string, text: unknown, shownBy: Answer | null = null): string => {
     expect(text, name).to.be.a('string').with.length.of.at.least(8);
@@ -65,7 +65,7 @@ describe('nothing leaks', function suite() {
     try {
       parsed = JSON.parse(text) as Json;
     } catch {
-      // a page, a picture, or nothing
+      // The answer is a page, an image or empty.
     }
     const heads = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     const kept = { of: `${method} ${path}`, status: answer.status, body: parsed, text: `${heads}\n\n${text}` };
@@ -138,7 +138,7 @@ describe('nothing leaks', function suite() {
     await made('GET', '/v1/account', { headers });
   };
 
-  /** Returns the path of a payer's page. */
+  /** Makes payments and returns the path of a payer’s page. */
   const tellPayments = async (headers: { apikey: string }): Promise<string> => {
     const hook = `${receiver.url}?token=${HOOK_SECRET}`;
     const endpoint = await made('POST', '/v1/webhooks/endpoints', { headers, body: { url: hook, events: ['*'] } });
@@ -192,7 +192,7 @@ describe('nothing leaks', function suite() {
     return `/pay/${raw}`;
   };
 
-  /** Secrets in the wrong places, and requests that are refused. */
+  /** Sends secrets in the wrong places, and requests that are rejected. */
   const tellWrongOnes = async (key: { apikey: string }, liveKey: string, page: string): Promise<void> => {
     for (const path of [
       page,
@@ -240,7 +240,7 @@ describe('nothing leaks', function suite() {
       await ask('POST', '/v1/webhooks/endpoints', { headers: key, body: { url, events: ['*'] } });
   };
 
-  /** What is asked while a table is lost, and while connections are cut. */
+  /** Sends requests while a table is missing, and after connections were cut. */
   const tellFaults = async (key: { apikey: string }, session: { authorization: string }): Promise<void> => {
     for (const [table, method, path, headers, body] of [
       ['operations.sessions', 'GET', '/v1/api-keys', session, undefined],
@@ -256,7 +256,7 @@ describe('nothing leaks', function suite() {
     await sql.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
-    // As a client repeats.
+    // Clients retry until the database is back.
     while ((await ask('GET', '/v1/wallets', { headers: key })).status !== 200);
     while ((await ask('GET', '/v1/account', { headers: session })).status !== 200);
   };
@@ -276,7 +276,7 @@ describe('nothing leaks', function suite() {
     await ask('GET', '/v1/account', { headers: last });
   };
 
-  /** What stands behind the # of the one link that was sent. */
+  /** Returns the token after the # of the only link that was mailed. */
   const linkSent = async (): Promise<string> => {
     for (;;) {
       const [file] = await readdir(join(dataDir, 'outbox')).catch(() => []);
@@ -287,7 +287,7 @@ describe('nothing leaks', function suite() {
     }
   };
 
-  it('in answers: a secret is in the one that hands it out, and nowhere else', () => {
+  it('shows each secret only in the answer that hands it out', () => {
     expect(answers.length).to.be.above(60);
     for (const [name, { text, shownBy }] of secrets)
       expect(
@@ -295,7 +295,7 @@ describe('nothing leaks', function suite() {
         name,
       ).to.deep.equal([]);
   });
-  it('in answers: no stack, and nothing of a payer on a page or in a refusal', () => {
+  it('shows no stack trace in answers, and no payer data on pages or in rejections', () => {
     for (const { of, text, status } of answers) {
       expect(STACK.exec(text)?.[0], of).to.equal(undefined);
       if (!of.includes(' /pay/') && status < 400) continue;
@@ -303,7 +303,7 @@ describe('nothing leaks', function suite() {
         expect(text.includes(personal), `${of} shows ${personal}`).to.equal(false);
     }
   });
-  it('in the log: no secret, no stack, nothing of a payer and no path of a receiver', () => {
+  it('logs no secret, stack trace, payer data or receiver URL secret', () => {
     const { output } = program;
     expect(output.match(/"level":/g)?.length).to.be.above(10);
     const texts = [...secrets.values()].map(({ text }) => text);
@@ -314,7 +314,7 @@ describe('nothing leaks', function suite() {
       ).to.deep.equal([]);
     expect(output.split('\n').filter((line) => STACK.test(line))).to.deep.equal([]);
   });
-  it('in the database: no secret in clear, in no table', async () => {
+  it('stores no secret in clear text in any table', async () => {
     const { rows: tables } = await sql.query<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
     );
@@ -324,7 +324,7 @@ describe('nothing leaks', function suite() {
       const all = rows.map(({ row }) => row).join('\n');
       for (const [name, { text }] of secrets) {
         expect(all.includes(text), `${table} holds ${name}`).to.equal(false);
-        // As bytes are shown.
+        // Bytes are printed in hex.
         expect(all.includes(Buffer.from(text).toString('hex')), `${table} holds ${name} as bytes`).to.equal(false);
       }
     }

@@ -1,4 +1,4 @@
-// The listener of operators in real programs: which roles open it, in production (rules S4, S7, D4).
+// The operators’ listener in real programs: which roles open it in production (rules S4, S7, D4).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { codeOf } from '../support/totp.ts';
@@ -42,7 +42,7 @@ describe('OPS_PORT in production', function suite() {
     return [status, body.error?.code];
   };
 
-  it('is a listener of the API alone, where operators log in and enrol', async () => {
+  it('opens a listener in the API only, where operators log in and enroll', async () => {
     const opsPort = await freePort();
     const projector = await (await start('projector', opsPort)).ready();
     const api = await (await start('api', opsPort)).ready();

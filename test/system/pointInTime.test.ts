@@ -1,4 +1,4 @@
-// Either store is restored to a moment in the past: PostgreSQL from a base backup and its archived log files, EventStoreDB by its own log.
+// Restores each store to an earlier moment: PostgreSQL from a base backup and archived log files, EventStoreDB from its own log.
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ interface Finding {
   readonly says: string;
 }
 
-describe('a restore to a moment in the past', () => {
+describe('a restore to an earlier moment', () => {
   let folder: string;
   let dataDir: string;
   let database: EmbeddedPostgres;
@@ -43,7 +43,7 @@ describe('a restore to a moment in the past', () => {
     folder = await mkdtemp(join(tmpdir(), 'quita-moment-'));
     await run('chmod', ['755', folder]);
     await mkdir(archive());
-    await chmod(archive(), 0o777); // PostgreSQL runs as another user if root runs the test
+    await chmod(archive(), 0o777); // PostgreSQL runs as another user if root runs the test.
     dataDir = await newDataDir();
     receiver = await Receiver.open();
     server = null;
@@ -57,7 +57,7 @@ describe('a restore to a moment in the past', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A database that archives its log files. */
+  /** Starts a database that archives its log files. */
   const startArchiving = async () => {
     const archiving = { wal_level: 'replica', archive_mode: 'on', archive_command: `cp %p ${archive()}/%f` };
     database = await startEmbeddedPostgres({ dataDir: pgDir(), instead: archiving });
@@ -95,7 +95,7 @@ describe('a restore to a moment in the past', () => {
     const wish = { url: receiver.url, events: ['charge.paid'] };
     return String((await call(apikey, 'POST', '/v1/webhooks/endpoints', wish)).body['id']);
   };
-  /** A charge that is paid, and its webhook. */
+  /** Creates and pays a charge, and waits for its webhook. */
   const sell = async (): Promise<string> => {
     const { body } = await call(shop, 'POST', '/v1/charges', { amount: 1000, payment_method: 'pix' });
     const id = String(body['id']);
@@ -120,7 +120,7 @@ describe('a restore to a moment in the past', () => {
     inDatabase(
       async (sql) => (await sql.query<{ now: string }>('SELECT clock_timestamp()::text AS now')).rows[0]?.now as string,
     );
-  /** With all programs stopped, a copy of the files is a base backup. */
+  /** Takes a base backup by copying the files while all programs are stopped. */
   const backUp = async () => {
     await stop();
     await database.stop();
@@ -129,7 +129,7 @@ describe('a restore to a moment in the past', () => {
     await start();
   };
   const restorePostgres = async (moment: string) => {
-    await database.stop(); // archives the last log file
+    await database.stop(); // This archives the last log file.
     await rm(pgDir(), { recursive: true });
     await run('cp', ['-a', base(), pgDir()]);
     await writeFile(join(pgDir(), 'postgres', 'recovery.signal'), '');
@@ -149,14 +149,14 @@ describe('a restore to a moment in the past', () => {
         resolve({ code: Number(error?.code ?? 0), bad });
       });
     });
-  /** Webhooks of each charge. */
+  /** Returns the received webhooks by delivery. */
   const received = () => Map.groupBy(receiver.got, ({ headers }) => String(headers['x-acme-delivery-id']));
   const expectSound = async () => {
     expect(await cli(dataDir, ['projections', 'verify'], env)).to.deep.include({ differenceCount: 0, parked: [] });
     expect(await cli(dataDir, ['audit', 'verify'], env)).to.deep.include({ faults: [] });
   };
 
-  it('of PostgreSQL with the log in it brings both to that moment', async () => {
+  it('of PostgreSQL with the log in it brings log and read models to that moment', async () => {
     await open();
     await backUp();
     const kept = await sell();
@@ -173,7 +173,7 @@ describe('a restore to a moment in the past', () => {
     await expectSound();
   });
 
-  it('of PostgreSQL beside a newer log in EventStoreDB: what it lacks is named, and nothing is sent twice', async () => {
+  it('of PostgreSQL under a newer log in EventStoreDB reports what is missing, and sends nothing twice', async () => {
     server = await EventStoreDbServer.start();
     await open();
     await backUp();
@@ -197,7 +197,7 @@ describe('a restore to a moment in the past', () => {
     await expectSound();
   });
 
-  it('of EventStoreDB under a newer PostgreSQL stops the program, until PostgreSQL is restored to that moment, too', async () => {
+  it('of EventStoreDB under a newer PostgreSQL stops the program until PostgreSQL is restored to that moment too', async () => {
     server = await EventStoreDbServer.start();
     await open();
     await backUp();

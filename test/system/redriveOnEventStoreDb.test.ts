@@ -1,4 +1,4 @@
-// With the log in EventStoreDB (the test server): what was given up is sent again once, whoever asks for it how often (rule W8).
+// With the log in EventStoreDB (the test server), re-drives send each failed delivery once, even if requested twice (rule W8).
 
 import { expect } from 'chai';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
@@ -28,7 +28,7 @@ describe('a re-drive with the log in EventStoreDB', () => {
     await server.stop();
   });
 
-  it('sends each once, though it is asked for twice at once', async () => {
+  it('sends each delivery once if requested twice at the same time', async () => {
     const merchant = await Merchant.open(gateway);
     await merchant.register(receiver.url, ['charge.created']);
     for (let n = 0; n < COUNT; n++) await merchant.charge();

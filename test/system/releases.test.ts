@@ -1,4 +1,4 @@
-// Data of each earlier release, and of this one: restored, migrated, verified and served.
+// Data of every earlier release and of this one is restored, migrated, verified and served.
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -12,7 +12,10 @@ import { TestGateway } from '../world/gateway.ts';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
 import { cli, newDataDir, removeDataDir } from '../world/program.ts';
 
-/** Returns where the recorded value is not part of the found one: later releases may answer more. */
+/**
+ * Returns the paths of recorded values that are missing or different. Additional fields are allowed, because later releases may return
+ * more.
+ */
 const lost = (recorded: unknown, found: unknown, path: string): readonly string[] => {
   if (typeof recorded !== 'object' || recorded === null)
     return recorded === found ? [] : [`${path}: ${recorded} became ${found}`];
@@ -37,7 +40,7 @@ for (const version of keptReleases())
     before(async () => {
       database = await emptyDatabase();
       await restore(database.connectionString, file);
-      const roles = { serves: true, projects: true, works: false }; // its webhooks would go to a receiver that is gone
+      const roles = { serves: true, projects: true, works: false }; // Its webhooks would go to a receiver that no longer exists.
       gateway = await TestGateway.open({ database, roles, clock: { now: () => NOON }, publicUrl: PUBLIC_URL });
       await gateway.untilProjected();
     });
@@ -46,7 +49,7 @@ for (const version of keptReleases())
       await database.drop();
     });
 
-    it('is small', async () => {
+    it('has a small dump', async () => {
       expect((await stat(file)).size).to.be.at.most(DUMP_BYTES_MAX);
     });
 
@@ -55,7 +58,7 @@ for (const version of keptReleases())
       expect({ differences, parked }).to.deep.equal({ differences: [], parked: [] });
     });
 
-    it('is answered as it was', async () => {
+    it('gives the same answers as before', async () => {
       const kept = JSON.parse(await readFile(new URL(ANSWERS, folder), 'utf8')) as KeptAnswers;
       for (const mode of ['testKey', 'liveKey'] as const)
         expect(lost(kept.answers[mode], await askAll(gateway, kept.keys[mode]), mode)).to.deep.equal([]);
@@ -69,7 +72,7 @@ for (const version of keptReleases())
       await removeDataDir(dataDir);
     });
 
-    it('is restored only into an empty database', async () => {
+    it('is restored into an empty database only', async () => {
       const error = await restore(database.connectionString, file).catch((thrown: Error) => thrown.message);
       expect(error).to.equal('the database has data: restore into an empty one');
     });

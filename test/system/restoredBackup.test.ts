@@ -1,4 +1,4 @@
-// PostgreSQL is put back to a backup under a program that lives on: nothing of what it remembers gets into the restored state.
+// PostgreSQL is restored to a backup under a running program, whose memory must not affect the restored state.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
-describe('a program under which a backup is restored', () => {
+describe('a program whose database is restored to a backup', () => {
   let folder: string;
   let dataDir: string;
   let database: EmbeddedPostgres;
@@ -63,13 +63,13 @@ describe('a program under which a backup is restored', () => {
     });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
-  /** As a merchant repeats what is 503, while the database is away and comes back. */
+  /** Repeats a request that gets 503 while the database restarts, as a merchant would. */
   const untilServed: typeof call = async (...request) => {
     let answer = await call(...request);
     while (answer.status === 503) answer = await call(...request);
     return answer;
   };
-  /** A charge that is paid, and its webhook. */
+  /** Creates and pays a charge, and waits for its webhook. */
   const sell = async (key: string, customer: object = {}): Promise<string> => {
     const created = await untilServed('POST', '/v1/charges', { amount: 1000, payment_method: 'pix', customer }, key);
     expect(created.status).to.equal(201);
@@ -83,7 +83,7 @@ describe('a program under which a backup is restored', () => {
     const { status, body } = await untilServed('GET', `/v1/charges/${id}`);
     return status === 200 ? body['status'] : status;
   };
-  /** Returns the head, once the delivery is recorded and every consumer has taken it. */
+  /** Returns the head once the delivery is recorded and every consumer has processed it. */
   const untilAllIsTaken = async (sql: pg.Client): Promise<number> => {
     const text = `SELECT max(e.position) AS head, (SELECT min(position) FROM subscriptions.checkpoints)::bigint AS taken
       FROM event_store.events e HAVING bool_or(e.stream LIKE 'webhookDelivery-%')`;
@@ -105,7 +105,7 @@ describe('a program under which a backup is restored', () => {
       await run('cp', ['-a', backup(), pgDir()]);
     });
 
-  it('goes on with the restored state: what was lost is unknown, what comes is sold, delivered and counted once', async () => {
+  it('continues from the restored state: lost charges are unknown, new ones are sold, delivered and counted once', async () => {
     await open();
     const kept = await sell('kept-charge-1');
     await backUp();
@@ -122,7 +122,7 @@ describe('a program under which a backup is restored', () => {
     expect(program.output).to.contain('event log restored or taken over');
   });
 
-  it('reads personal data as erased whose key was lost because EventStoreDB has more than the backup', async () => {
+  it('reads personal data as erased if its key was lost because EventStoreDB is newer than the backup', async () => {
     const server = await EventStoreDbServer.start();
     await open({ EVENTSTORE_URL: server.connectionString });
     await backUp();
@@ -145,7 +145,7 @@ describe('a program under which a backup is restored', () => {
     await server.stop();
   });
 
-  it('ends with exit code 2 and one line when the log alone is restored', async () => {
+  it('exits with code 2 and one line if only the log is restored', async () => {
     await open();
     await sell('kept-charge-1');
     const sql = new pg.Client({ connectionString: database.connectionString, application_name: 'test' });

@@ -1,5 +1,5 @@
-// PostgreSQL is restored to a state older than the log, on both stores: `doctor --after-restore` finds what is missing, and nothing of the
-// lost time is sent again.
+// PostgreSQL is restored to a state older than the log, on both stores. `doctor --after-restore` finds what is missing, and deliveries of
+// the lost period are not sent again.
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -81,7 +81,7 @@ for (const storeName of ['PostgreSQL', 'EventStoreDB'])
     };
     const endpointOf = (apikey: string) =>
       call(apikey, '/v1/webhooks/endpoints', { url: receiver.url, events: ['charge.paid'] });
-    /** A charge that is paid, and its webhook. */
+    /** Creates and pays a charge, and waits for its webhook. */
     const sell = async (apikey: string): Promise<string> => {
       const id = String((await call(apikey, '/v1/charges', { amount: 1000, payment_method: 'pix' }))['id']);
       await call(apikey, `/v1/sandbox/charges/${id}/pay`, {});
@@ -104,7 +104,7 @@ for (const storeName of ['PostgreSQL', 'EventStoreDB'])
           resolve({ code: Number(error?.code ?? 0), ...(JSON.parse(stdout) as { findings: readonly Finding[] }) }),
         );
       });
-    /** Restores all but the log. */
+    /** Restores everything except the log. */
     const restore = async () => {
       const text = 'SELECT json_agg(e)::text AS events FROM event_store.events e';
       const log = await inDatabase(async (sql) => (await sql.query<{ events: string }>(text)).rows[0]?.events);
@@ -115,10 +115,10 @@ for (const storeName of ['PostgreSQL', 'EventStoreDB'])
       const insert = `INSERT INTO event_store.events SELECT * FROM json_populate_recordset(NULL::event_store.events, $1) ON CONFLICT DO NOTHING`;
       if (storeName === 'PostgreSQL') await inDatabase((sql) => loseFacts(sql, insert, [log]));
     };
-    /** How often each delivery was received. */
+    /** Returns the received webhooks by delivery. */
     const received = () => Map.groupBy(receiver.got, ({ headers }) => String(headers['x-acme-delivery-id']));
 
-    it('has its gaps named and its work looked up, and sends nothing twice', async () => {
+    it('gets its gaps reported by doctor, and sends nothing twice', async () => {
       const shop = await openShop('l@example.com');
       await endpointOf(shop);
       await sell(shop);

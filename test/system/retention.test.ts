@@ -1,5 +1,5 @@
-// WEBHOOK_RETENTION_DAYS after its last event a delivery is gone, on both stores: from lists, totals, retries and the log. Payments stay,
-// read models agree with what is left, and a resend of an old payment is delivered anew (ADR 0008).
+// WEBHOOK_RETENTION_DAYS after its last event, a delivery is deleted on both stores: from lists, totals, retries and the log. Payments
+// stay, read models agree with the remaining events, and a resend of an old payment creates new deliveries (ADR 0008).
 
 import { expect } from 'chai';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
@@ -28,7 +28,7 @@ const STORES: readonly { readonly name: string; readonly open: () => Promise<Eve
 ];
 
 for (const { name, open } of STORES)
-  describe(`deliveries that ended long ago, with the log in ${name}`, () => {
+  describe(`deliveries past their retention, with the log in ${name}`, () => {
     let server: EventStoreDbServer | null;
     let database: TestDatabase;
     let gateway: TestGateway;
@@ -58,26 +58,29 @@ for (const { name, open } of STORES)
       await server?.stop();
     });
 
-    /** As if so many days had passed, for the retention alone: more than before, because it looks but once a minute. */
+    /**
+     * Runs the retention as if `days` had passed and returns the number of deleted deliveries. Each turn is two minutes later, because the
+     * retention runs at most once a minute.
+     */
     const deleteAfter = async (days: number, expected = 1) => {
       const { needs } = gateway.gateway;
       const [retention, { scheduled }] = [new DeliveryRetention(needs), needs];
-      await gateway.newTenant(); // something of another kind at the end of the log
+      await gateway.newTenant(); // This puts an event of another kind at the end of the log.
       expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
       const before = await retention.deleted();
       let deleted = 0;
-      // A turn of the gateway's own may be under way at this moment: then this one does nothing, and another one is due.
+      // The gateway’s own turn may be running at this moment. Then this turn does nothing and another one is needed.
       for (let turns = 0; deleted < expected && turns < 50; turns++) {
-        await scheduled.sweepAll(); // what has just begun is written down as scheduled for a second more
+        await scheduled.sweepAll(); // Recent deliveries are recorded as scheduled for one more second.
         aheadMs = days * DAY_MS + turns * 2 * MINUTE_MS;
-        const turn = retention.run(); // reads the clock before it does anything else
+        const turn = retention.run(); // The clock is read first.
         aheadMs = 0;
         await turn;
         deleted = (await retention.deleted()) - before;
       }
       return deleted;
     };
-    /** As the command line does it: a process of its own, which has none of what was written in its memory. */
+    /** Opens a separate storage, as the command line does, without anything cached in memory. */
     const beside = async <T>(work: (storage: Storage) => Promise<T>): Promise<T> => {
       const storage = await openStorage(
         database.connectionString,
@@ -113,7 +116,7 @@ for (const { name, open } of STORES)
       expect(await differences()).to.deep.equal([]);
     });
 
-    it('and then gone, wherever one looks; the payment is untouched', async () => {
+    it('are deleted everywhere, without changing the payment', async () => {
       const facts = await paymentStream(charge);
       expect(await deleteAfter(DAYS + 2)).to.equal(5);
       expect(await shop.deliveries()).to.deep.include({ data: [], total: 0 });
@@ -130,7 +133,7 @@ for (const { name, open } of STORES)
       expect(await shop.statusOf(charge)).to.equal('paid');
     });
 
-    it('read models agree with what is left, before and after a rebuild and as the server tidies up', async () => {
+    it('leave read models consistent, before and after a rebuild and scavenges', async () => {
       expect(await differences()).to.deep.equal([]);
       const scavenges: readonly (() => void)[] = server
         ? [() => undefined, () => server?.scavenge(40), () => server?.scavenge()]
@@ -144,7 +147,7 @@ for (const { name, open } of STORES)
       }
     });
 
-    it('a late job bears none of them again', async () => {
+    it('are not recreated by a late job', async () => {
       const hits = receiver.got.length;
       const { accountId } = (await gateway.gateway.services.findKey(shop.key))!;
       for (const id of deliveries)
@@ -162,7 +165,7 @@ for (const { name, open } of STORES)
       for (const id of deliveries) expect(await deliveryStream(id)).to.deep.equal([]);
     });
 
-    it('a resend of the old payment makes new deliveries; they and their time are their own', async () => {
+    it('are replaced by new ones when the old payment is resent', async () => {
       const resent = await gateway.post(`/v1/payments/${rawIdOf(charge)}/resend-webhook`, {}, shop);
       expect([resent.status, resent.body]).to.deep.equal([200, { resent: true, status: 'PAID' }]);
       await shop.flush();
@@ -172,7 +175,7 @@ for (const { name, open } of STORES)
       expect(await differences()).to.deep.equal([]);
     });
 
-    it('a program that starts afterwards goes on from checkpoints whose events are gone', async () => {
+    it('don’t prevent a restarted program from continuing at checkpoints of deleted events', async () => {
       expect(await deleteAfter(DAYS + 3)).to.equal(2);
       server?.scavenge();
       await gateway.close();

@@ -1,4 +1,4 @@
-// Several processes on one database: API, projector and worker apart, and a second of each.
+// Several processes on one database: API, projector and worker separately, and a second of each.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
@@ -7,7 +7,7 @@ import { Receiver, typeOf } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
-describe('api, projector and worker as processes of their own', function suite() {
+describe('api, projector and worker as separate processes', function suite() {
   let database: TestDatabase;
   let dataDir: string;
   let receiver: Receiver;
@@ -29,7 +29,7 @@ describe('api, projector and worker as processes of their own', function suite()
     return { status: response.status, body: (await response.json()) as Record<string, never> };
   };
 
-  /** A read waits 1 s at most for what another process wrote (architecture §6); the interface permits two. */
+  /** Reads twice if needed. A read waits at most 1 s for another process’s write (architecture §6), and the API allows two. */
   const read = async (api: Program, path: string, isRight: (answer: Awaited<ReturnType<typeof call>>) => boolean) => {
     const answer = await call(api, 'GET', path);
     return isRight(answer) ? answer : call(api, 'GET', path);
@@ -47,7 +47,7 @@ describe('api, projector and worker as processes of their own', function suite()
     await removeDataDir(dataDir);
   });
 
-  it('do the main job together, and go on when the leaders are killed', async () => {
+  it('serve payments together, and continue when the leaders are killed', async () => {
     const [projector, worker] = [await start('projector'), await start('worker')];
     const [one, two] = [await start('api'), await start('api')];
     const account = (await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], {
@@ -62,7 +62,7 @@ describe('api, projector and worker as processes of their own', function suite()
       const created = await call(first, 'POST', '/v1/charges', { amount: 1000, payment_method: 'pix' }, key);
       expect(created.status).to.equal(201);
       const id = String(created.body['id']);
-      // Read your writes over processes: the other API knows of it at once.
+      // Reads see writes of other processes: the other API finds the charge at once.
       const found = await read(second, `/v1/charges/${id}`, ({ status }) => status === 200);
       expect(found.status).to.equal(200);
       expect((await call(second, 'POST', `/v1/sandbox/charges/${id}/pay`, {})).body['outcome']).to.equal('settled');
@@ -96,14 +96,14 @@ describe('api, projector and worker as processes of their own', function suite()
     expect(last.map(({ status }) => status)).to.deep.equal([200, 200]);
     for (const program of [one, two, projector2, worker2])
       expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
-    // What was answered just before the end is in the request log.
+    // The request log includes requests answered just before the stop.
     const { requests } = (await cli(dataDir, ['requests', 'show', 'the-last-request'], {
       DATABASE_URL: database.connectionString,
     })) as { requests: readonly { path: string; status: number }[] };
     expect(requests.map(({ path, status }) => [path, status])).to.deep.equal(Array(2).fill(['/v1/wallets', 200]));
   });
 
-  it('ask for a database of their own', async () => {
+  it('require their own database', async () => {
     const program = new Program({ dataDir, port: await freePort(), role: 'worker' });
     expect(await program.exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(

@@ -1,12 +1,12 @@
-// After `privacy erase` and `privacy scrub`, a byte search of all files of a running program finds nothing of the person, nor does one of
-// EventStoreDB (rule L5). With the log in PostgreSQL, under kill -9: test/faults/erasureKill9.test.ts.
+// After `privacy erase` and `privacy scrub`, a byte search finds no trace of the person in the files of a running program or in
+// EventStoreDB (rule L5). For a log in PostgreSQL under kill -9 see test/faults/erasureKill9.test.ts.
 import { expect } from 'chai';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { ScrubbedProgram } from '../support/scrubbedProgram.ts';
 import { TRACES } from '../world/personDesk.ts';
 
-describe('erased and scrubbed', () => {
-  it('no file of the program has a trace of the person with the log in EventStoreDB, nor does the log itself', async () => {
+describe('privacy erase and scrub', () => {
+  it('leave no trace of the person in any file or in the log, with the log in EventStoreDB', async () => {
     const server = await EventStoreDbServer.start();
     const program = await ScrubbedProgram.open({ EVENTSTORE_URL: server.connectionString });
     try {

@@ -1,4 +1,4 @@
-// A dump of the event store holds no personal data of payers, on both stores, and all of it comes back with the keys (ADR 0017).
+// A dump of the event store contains no personal data of payers, on both stores, and everything can be read with the keys (ADR 0017).
 import { expect } from 'chai';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
@@ -31,7 +31,7 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
     dump.flatMap(({ type, data, metadata }) => foundIn(data + metadata).map((trace) => [type, trace])),
   ).to.deep.equal([]);
 
-  // Another process, which has none of it in its memory.
+  // A separate storage has nothing cached in memory.
   const elsewhere = await openStorage(connectionString, url, testKeyring(), () => undefined);
   const read = async () => {
     const decoded = await elsewhere.codec.decode(dump);
@@ -46,7 +46,7 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
   await told;
   const after = await read();
   expect(foundIn(after)).to.deep.equal([]);
-  // Deliveries may go on meanwhile.
+  // Deliveries may add events meanwhile.
   expect((await dumpOf(gateway)).slice(0, dump.length)).to.deep.equal(dump);
   await elsewhere.close();
   await desk.close();
@@ -55,7 +55,7 @@ const holds = async (gateway: TestGateway, connectionString: string, url: string
 describe('the events of payers', function suite() {
   this.timeout(180_000);
 
-  it('in PostgreSQL hold nothing personal in clear, and nothing at all when their keys are destroyed', async () => {
+  it('contain no personal data in clear text in PostgreSQL, and none at all once their keys are destroyed', async () => {
     const database = await migratedDatabase();
     const gateway = await TestGateway.open({ database });
     await holds(gateway, database.connectionString, null);
@@ -63,7 +63,7 @@ describe('the events of payers', function suite() {
     await database.drop();
   });
 
-  it('in EventStoreDB: the same', async () => {
+  it('contain no personal data in clear text in EventStoreDB, and none at all once their keys are destroyed', async () => {
     const server = await EventStoreDbServer.start();
     const database = await migratedDatabase();
     const gateway = await TestGateway.open({ database, eventStoreUrl: server.connectionString });

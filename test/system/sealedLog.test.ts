@@ -1,4 +1,4 @@
-// A program whose log is sealed while it runs: it serves what it knows, takes nothing, and goes on when the seal is broken.
+// A log is sealed while the program runs. The program answers reads, rejects writes, and continues when the seal is removed.
 import { expect } from 'chai';
 import { openMigratableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import type { MigratableLog } from '../../infrastructure/eventStore/logState.ts';
@@ -18,7 +18,7 @@ const held = async (test: TestGateway, log: MigratableLog): Promise<void> => {
   const readiness = () => unreadiness(test.storage, test.gateway);
   expect(await readiness()).to.equal(null);
   await log.setState(SEALED);
-  // A program on EventStoreDB hears of it within milliseconds: what it takes until then is copied, too.
+  // A program on EventStoreDB learns this within milliseconds. What it accepts until then is copied too.
   const until = async (status: number) => {
     for (let n = 0; ; n++) {
       const reply = await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
@@ -45,7 +45,7 @@ const held = async (test: TestGateway, log: MigratableLog): Promise<void> => {
 };
 
 describe('a log that is sealed under a running program', () => {
-  it('in Postgres: requests are answered 503, nothing is written, and the same request is taken afterwards', async () => {
+  it('in Postgres rejects writes with 503, stores nothing, and accepts the same request afterwards', async () => {
     const database = await migratedDatabase();
     const test = await TestGateway.open({ database });
     const log = await openMigratablePostgresLog(database.connectionString, nobody);
@@ -55,7 +55,7 @@ describe('a log that is sealed under a running program', () => {
     await database.drop();
   });
 
-  it('in EventStoreDB: the same', async () => {
+  it('in EventStoreDB rejects writes with 503, stores nothing, and accepts the same request afterwards', async () => {
     const server = await EventStoreDbServer.start();
     const test = await TestGateway.open({ eventStoreUrl: server.connectionString });
     const log = await openMigratableEventStoreDbLog(server.connectionString, nobody);

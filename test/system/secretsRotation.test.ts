@@ -1,4 +1,4 @@
-// SECRETS_KEY is rotated while two gateways deliver: every webhook arrives, and no signature fails (rule S6,
+// SECRETS_KEY is rotated while two gateways deliver. Every webhook arrives with a valid signature (rule S6,
 // docs/how-to/rotate-the-secrets-key.md).
 import { expect } from 'chai';
 import pino from 'pino';
@@ -31,14 +31,14 @@ describe('rotating SECRETS_KEY under load', function suite() {
   const open = (...secretsKeys: [Buffer, ...Buffer[]]) =>
     TestGateway.open({ database, secretsKeys, isAlone: false, log });
 
-  it('delivers every event, signed by the secret that its endpoint had', async () => {
+  it('delivers every event, signed with its endpoint’s secret', async () => {
     let gateways = [await open(OLD), await open(OLD)];
     const { testKey: key } = gateways[0]!.tenant;
     const { secrets } = gateways[0]!.gateway.needs;
     for (let n = 0; n < OTHER_SECRETS; n++)
       await secrets.keep(String(n).padStart(26, '0') as EndpointId, 1, 'a'.repeat(64));
 
-    /** By the path of the endpoint. */
+    /** Secrets by the endpoint’s path. */
     const secretOf = new Map<string, string>();
     const register = async (gateway: TestGateway, path: string) => {
       const url = `${receiver.url}/${path}`;
@@ -58,14 +58,14 @@ describe('rotating SECRETS_KEY under load', function suite() {
         charged++;
       }
     };
-    /** A gateway is replaced by one with other keys, as a rolling restart does. */
+    /** Replaces a gateway by one with other keys, as a rolling restart does. */
     const replace = async (index: 0 | 1, ...secretsKeys: [Buffer, ...Buffer[]]) => {
       const [old, next] = [gateways[index] as TestGateway, await open(...secretsKeys)];
       gateways = gateways.with(index, next);
       await settled();
       await old.close();
     };
-    /** Resolves when requests that were under way at the call are answered: some more have been begun since. */
+    /** Resolves once requests in progress at the call are answered, which later requests prove. */
     const settled = async () => {
       const until = charged + 4;
       await receiver.until(() => charged >= until, 20_000);
@@ -73,7 +73,7 @@ describe('rotating SECRETS_KEY under load', function suite() {
 
     await register(gateways[0]!, 'first');
     const loading = Promise.all([load(0), load(1)]);
-    loading.catch(() => undefined); // is awaited at the end
+    loading.catch(() => undefined); // It is awaited at the end.
     for (const keys of [
       [OLD, NEW],
       [NEW, OLD],
@@ -99,7 +99,7 @@ describe('rotating SECRETS_KEY under load', function suite() {
     expect(new Set(ofFirst.map(({ body }) => body['id'])).size).to.equal(charged);
     expect(new Set(receiver.got.map(({ path }) => path))).to.deep.equal(new Set(secretOf.keys()));
     for (const hit of receiver.got) expectSigned(hit, secretOf.get(hit.path) as string, 'canonical');
-    // A schedule says so when a busy machine made it miss its minute.
+    // Ignore schedules that report a missed minute on a busy machine.
     expect(warned.filter((line) => !('schedule' in line))).to.deep.equal([]);
     for (const gateway of gateways) {
       expect(gateway.faults).to.deep.equal([]);

@@ -1,5 +1,5 @@
-// Two projectors and two workers share what follows the log (ADR 0020), part of it divided by account (ADR 0021), also while one of them is
-// killed, or stands still and comes back.
+// Two projectors and two workers share the consumers of the log (ADR 0020), some of them partitioned by account (ADR 0021), also while one
+// is killed, or stopped and resumed.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -8,10 +8,10 @@ import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from
 import { Receiver, typeOf } from '../world/receiver.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
-/** A consumer of the log in the metrics, and how many of its partitions the process leads. */
+/** Matches a consumer in the metrics and the number of its partitions that the process leads. */
 const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
 const DIVIDED = ['payments', 'webhookDeliveries', 'process/webhookFanOut'];
-/** Who stands still loses its part after 5 to 7 s; a busy machine gets more. */
+/** A stopped process loses its partitions after 5 to 7 s; a busy machine gets more time. */
 const FROZEN_MS_MAX = 20_000;
 
 describe('two projectors and two workers that share their roles', () => {
@@ -47,7 +47,7 @@ describe('two projectors and two workers that share their roles', () => {
       });
     partitions = count;
   };
-  /** Names of what the process leads, once for each partition, and of what it could lead. */
+  /** Returns the consumers that the process leads, once per partition, and those it could lead. */
   const leading = async (program: Program) => {
     const metrics = await (await fetch(`${program.baseUrl}/metrics`)).text();
     const all = [...metrics.matchAll(LEADING)].map(([, consumer, is]) => ({ consumer: consumer as string, is }));
@@ -56,7 +56,7 @@ describe('two projectors and two workers that share their roles', () => {
       led: all.flatMap(({ consumer, is }) => Array.from({ length: Number(is) }, () => consumer)),
     };
   };
-  /** Until these processes lead each consumer of their role once, and about as many each. */
+  /** Waits until these processes lead each partition of their role once, in about equal numbers. */
   const share = async (programs: readonly Program[], timeoutMs = 30_000) => {
     for (const end = performance.now() + timeoutMs; ; ) {
       const said = await Promise.all(programs.map(leading));
@@ -68,7 +68,7 @@ describe('two projectors and two workers that share their roles', () => {
       if (performance.now() > end) throw new Error(`led: ${JSON.stringify(said.map((one) => one.led))}`);
     }
   };
-  /** Creates a charge and pays it. Returns when the merchant has seen it and got its webhook, with the milliseconds it took. */
+  /** Creates and pays a charge. Returns once the merchant has read it and received its webhook, with the time in milliseconds. */
   const pay = async (): Promise<number> => {
     const beganAt = performance.now();
     const created = await call(
@@ -99,7 +99,7 @@ describe('two projectors and two workers that share their roles', () => {
     await removeDataDir(dataDir);
   });
 
-  it('take every event once, whoever leads what', async () => {
+  it('process every event once, whichever process leads', async () => {
     const projectors = [await start('projector'), await start('projector')];
     const workers = [await start('worker'), await start('worker')];
     api = await start('api');
@@ -117,7 +117,7 @@ describe('two projectors and two workers that share their roles', () => {
     await pay();
     await Promise.all([share(projectors), share(workers)]);
 
-    // One of each is killed: the other leads all at once, and shares again with the next one.
+    // One of each is killed. The other leads everything, and shares again with its replacement.
     await Promise.all([projectors.shift()?.kill9(), workers.shift()?.kill9()]);
     expect(await pay(), 'after a kill').to.be.below(5_000 + 4 * usualMs);
     await Promise.all([share(projectors), share(workers)]);
@@ -126,7 +126,7 @@ describe('two projectors and two workers that share their roles', () => {
     await Promise.all([share(projectors), share(workers)]);
     await pay();
 
-    // One of each stands still, and comes back when another has led in its place: it commits nothing of what it had begun.
+    // One of each is stopped and resumes after another has taken over. It must not commit what it had begun.
     const [still, going] = [[projectors[0], workers[0]] as Program[], [projectors[1], workers[1]] as Program[]];
     for (const program of still) program.signal('SIGSTOP');
     await Promise.all(going.map((program) => share([program], FROZEN_MS_MAX)));
@@ -149,7 +149,7 @@ describe('two projectors and two workers that share their roles', () => {
     expect((await call('GET', '/v1/wallets')).status).to.equal(200);
     for (const program of [api, ...projectors, ...workers])
       expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
-    // An attempt that was killed may be repeated, but it is the same delivery.
+    // A killed attempt may be repeated, but with the same delivery id.
     const told = receiver.got.filter((hit) => typeOf(hit) === 'charge.paid');
     for (const id of paid) {
       const ofCharge = told.filter(({ rawBody }) => rawBody.includes(id));

@@ -1,5 +1,5 @@
 // Events of an older form, read by a release that upcasts them: by decisions, read models, processes, the audit log, erasures, reports,
-// exports and `migrate-events`. The form renames a personal field that is usually absent (test/soak/upgrade/releases.ts).
+// exports and `migrate-events`. The newer form renames a personal field that is usually absent (test/soak/upgrade/releases.ts).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ describe('an upcast event', () => {
     });
     return { status: answer.status, text: await answer.text(), replayed: answer.headers.get('idempotent-replayed') };
   };
-  /** Repeats what reads the read model that is being rebuilt. */
+  /** Repeats requests while the read model is being rebuilt. */
   const served: typeof request = async (...asked) => {
     for (;;) {
       const answer = await request(...asked);
@@ -95,7 +95,7 @@ describe('an upcast event', () => {
       await newDataDir(),
       await Receiver.open(),
     ];
-    // This tree writes the old form.
+    // This source tree writes the old form.
     const old = await TestGateway.open({ database, secretsKeys: [secretsKey] });
     apikey = old.tenant.testKey;
     const endpoint = await old.post('/v1/webhooks/endpoints', {
@@ -123,7 +123,7 @@ describe('an upcast event', () => {
     await releases.remove();
   });
 
-  it('is decided on: the same request is a replay, and another payer is refused', async () => {
+  it('is used by decisions: a repeated request is a replay, and another payer is rejected', async () => {
     for (const name of NAMES) {
       const again = await served('POST', '/v1/charges', { payment_method: 'pix', ...LOCKED }, `upcast-${name}-1`);
       expect(again, name).to.deep.equal({ status: 201, text: answers[name], replayed: 'true' });
@@ -149,7 +149,7 @@ describe('an upcast event', () => {
     expect(await verified()).to.deep.equal({ differenceCount: 0, parked: [] });
   });
 
-  it('stands beside events of the new form', async () => {
+  it('coexists with events of the new form', async () => {
     const { status, text } = await served(
       'POST',
       '/v1/charges',
@@ -161,7 +161,7 @@ describe('an upcast event', () => {
     expect(fresh.map(([, { metadata }]) => JSON.parse(metadata).v)).to.deep.equal([2]);
   });
 
-  it('is reported to the person, and exported as it is stored', async () => {
+  it('is included in the person’s report, and exported as stored', async () => {
     const report = JSON.stringify(await tool('privacy', 'report', '--payment', ids.byPayer));
     expect(report).to.contain(LOCK);
     const exported = await run(
@@ -180,7 +180,7 @@ describe('an upcast event', () => {
     }
   });
 
-  it('is sealed as it is stored', async () => {
+  it('is sealed as stored', async () => {
     const out = join(dataDir, 'audit');
     await tool('audit', 'export', '--out', out);
     const entries = await readFile(join(out, 'entries.ndjson'), 'utf8');
@@ -195,7 +195,7 @@ describe('an upcast event', () => {
     expect(await tool('audit', 'verify')).to.deep.include({ faults: [] });
   });
 
-  it('is erased', async () => {
+  it('is erased without changing the stored event', async () => {
     await tool('privacy', 'erase', '--payment', ids.byPayer, '--reason', 'request 17', '--despite-retention');
     for (;;) {
       const { customer } = JSON.parse((await served('GET', `/v1/charges/${ids.byPayer}`)).text);
@@ -207,7 +207,7 @@ describe('an upcast event', () => {
     for (const [stream, text] of stored) expect(now.get(stream)).to.equal(text);
   });
 
-  it('moves to another store as it is stored', async () => {
+  it('moves to another store as stored', async () => {
     const server = await EventStoreDbServer.start();
     expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
     const shown = textsOf(await inPostgres());

@@ -1,15 +1,15 @@
-// A short upgrade and rollback of a deployment that sells. `npm run soak:upgrade` is the long one.
+// A short upgrade and rollback of a deployment that keeps selling. `npm run soak:upgrade` is the long version.
 import { expect } from 'chai';
 import { upgradeTrial } from '../soak/upgrade/trial.ts';
 
-describe('an upgrade beside the running release, and its rollback', () => {
-  it('loses nothing and refuses only requests that read the changed read model', async function trial() {
-    this.timeout(400_000); // a minute on two quiet cores
+describe('a rolling upgrade and its rollback', () => {
+  it('loses nothing and rejects only requests that read the changed read model', async function trial() {
+    this.timeout(400_000); // It takes a minute on two quiet cores.
     const report = await upgradeTrial({
       phaseMs: 2_000,
       merchants: 1,
       selling: { tills: 2, restMs: 200 },
-      // APIs first, so that no job of the newer release is left, which would wait for the watchdog.
+      // APIs go first, so that no job of the newer release is left waiting for the watchdog.
       rollback: ['api', 'worker', 'projector'],
       say: () => undefined,
     });
