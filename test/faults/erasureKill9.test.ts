@@ -1,13 +1,13 @@
-// kill -9 of the program and of the operator's command at each step of an erasure: it is completed afterwards, a repeat changes nothing,
-// and no file has a trace of the person (ADR 0018).
+// Kills the program and the operator’s command at each step of an erasure. The erasure is completed afterwards, a repetition changes
+// nothing, and no file has a trace of the person (ADR 0018).
 import { expect } from 'chai';
 import { ScrubbedProgram, until } from '../support/scrubbedProgram.ts';
 
 const PAYMENT = 'the event of the payment';
 const PAYOUT = 'the event of the payout';
 /**
- * The first write of each step, which is stopped. Names are ASCII, as PostgreSQL requires of an application name. `when` tells it from
- * other writes to the table.
+ * The first write of each step, which is paused. Names are ASCII, because PostgreSQL requires it of application names. `when` distinguishes
+ * the write from others to the same table.
  */
 const STEPS: { readonly [step: string]: { readonly write: string; readonly when: string } } = {
   [PAYMENT]: eventOf('PaymentPersonalDataErased'),
@@ -24,7 +24,7 @@ function eventOf(type: string) {
   return { write: 'INSERT ON event_store.events', when: `NEW.type = '${type}'` };
 }
 
-/** Stops a writer for as long as its step is in the table. Who waits where is shown by its name. */
+/** Pauses a writer while its step is listed in the table. The application name shows who is paused where. */
 const STOPS = `CREATE SCHEMA stops;
   CREATE TABLE stops.ahead (step text PRIMARY KEY);
   CREATE FUNCTION stops.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -40,7 +40,7 @@ const STOPS = `CREATE SCHEMA stops;
         CREATE TRIGGER stop_${n} BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION stops.stop('${step}');`,
     )
     .join('\n')}`;
-/** Removes the steps at which a writer waits, and returns them. */
+/** Removes and returns the steps at which a writer is paused. */
 const REACHED = `DELETE FROM stops.ahead WHERE step IN (SELECT application_name FROM pg_stat_activity WHERE wait_event = 'PgSleep')
   RETURNING step`;
 
@@ -59,7 +59,7 @@ describe('kill -9 at each step of an erasure', function suite() {
       const command = new AbortController();
       let erasing: Promise<unknown> | null = null;
       await until(async () => {
-        // Repeated by the operator until it has recorded all.
+        // The operator repeats the command until all events are recorded.
         if ([PAYMENT, PAYOUT].some((step) => ahead.has(step)))
           erasing ??= program
             .erase(command.signal)
@@ -76,10 +76,10 @@ describe('kill -9 at each step of an erasure', function suite() {
     await program.ready();
   };
 
-  it('it is completed, nothing of the person is found, and the money is the same', () =>
+  it('completes the erasure, leaves no trace of the person and doesn’t change money', () =>
     program.expectScrubbedAfter(killAtEachStep));
 
-  it('a repeat erases nothing', async () => {
+  it('makes a repetition a no-op', async () => {
     const words = ['--payment', program.desk.chargeId, '--reason', 'request 17'];
     const { erased } = (await program.cli(['privacy', 'erase', ...words])) as { erased: { outcome: string }[] };
     expect(erased.map(({ outcome }) => outcome)).to.deep.equal(['erased_before']);

@@ -1,5 +1,4 @@
-// kill -9 while a file of a dispute case is on its way, and between its upload and its confirmation: afterwards the files and the read
-// model agree (rule Q6).
+// kill -9 during the upload of a dispute case’s file, and between upload and confirmation. Files and read model agree afterwards (rule Q6).
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -36,14 +35,14 @@ describe('evidence and kill -9 of the whole process group', () => {
     ask<Upload>('POST', `${path}/evidence`, { file_name: 'a.png', file_size: FILE.length, mime_type: 'image/png' });
   const confirmed = async (): Promise<readonly string[]> =>
     (await ask<{ data: readonly { id: string }[] }>('GET', `${path}/evidence`)).data.map(({ id }) => id).sort();
-  /** Files, those on their way too. */
+  /** Returns all files, including incomplete uploads. */
   const tree = async (): Promise<readonly string[]> =>
     (await readdir(join(gateway.dataDir, 'evidence'), { recursive: true }))
       .filter((name) => name.includes('/'))
       .map((name) => name.replace(/^\w{26}\//, 'mev_'))
       .sort();
 
-  it('leaves nothing of a file that was cut off, and takes it by the same grant', async function run() {
+  it('leaves nothing of an interrupted upload, which can be repeated with the same grant', async function run() {
     this.timeout(ROUNDS_MS);
     const upload = await grant();
     const cut = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
@@ -58,7 +57,7 @@ describe('evidence and kill -9 of the whole process group', () => {
     await ask('POST', `${path}/evidence/${upload.id}/complete`);
     expect([await tree(), await confirmed()]).to.deep.equal([[upload.id], [upload.id]]);
   });
-  it('loses no file that was answered with 200: it is confirmed afterwards, by a signature of before', async function run() {
+  it('loses no file whose upload was answered with 200, and allows to confirm it afterwards', async function run() {
     this.timeout(ROUNDS_MS);
     const [before] = await confirmed();
     const upload = await grant();

@@ -1,4 +1,4 @@
-// Nothing acknowledged is lost and nothing counts twice, wherever kill -9 falls (README "What it promises").
+// Nothing acknowledged is lost and nothing counts twice, whenever kill -9 happens (README "What it promises").
 import { expect } from 'chai';
 import { type KillReport, killRounds } from '../support/killRounds.ts';
 
@@ -9,14 +9,14 @@ describe('kill -9 of the whole process group under 40 clients', () => {
     report = await killRounds(3, 120);
   });
 
-  it('was killed three times between charges', () => {
+  it('kills three times between charges', () => {
     expect(report.kills).to.equal(3);
     expect(report.charges).to.be.at.least(480);
   });
-  it('gives the one original to every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
-  it('has every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
+  it('replays the original answer for every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
+  it('keeps every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
   it('counts every payment once', () => expect(report.wallet.available).to.equal(report.wallet.expected));
   it('delivers every event at least once', () => expect(report.undelivered).to.deep.equal([]));
-  it('has read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
-  it('has a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
+  it('leaves read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
+  it('leaves a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
 });

@@ -1,4 +1,4 @@
-// Payouts of one wallet over four processes at once (rule Y4): 40 requests over a balance for 10, and exactly 10 are granted.
+// Concurrent payouts from one wallet in four processes (rule Y4): of 40 requests with funds for 10, exactly 10 are granted.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
@@ -8,7 +8,7 @@ const REQUESTS = 40;
 const GRANTED = 10;
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
-describe('payouts of one wallet in four processes at once', () => {
+describe('concurrent payouts from one wallet in four processes', () => {
   let database: TestDatabase;
   let dataDir: string;
   const running: Program[] = [];
@@ -23,7 +23,7 @@ describe('payouts of one wallet in four processes at once', () => {
       running.push(program);
       await program.ready();
     };
-    await open('start'); // it makes the tables
+    await open('start'); // It creates the tables.
     await Promise.all([open('api'), open('api'), open('api')]);
     const words = ['account', 'create', '--name', 'Loja', '--email', 'ana@example.com'];
     ({ testApiKey: apikey } = (await cli(dataDir, words, env)) as { testApiKey: string });
@@ -48,7 +48,7 @@ describe('payouts of one wallet in four processes at once', () => {
     return { status: reply.status, body: (await reply.json()) as { [field: string]: unknown } };
   };
   const newKey = () => `payout-${randomBytes(9).toString('hex')}`;
-  /** As a merchant repeats what is 503: a read model may be behind on a loaded machine. */
+  /** Repeats requests that get 503, as a merchant would, because a read model may be behind on a loaded machine. */
   const ask = async (at: number, body: object, key: string): Promise<{ status: number; id: unknown }> => {
     for (;;) {
       const { status, body: answer } = await call(at, 'POST', '/v1/payouts', body, key);
@@ -57,7 +57,7 @@ describe('payouts of one wallet in four processes at once', () => {
   };
   const available = async (): Promise<unknown> => (await call(1, 'GET', '/v1/wallets/balance')).body['available'];
 
-  it(`of ${REQUESTS} exactly ${GRANTED} are granted, and repeats get the same answers`, async function run() {
+  it(`grants exactly ${GRANTED} of ${REQUESTS}, and gives repeated requests the same answer`, async function run() {
     this.timeout(300_000);
     const charged = await call(0, 'POST', '/v1/charges', { amount: 100_000, payment_method: 'pix' }, newKey());
     const paid = await call(0, 'POST', `/v1/sandbox/charges/${String(charged.body['id'])}/pay`, {});
@@ -67,7 +67,7 @@ describe('payouts of one wallet in four processes at once', () => {
     const amount = Math.floor(balance / GRANTED) - 50;
     const keys = Array.from({ length: REQUESTS }, newKey);
     const body = { amount, destination: { pix_key: 'ana@example.com' } };
-    // Each request is sent twice, to two processes.
+    // Each request is sent to two processes.
     const [first, second] = await Promise.all(
       [0, 1].map((shift) => Promise.all(keys.map((key, n) => ask(n + shift, body, key)))),
     );

@@ -1,4 +1,4 @@
-// Payouts under kill -9 of the whole process group: each request is granted once, and no centavo is lost or paid twice.
+// Payouts under kill -9 of the whole process group: each request is granted once, and no money is lost or paid twice.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { KillableGateway } from '../world/killableGateway.ts';
@@ -72,8 +72,8 @@ describe('payouts under kill -9', () => {
     }
   };
 
-  it('gives the one original to every repeated request', () => expect(others).to.deep.equal([]));
-  it('pays every payout, once', async function paid() {
+  it('replay the original answer for every repeated request', () => expect(others).to.deep.equal([]));
+  it('are each paid once', async function paid() {
     this.timeout(240_000);
     let all = await payouts();
     while (all.some(({ status }) => status !== 'paid')) all = await payouts();
@@ -82,7 +82,7 @@ describe('payouts under kill -9', () => {
     expect(new Set(all.map((one) => one.end_to_end_id)).size).to.equal(ids.length);
     expect(await available()).to.equal(earned - ids.length * 150);
   });
-  it('has a ledger that sums to zero, and read models equal to the replay', async () => {
+  it('leave a ledger that sums to zero, and read models equal to the replay', async () => {
     const ledger = (await gateway.cli(['ledger', 'check'])) as { sums: readonly { sum: number }[] };
     expect(ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]);
     const verified = (await gateway.cli(['projections', 'verify'])) as { differences: readonly unknown[] };

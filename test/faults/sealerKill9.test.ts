@@ -1,4 +1,4 @@
-// Two workers that seal one log. One is killed, one frozen and revived: no leaf is lost or added twice, and no fork is signed (rule U2).
+// Two workers seal one log. One is killed, the other stopped and resumed. No leaf is lost or added twice, and no fork is signed (rule U2).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { auditTree } from '../../infrastructure/audit/auditTree.ts';
@@ -28,7 +28,7 @@ describe('two sealers under kill -9 and SIGSTOP', function suite() {
     workers.push(worker);
     return await worker.ready();
   };
-  /** Makes charges, and resolves when a checkpoint covers them. */
+  /** Creates charges and waits until a checkpoint covers them. */
   const sealMore = async (): Promise<void> => {
     for (let n = 0; n < CHARGES; n++) expect((await gateway.charge()).status).to.equal(201);
     const { length } = await leavesOf(gateway.storage.store);
@@ -50,11 +50,11 @@ describe('two sealers under kill -9 and SIGSTOP', function suite() {
     await removeDataDir(dataDir);
   });
 
-  it('seal everything once, and sign one tree', async () => {
+  it('seal every entry once and sign one tree', async () => {
     const first = await startWorker();
     await sealMore();
     const second = await startWorker();
-    first.signal('SIGSTOP'); // it leads, and has just signed
+    first.signal('SIGSTOP'); // It leads and has just signed.
     await sealMore();
     first.signal('SIGCONT');
     await Promise.all([sealMore(), second.kill9()]);

@@ -1,4 +1,4 @@
-// Laws of webhook deliveries over random histories, made by decisions in any order and with repeats.
+// Properties of webhook deliveries over random histories of decisions, in any order and with repetitions.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Decision } from '../../domain/kernel/decider.ts';
@@ -20,7 +20,7 @@ import { deliveryOf, REFUSED, TAKEN, TARGET } from '../world/deliveries.ts';
 type Step = Decision<WebhookDeliveryState, WebhookDeliveryEvent, unknown>;
 const of = { delivery: deliveryOf(), target: TARGET };
 const when = fc.nat({ max: 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
-/** The attempt after those made, or one out of turn. */
+/** The next attempt, or one out of turn. */
 const attempt = fc
   .tuple(
     fc.constantFrom(REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, TAKEN),
@@ -30,7 +30,7 @@ const attempt = fc
   .map(([result, ahead, at]): Step => {
     let number: number | null = null;
     return (state) => {
-      number ??= (state.status === 'absent' ? 0 : state.attempts) + ahead; // fixed when it is made: a repeat is the same attempt
+      number ??= (state.status === 'absent' ? 0 : state.attempts) + ahead; // The number is fixed at the first call, so a repetition is the same attempt.
       return recordAttempt(of, number, result, at, 0.5)(state);
     };
   });
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { maxLength: 40 });
 
-/** The types of events, end by end. */
+/** Splits event types into rounds; each ends with a final event. */
 const roundsOf = (events: readonly WebhookDeliveryEvent[]): readonly string[][] => {
   const rounds: string[][] = [[]];
   for (const { type } of events) {
@@ -56,7 +56,7 @@ const roundsOf = (events: readonly WebhookDeliveryEvent[]): readonly string[][] 
 };
 
 describe('laws of webhook deliveries', () => {
-  it('every decision twice is once; attempts are numbered without gap, 15 at most of a round; nothing but a retry that was asked for follows an end; the first event names the delivery', () => {
+  it('decisions are idempotent, attempts are gapless and at most 15 a round, only requested retries follow an end, and the first event names the delivery', () => {
     fc.assert(
       fc.property(steps, (story) => {
         let state = deepFreeze(webhookDelivery.initial);

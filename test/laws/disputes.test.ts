@@ -1,6 +1,6 @@
-// Random histories of disputes, with refunds running into them and what happens to a case told to its payment late, twice, or at once:
-// no money is made or lost, what shows agrees with a model of a few numbers, and the clearing account agrees with the bank's own books,
-// whatever amounts the bank reports and rules (Q1–Q4, Q10, Q11).
+// Random histories of disputes with concurrent refunds, where the payment learns of case events late, repeatedly or several at once. No
+// money is created or lost, statuses agree with a simple model, and the clearing account agrees with the bank’s books, whatever amounts the
+// bank reports and rules (Q1–Q4, Q10, Q11).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -26,14 +26,14 @@ import { at, created, disputeReport, issued, LOCKED_TO, returned, sentBack, sett
 import { caseTerms } from '../world/medCases.ts';
 
 const PAID = 12_345;
-/** What of it reaches the wallet. */
+/** The part that reaches the wallet. */
 const NET = 12_212;
 const AT = at('17:00:00');
 
-/** What a merchant's books must show, in plain numbers. */
+/** The expected state of a merchant’s books, in plain numbers. */
 interface Model {
   refunds: { amount: number; state: 'pending' | 'completed' | 'failed' | 'late' }[];
-  /** `given`: what the bank's own books say that the payer got. */
+  /** `given` is what the payer received according to the bank’s books. */
   cases: {
     held: number;
     reported: number;
@@ -78,7 +78,7 @@ class World {
     }
     return decided.events.length > 0;
   }
-  /** Tells the payment the first `steps` events of a case, whatever it was told before. */
+  /** Applies the first `steps` events of a case to the payment, whatever was applied before. */
   tell(n: number, steps: number): void {
     const one = this.cases[n];
     let state = medCase.initial;
@@ -89,7 +89,7 @@ class World {
       this.onPayment(recordCaseStep({ revision, change, medCase: state, at: AT }));
     }
   }
-  /** Once all is told. */
+  /** Applies all remaining case events and checks the result. */
   check(): void {
     for (const n of this.cases.keys()) this.tell(n, Number.POSITIVE_INFINITY);
     const { refunds, cases } = this.model;
@@ -97,7 +97,7 @@ class World {
       refunds.filter((one) => one.state === state).reduce((sum, { amount }) => sum + amount, 0);
     const pending = sumOf('pending');
     const completed = sumOf('completed');
-    // Nobody knows where the money of a mismatch goes, and none is held, until it is settled.
+    // Until a mismatch is settled, its money has no owner and nothing is held.
     const settled = cases.filter(({ awaited }) => !awaited);
     const sumHeld = (end: Model['cases'][number]['end']) =>
       settled.filter((one) => one.end === end).reduce((sum, { held }) => sum + held, 0);
@@ -117,12 +117,15 @@ class World {
     if (last?.awaited)
       expect(PAID - pending - completed, 'left for the settling').to.be.at.least(this.#leftAtLeast(last));
   }
-  /** What was left when the case opened, if it was less than reported already. */
+  /** Returns the reported amount, or what was left at the opening if that was less. */
   #leftAtLeast({ reported }: Model['cases'][number]): number {
     return Math.min(reported, this.restAtOpening);
   }
   restAtOpening = PAID;
-  /** What we say the bank holds for us is what it holds; a report that contradicts an end is the only difference, and it is listed. */
+  /**
+   * Our clearing account equals the bank’s books. The only exception is a report that contradicts a closed case, and such reports are
+   * listed.
+   */
   #checkBank(refunded: number, gone: number): void {
     const { cases } = this.model;
     const of = (account: string) => this.postings.get(account) ?? 0;
@@ -134,7 +137,7 @@ class World {
     }
     const bank = PAID - refunded - given;
     if (!isContradicted) expect(-of('provider_clearing'), 'the bank’s books').to.equal(bank);
-    // Whatever is not there is on the account of disputes: the platform's gain or loss.
+    // The account of disputes takes the difference, as the platform’s gain or loss.
     const paidOut = PAID - refunded + of('provider_clearing');
     expect(of('disputes'), 'rest').to.equal(gone - paidOut);
   }
@@ -143,7 +146,7 @@ class World {
 type Move = (world: World) => void;
 const caseIdOf = (n: number): MedCaseId => `1dspt00000000000000000000${n}` as MedCaseId;
 
-/** What the bank reports: the charge's amount, what is left of it, or anything else. */
+/** The amount that the bank reports: the charge’s amount, what is left of it, or any other. */
 type Reported = 'all' | 'rest' | number;
 const open =
   (what: Reported): Move =>
@@ -162,7 +165,7 @@ const open =
     const isOpened = world.onPayment(openDispute(disputeReport({ caseId: id, amount: toMinor(reported) }), AT));
     const last = cases.at(-1);
     const completed = refunds.reduce((sum, { amount, state }) => sum + (state === 'completed' ? amount : 0), 0);
-    // That an end was not told yet keeps the next one from opening.
+    // A case can’t open while the end of the previous one has not reached the payment.
     if (last === undefined && completed < PAID) expect(isOpened).to.equal(true);
     if (last !== undefined && (last.awaited || last.end !== 'returned')) expect(isOpened).to.equal(false);
     if (!isOpened) return;
@@ -174,7 +177,7 @@ const open =
     cases.push({ held, reported, mismatch, awaited: mismatch, end: 'open', given: 0, isContradicted: false });
   };
 
-/** An operator settles a mismatch; more than is left is refused. `follows`: the case follows at once, or a process sees to it. */
+/** An operator settles a mismatch; more than is left is rejected. */
 const settle =
   (n: number, verdict: 'held' | 'lost' | 'nothing', share: number): Move =>
   (world) => {
@@ -216,7 +219,7 @@ const ending =
     const after = statusOf(world, n);
     end(n, what, before !== after && after !== 'appealed', world);
   };
-/** What the bank says, and does: `given` to the payer, of what is held. */
+/** Records the bank’s ruling, and how much of the held amount it gave the payer. */
 const said =
   (
     n: number,
@@ -232,7 +235,7 @@ const said =
     const decide = () => ruleCase({ report, ruling, review: false, at: AT }, true, AT);
     ending(n, outcome === 'refunded_to_merchant' ? 'returned' : 'gone', decide)(world);
     of.given = given(held);
-    // After the end only what fits it is no contradiction.
+    // After the end, only a report with the same result is no contradiction.
     if (closedAt === null) return;
     const isSame = outcome === (moneyOutcome ?? decided) && (returnedToPayer ?? of.given) === of.given;
     of.isContradicted ||= !isSame;
@@ -245,7 +248,7 @@ const rule = (n: number, result: 'agreed' | 'disagreed', returned: boolean, got:
     (held) => (result === 'agreed' ? (got ?? held) : returned ? 0 : held),
   );
 const withdraw = (n: number): Move => said(n, 'refunded_to_merchant', 'withdrawn', () => 0);
-/** Agreed, and an operator lets it count or not. */
+/** The bank agrees, and an operator approves or rejects the outcome. */
 const reviewed =
   (n: number, approve: boolean): Move =>
   (world) => {
@@ -282,7 +285,7 @@ const refundEnded =
     const refundId = `0000000000000000000000rf${String(n).padStart(2, '0')}` as RefundId;
     const isRecorded = world.onPayment(isPaid ? completeRefund(refundId, 'E', AT) : releaseRefund(refundId, 'x', AT));
     if (!isRecorded || one === undefined) return;
-    // A confirmation of one that failed moves nothing of the merchant's, but the bank paid it.
+    // A late confirmation of a failed refund moves none of the merchant’s money, but the bank paid it.
     one.state = isPaid ? (one.state === 'failed' ? 'late' : 'completed') : 'failed';
   };
 
@@ -327,7 +330,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 );
 
 describe('random histories of disputes', () => {
-  it('agree with the bank’s books and a model of wallet and status, whatever is reported, ruled, settled and told when', () => {
+  it('agree with the bank’s books and a model of wallet and status, whatever happens when', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 40, size: 'max' }), (moves) => {
         const world = new World([created(), issued(), settled()]);
@@ -337,7 +340,7 @@ describe('random histories of disputes', () => {
       { numRuns: 2_000 },
     );
   });
-  it('reach every end of a case, mismatches, and several cases of a charge', () => {
+  it('reach every end of a case, mismatches, and several cases per charge', () => {
     const seen = new Set<string>();
     for (const moves of fc.sample(fc.array(move, { maxLength: 40, size: 'max' }), { numRuns: 1_000, seed: 7 })) {
       const world = new World([created(), issued(), settled()]);
@@ -367,7 +370,7 @@ describe('random histories of disputes', () => {
       'refund failed',
     ]);
   });
-  it('of money that a payer lock sends back there is nothing to dispute', () => {
+  it('never open a dispute about money that a payer lock returns', () => {
     const lock = created({ expectedPayerTaxId: LOCKED_TO });
     for (const history of [
       [lock, issued(), sentBack('payer_mismatch')],

@@ -1,4 +1,4 @@
-// Laws of erasure (rule L2): a reader gets the same whether it knew the personal data before, or finds only what is left of it.
+// Properties of erasure (rule L2): a reader computes the same result from the original events as from the erased ones.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AGGREGATES } from '../../domain/aggregates.ts';
@@ -14,7 +14,7 @@ import type { AnyEvent } from '../support/serde.ts';
 
 const SURROUNDINGS = { subject: 's', account: 'a', mode: 'test', correlationId: 'c' };
 
-/** The event as it is read once its key is destroyed. */
+/** Returns the event as it is read after its key was destroyed. */
 const afterErasure = (serde: Serde<AnyEvent>, event: AnyEvent): AnyEvent => {
   const form = serde.encode(event);
   const stored = JSON.parse(JSON.stringify(serde.storedData(form, SURROUNDINGS)));
@@ -26,11 +26,11 @@ const afterErasure = (serde: Serde<AnyEvent>, event: AnyEvent): AnyEvent => {
 
 const ERASURE = { by: 'operator:ana', reason: 'request 17', despiteRetention: true, at: at('20:00:00') };
 
-describe('laws of erasure: decided payments', () => {
+describe('properties of erasure: decided payments', () => {
   const serde = PAYMENT.serde as unknown as Serde<AnyEvent>;
   const erasure: PaymentEvent = { type: 'PaymentPersonalDataErased', data: ERASURE };
 
-  it('history and erasure give the same state as what is left of them, and the end stays the same', () => {
+  it('the erased history gives the same state as the original, and the same end', () => {
     let ended = 0;
     fc.assert(
       fc.property(histories, ([isLocked, steps]) => {
@@ -50,7 +50,7 @@ describe('laws of erasure: decided payments', () => {
   });
 });
 
-/** Their reasons are Quita's own texts. An erasure's own reason stays for ever. */
+/** These reasons are Quita’s own texts. An erasure keeps its own reason forever. */
 const OUR_OWN_WORDS = ['WebhookDeliveryCancelled'];
 
 const sealed = AGGREGATES.filter(({ isSealed }) => isSealed);
@@ -60,18 +60,18 @@ for (const { category, ...aggregate } of sealed) {
   const decider = aggregate.decider as Decider<unknown, AnyEvent>;
   const erasures = serde.types.filter((type) => type.endsWith('PersonalDataErased'));
 
-  describe(`laws of erasure: ${category}`, () => {
-    it('has one event of erasure', () => {
+  describe(`properties of erasure: ${category}`, () => {
+    it('has one erasure event type', () => {
       expect(erasures).to.have.length(1);
     });
-    it('seals every reason that is free text', () => {
+    it('seals every free-text reason', () => {
       const open = serde.types.filter((type) => {
         const { shape, personal } = (serde.table as Record<string, EventSerde<unknown>>)[type] as EventSerde<unknown>;
         return shape.fields?.['reason']?.erased !== undefined && !personal.includes('reason');
       });
       expect(open.filter((type) => !OUR_OWN_WORDS.includes(type) && !erasures.includes(type))).to.deep.equal([]);
     });
-    it('history and erasure give the same state as what is left of the history and the erasure', () => {
+    it('the erased history gives the same state as the original', () => {
       const history = fc.array(anyEventOf(serde.types), { maxLength: 12 });
       fc.assert(
         fc.property(history, anyEventOf(erasures), history, (before, erasure, after) => {

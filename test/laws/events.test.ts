@@ -1,4 +1,4 @@
-// Laws of every aggregate's events, whatever the history.
+// Properties of every aggregate’s events, for any history.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -12,12 +12,12 @@ import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
 import { type AnyEvent, SERDE } from '../support/serde.ts';
 
-/** Texts of an event that may be told beside it too. */
+/** Returns an event’s texts, which its surroundings may repeat. */
 const textsOf = (data: unknown): readonly string[] => {
   if (typeof data === 'string') return [data];
   return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsOf) : [];
 };
-/** Some of them the same as in the event, some not. */
+/** Generates surroundings, some equal to texts of the event. */
 const surroundingsLike = (texts: readonly string[]): fc.Arbitrary<Surroundings> => {
   const text = fc.constantFrom('another', ...texts);
   return fc.record({ subject: text, account: text, mode: text, correlationId: text });
@@ -27,8 +27,8 @@ for (const { category, ...aggregate } of AGGREGATES) {
   const serde = aggregate.serde as unknown as Serde<AnyEvent>;
   const decider = aggregate.decider as Decider<unknown, AnyEvent>;
 
-  describe(`laws of ${category} events`, () => {
-    it('evolve never throws and never mutates, whatever the history', () => {
+  describe(`properties of ${category} events`, () => {
+    it('evolve never throws and never mutates', () => {
       fc.assert(
         fc.property(fc.array(anyEventOf(serde.types), { maxLength: 12 }), (events) => {
           let state = deepFreeze(decider.initial);
@@ -37,7 +37,7 @@ for (const { category, ...aggregate } of AGGREGATES) {
         }),
       );
     });
-    it('the same history gives the same state, in one go or in two', () => {
+    it('the same history gives the same state, folded at once or in two parts', () => {
       const history = fc.array(anyEventOf(serde.types), { maxLength: 8 });
       fc.assert(
         fc.property(history, history, (first, second) => {
@@ -57,7 +57,7 @@ for (const { category, ...aggregate } of AGGREGATES) {
         );
       });
     for (const type of serde.types)
-      it(`${type} comes back from its stored form as it was`, () => {
+      it(`${type} survives a round trip through its stored form`, () => {
         fc.assert(
           fc.property(anyEventOf([type]), (event) => {
             const stored = JSON.parse(JSON.stringify(serde.encode(event as AnyEvent))) as ReturnType<
@@ -70,7 +70,7 @@ for (const { category, ...aggregate } of AGGREGATES) {
         );
       });
     for (const type of serde.types)
-      it(`${type} comes back from its stored data, whatever surrounds it`, () => {
+      it(`${type} survives a round trip through its stored data, in any surroundings`, () => {
         const surrounded = anyEventOf([type]).chain((event) =>
           fc.tuple(fc.constant(event), surroundingsLike(textsOf(event.data))),
         );
@@ -86,8 +86,8 @@ for (const { category, ...aggregate } of AGGREGATES) {
   });
 }
 
-describe('laws of money events', () => {
-  it('postings sum to zero in every currency, and none is empty', () => {
+describe('properties of money events', () => {
+  it('postings sum to zero per currency, and no posting is zero', () => {
     fc.assert(
       fc.property(anyEventOf<'payment'>(SERDE.payment.types), (event) => {
         const sums = new Map<string, number>();

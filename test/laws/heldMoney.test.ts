@@ -1,5 +1,5 @@
-// Conservation with the bank's books over random histories of returns, refusals, settlements and late confirmations (M10): whatever the
-// bank says in whatever order, what the ledger holds at the provider is what lies there, and everybody's share adds up to it.
+// Conservation of money in random histories of returns, rejections, settlements and late confirmations (M10). Whatever the bank says in any
+// order, the ledger’s clearing account equals the bank’s balance, and all shares add up to it.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LEDGER_ACCOUNTS } from '../../domain/aggregates.ts';
@@ -27,7 +27,7 @@ const IDS = ['E1', 'E2', 'E3'];
 const TERMS = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
 const payoutIdOf = (id: string, refusals: number) => `po-${id}-${refusals}` as RefundId;
 
-/** The bank's own books: what lies there, and what it has said. It returns a Pix once, and pays a payout or refund once. */
+/** The bank’s own books: its balance and what it has executed. It returns a Pix once, and pays a payout or refund once. */
 class Bank {
   lies = 0;
   fees = 0;
@@ -89,7 +89,7 @@ class Story {
     this.events.push(event);
     this.state = payment.evolve(this.state, event);
   }
-  /** Whether it was accepted. */
+  /** Returns whether the decision was accepted. */
   decide(decided: Rejection | { readonly events: readonly PaymentEvent[] }): boolean {
     if (isRejection(decided)) return false;
     for (const event of decided.events) this.#take(event);
@@ -123,7 +123,7 @@ class Story {
         return;
       }
       case 'return': {
-        // What is on its way, or was refused once and is confirmed after all, whatever became of it since.
+        // Returns in progress, and returns that were rejected but may be confirmed late.
         const asked = transaction.incomingPayments.filter(({ returnId }) => returnId !== null);
         const pix = asked[one.which % asked.length];
         if (pix?.returnId == null) return;
@@ -193,7 +193,7 @@ class Story {
         this.decide(releaseHeld(TERMS, 'operator', NOW)(this.state));
         return;
       case 'settle': {
-        // Mostly of what waits, else most histories would settle nothing.
+        // Prefers waiting money; otherwise most histories would settle nothing.
         const late = lateConfirmations(transaction).map(({ id }) => id);
         const refused = transaction.incomingPayments.filter(({ outcome }) => outcome === 'unreturned');
         const waiting = [...late, ...refused.map(({ providerPaymentId }) => providerPaymentId)];
@@ -217,10 +217,10 @@ class Story {
 }
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0);
-/** Says which of what the story needs has happened in it. */
+/** Types of events that occurred in any story. */
 const seen = new Set<string>();
 
-describe('laws of held money', () => {
+describe('properties of held money', () => {
   it('the ledger agrees with the bank’s books after every step (2,000 histories)', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) => {
@@ -252,7 +252,7 @@ describe('laws of held money', () => {
       'TransactionLateConfirmationWrittenOff',
     ]);
   });
-  it('a settlement applied twice is refused the second time, and moves nothing', () => {
+  it('repeating a settlement is rejected', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom(...IDS), (steps, id) => {
         const story = new Story();

@@ -1,4 +1,4 @@
-// Laws of money over random histories of payments: what the ledger says is what the payment says, and no centavo is given twice.
+// Properties of money in random histories of payments: the ledger agrees with the payment, and no money is given twice.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -46,15 +46,15 @@ const outsideOf = (event: PaymentEvent, owner?: 'merchant'): number =>
     ? event.data.amount
     : 0;
 
-describe('laws of money', () => {
-  it('postings sum to zero after every event', () => {
+describe('properties of money', () => {
+  it('the postings of every event sum to zero', () => {
     forAll(({ events }) => {
       for (const event of events)
         expect(sum((journalEntry(event)?.postings ?? []).map(({ amount }) => amount)), event.type).to.equal(0);
     });
   });
 
-  it('the merchant’s balances are what the payment says: net, less what is refunded or disputed', () => {
+  it('the merchant’s balances are the net amount minus refunds and disputes', () => {
     forAll(({ events, state }) => {
       const { transaction } = state;
       const { merchant_available, merchant_pending, merchant_retained, refunds_in_transit } = balances(events);
@@ -68,13 +68,13 @@ describe('laws of money', () => {
       expect({ merchant_available, merchant_pending, merchant_retained, refunds_in_transit }).to.deep.equal({
         merchant_available: (isPending ? 0 : net) - out - disputed - (dispute?.lostBefore ?? 0) - outside,
         merchant_pending: isPending ? net : 0,
-        merchant_retained: dispute?.moneyOutcome === null && dispute.settling !== 'lost' ? disputed : 0, // what was lost is nobody's here any more
+        merchant_retained: dispute?.moneyOutcome === null && dispute.settling !== 'lost' ? disputed : 0, // Lost money no longer counts as retained.
         refunds_in_transit: sum(refundsOf(state, 'reserved').map(taken)),
       });
     });
   });
 
-  it('fees are those of the settlement and of the Pix-outs that were paid, beside what was written off', () => {
+  it('fees equal those of the settlement and of paid Pix payouts, plus write-offs', () => {
     forAll(({ events, state }) => {
       const { transaction } = state;
       const settlement = transaction.status === 'settled' ? transaction.settlement : null;
@@ -92,7 +92,7 @@ describe('laws of money', () => {
     });
   });
 
-  it('what is owed to payers is what was rejected or held and has not gone back, less what was paid to them too much', () => {
+  it('the amount owed to payers is what was rejected or held and not returned, minus overpayments to them', () => {
     forAll(({ events, state }) => {
       const owed = state.transaction.incomingPayments.filter(
         ({ outcome }) => !['settled', 'returned', 'paidOut', 'writtenOff'].includes(outcome),
@@ -102,13 +102,13 @@ describe('laws of money', () => {
     });
   });
 
-  it('returns each payment at most once, in full, and never one that was settled', () => {
+  it('each payment is returned at most once, in full, and never after its settlement', () => {
     forAll(({ events, state }) => {
       const arrived = new Map<string, number>();
       const back = new Map<string, number>();
       for (const { type, data } of events) {
         if ('incoming' in data) {
-          // What was held is settled later when an operator lets it pass; nothing else is decided on twice.
+          // A held payment is settled later if an operator releases it. No other payment is decided twice.
           if (type !== 'TransactionSettled')
             expect(arrived.has(data.incoming.providerPaymentId), 'one outcome a payment').to.equal(false);
           arrived.set(data.incoming.providerPaymentId, data.incoming.amount);
@@ -143,7 +143,7 @@ describe('laws of money', () => {
     });
   });
 
-  it('refunds and dispute holds never exceed what was paid, at any time', () => {
+  it('refunds and dispute holds never exceed the paid amount', () => {
     forAll(({ told }) => {
       for (const { after } of told) {
         const { transaction } = after;
@@ -158,7 +158,7 @@ describe('laws of money', () => {
     });
   });
 
-  it('a used refund key with other content is always refused, with the same it is always the original', () => {
+  it('a used refund key is rejected with other content and returns the original with the same content', () => {
     forAll(({ state }) => {
       for (const refund of refundsOf(state, 'reserved', 'completed', 'failed')) {
         const { refundId, fingerprint } = refund;

@@ -1,4 +1,4 @@
-// Laws of payments over random histories: each made by decisions, as the program makes them, in any order and with repeats.
+// Properties of payments in random histories, made by the program’s decisions in any order and with repetitions.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { instrumentExpiry } from '../../domain/charge/instruments.ts';
@@ -19,21 +19,21 @@ const forAll = (property: (isLocked: boolean, steps: readonly Step[]) => void) =
   );
 };
 
-describe('laws of payments', () => {
-  it('every decision applied twice is the same as once', () => {
+describe('properties of payments', () => {
+  it('every decision is idempotent', () => {
     forAll((isLocked, steps) => {
       run(isLocked, steps, (before, { decide, name }, after) => {
         const once = decide(before);
         const again = decide(after);
         if (isRejection(once)) expect(isRejection(again) && again.code, name).to.equal(once.code);
-        // An operator who settles a mismatch again is told that it is settled (Q1).
+        // Settling a mismatch again is rejected, because it is settled already (Q1).
         else if (name.startsWith('mismatch')) expect(isRejection(again) && again.code, name).to.equal('case_not_open');
         else expect(isRejection(again) ? again : again.events, name).to.deep.equal([]);
       });
     });
   });
 
-  it('every settlement repeated anywhere later changes no money that has been decided on', () => {
+  it('a settlement repeated at any later point is a duplicate', () => {
     forAll((isLocked, steps) => {
       const { state } = run(isLocked, steps);
       for (const { decide, name } of steps.filter((step) => step.name.startsWith('settle')))
@@ -41,7 +41,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('settles once at most, with the right amount, in time, from the right payer', () => {
+  it('a payment settles at most once, with the right amount, in time, from the right payer', () => {
     forAll((isLocked, steps) => {
       const { events, told } = run(isLocked, steps);
       const wasReleased = events.some(({ type }) => type === 'TransactionHeldReleased');
@@ -68,7 +68,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('CANCELLED, REFUSED and REFUNDED are final, CHARGEBACK and DISPUTE until the money is the merchant’s again, and nothing goes back to PENDING', () => {
+  it('CANCELLED, REFUSED and REFUNDED are final, CHARGEBACK and DISPUTE end only in the merchant’s favor, and nothing returns to PENDING', () => {
     const FINAL: readonly TransactionStatus[] = ['CANCELLED', 'REFUSED', 'REFUNDED'];
     const DISPUTED: readonly TransactionStatus[] = ['CHARGEBACK', 'DISPUTE'];
     forAll((isLocked, steps) => {
@@ -83,7 +83,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('the failure of a charge is told exactly while it reads failed, cancelled or expired', () => {
+  it('a charge has a failure if and only if it is failed, canceled or expired', () => {
     forAll((isLocked, steps) => {
       for (const { after } of run(isLocked, steps).told) {
         if (!exists(after)) throw new Error('a payment that does not exist');
@@ -93,7 +93,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('the status changed exactly when a payment.status_changed says so, creation aside (W9, W9a)', () => {
+  it('payment.status_changed is sent if and only if the status changed, except at creation (W9, W9a)', () => {
     forAll((isLocked, steps) => {
       for (const { before, event, after } of run(isLocked, steps).told) {
         const types = messagesOf(before, event, after).map(({ type }) => type);
@@ -109,7 +109,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('each transition is told once: created, paid, failed, expired', () => {
+  it('created, paid, failed and expired are announced at most once each', () => {
     const ONCE = ['charge.created', 'charge.paid', 'charge.failed', 'charge.expired', 'payment.completed'];
     forAll((isLocked, steps) => {
       const types = run(isLocked, steps).told.flatMap(({ before, event, after }) =>
@@ -121,7 +121,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('a frequent event publishes no message but those by which its job is saved', () => {
+  it('frequent events publish only the messages declared for them', () => {
     forAll((isLocked, steps) => {
       for (const { before, event, after } of run(isLocked, steps).told) {
         const names = paymentPublisher.namesOf?.(event) ?? null;
@@ -132,7 +132,7 @@ describe('laws of payments', () => {
     });
   });
 
-  it('a used id with other content is always refused, with the same it is always the original', () => {
+  it('a used id is rejected with other content and replayed with the same content', () => {
     const asking = (hash: string) =>
       createCharge({
         terms: terms({ methods: METHODS }),
@@ -151,7 +151,7 @@ describe('laws of payments', () => {
 });
 
 describe('random histories', () => {
-  it('reach every type of event that decisions write', () => {
+  it('contain every type of event that decisions write', () => {
     const seen = new Set<PaymentEvent['type']>();
     const read = new Set<TransactionStatus>();
     for (const [isLocked, steps] of fc.sample(histories, { numRuns: 6_000, seed: 5 }))

@@ -1,6 +1,6 @@
-// The law of payouts over random histories (rule Y4): with refunds, disputes and releases between them, a projector that lags, and requests
-// that overlap or are cut off, each payout is granted exactly if the wallet, as of all that was acknowledged before the request, suffices
-// beside every other payout; and no centavo appears or is lost. The judge is the product's own, on a real database; the log is played.
+// The property of payouts over random histories (rule Y4), with refunds, disputes and releases in between, a lagging projector, and
+// requests that overlap or are cut off. Each payout is granted if and only if the wallet’s acknowledged funds cover it in addition to all
+// other payouts, and no money appears or is lost. Uses the product’s own funds check on a real database; the log is simulated.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Position } from '../../application/ports/eventStore.ts';
@@ -15,14 +15,14 @@ import { FINGERPRINT, TERMS } from '../domain/payout/samples.ts';
 import { type LawDatabase, lawDatabase } from '../support/lawDatabase.ts';
 import { at } from '../support/samples.ts';
 
-/** `npm run soak -- payoutsLaw` plays 2,000. */
+/** `npm run soak -- payoutsLaw` uses 2,000. */
 const HISTORIES = Number(process.env['HISTORIES'] ?? 300);
 const FEE = 50;
 const AT = at('15:00:00');
 
 type Step =
   | { readonly kind: 'release' | 'refund' | 'dispute' | 'won'; readonly amount: number }
-  /** `gap`: how many later steps happen between the reservation and the append. */
+  /** `gap` is the number of later steps between reservation and append. */
   | { readonly kind: 'payout'; readonly amount: number; readonly gap: number; readonly isCutOff: boolean }
   | { readonly kind: 'end'; readonly how: 'PayoutPaid' | 'PayoutFailed' | 'PayoutCancelled'; readonly which: number }
   | { readonly kind: 'project'; readonly events: number }
@@ -86,11 +86,11 @@ class World {
   readonly #log: Logged[] = [];
   readonly #revisions = new Map<string, number>();
   #projected = 0;
-  /** Set aside or recorded, and not ended: by id, with what is taken. */
+  /** Amounts of payouts that are reserved or recorded and have not ended, by id. */
   readonly #taken = new Map<PayoutId, number>();
   readonly recorded: PayoutId[] = [];
   readonly #cutOff = new Set<PayoutId>();
-  /** What the wallet holds by every event that was acknowledged, payouts not counted. */
+  /** The wallet’s balance by all acknowledged events, before payouts in progress. */
   #balance = 0;
 
   constructor(database: LawDatabase) {
@@ -117,12 +117,12 @@ class World {
     this.#balance += kind === 'release' || kind === 'won' ? of : -of;
   }
 
-  /** What the request is to be judged by. */
+  /** Returns the funds that the next request may use. */
   get #free(): number {
     return this.#balance - [...this.#taken.values()].reduce((sum, taken) => sum + taken, 0);
   }
 
-  /** Returns what records the request; null: it was refused. */
+  /** Returns functions that record the request or cut it off, or null if it was rejected. */
   async request(of: number): Promise<{ readonly record: () => void; readonly cutOff: () => void } | null> {
     const payoutId = rawId(++streams) as PayoutId;
     const isEnough = of + FEE <= this.#free;
@@ -137,7 +137,7 @@ class World {
     };
     const ask = () =>
       this.#funds.reserve({ ...wish, amount: toMinor(of), countPerHour: null, sumPerHour: null, after });
-    // The projector lags: the ledger can't tell yet.
+    // The projector lags, so the ledger can’t answer yet.
     if (this.#projected < this.#log.length) expect(await ask()).to.equal('behind');
     await this.project(this.#log.length);
     expect(await ask()).to.equal(isEnough ? 'reserved' : 'insufficient');
@@ -191,7 +191,7 @@ class World {
     );
   }
 
-  /** Everything is in the ledger now: the balance is what it should be, each entry sums to zero. */
+  /** Projects everything and checks that the balance is as expected and all postings sum to zero. */
   async judge(): Promise<void> {
     await this.project(this.#log.length);
     const open = this.recorded.reduce((sum, id) => sum + (this.#taken.get(id) ?? 0), 0);
@@ -236,7 +236,7 @@ const play = async (database: LawDatabase, steps: readonly Step[]): Promise<void
   await world.judge();
 };
 
-describe('the law of payouts (Y4)', () => {
+describe('the property of payouts (Y4)', () => {
   let database: LawDatabase;
   before(async () => {
     database = await lawDatabase(walletProjection);

@@ -26,7 +26,7 @@ const anyText = fc.oneof(
 );
 const amount: fc.Arbitrary<Minor> = fc.integer({ min: AMOUNT_MIN, max: AMOUNT_MAX }).map(toMinor);
 const given = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
-/** Leaves out what is undefined, as exact optional properties want it. */
+/** Omits undefined fields, as exact optional properties require. */
 const present = <T extends object>(parts: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
 
@@ -43,8 +43,8 @@ const receiverOf = (parts: { merchantName: string; merchantCity: string; amount:
   recurrenceUrl: null,
 });
 
-describe('laws of BR codes', () => {
-  it('what is built as dynamic is read back', () => {
+describe('properties of BR codes', () => {
+  it('a dynamic code is parsed back into its parts', () => {
     fc.assert(
       fc.property(dynamicParts, (parts) => {
         const brCode = { kind: 'dynamic', reusable: false, url: parts.url, txid: null, ...receiverOf(parts) };
@@ -53,7 +53,7 @@ describe('laws of BR codes', () => {
     );
   });
 
-  it('a code is printable ASCII of at most 512 characters, with the checksum of what stands before it', () => {
+  it('a code is printable ASCII of at most 512 characters and ends with its checksum', () => {
     fc.assert(
       fc.property(code, (text) => {
         expect(text).to.match(/^[ -~]{1,512}$/);
@@ -62,7 +62,7 @@ describe('laws of BR codes', () => {
     );
   });
 
-  it('a code with any one character changed is refused', () => {
+  it('a code with any one character changed is rejected', () => {
     fc.assert(
       fc.property(code, fc.nat(), fc.constantFrom(...VISIBLE, ' '), (text, place, character) => {
         const at = place % text.length;
@@ -74,7 +74,7 @@ describe('laws of BR codes', () => {
     );
   });
 
-  it('any text at all is answered, never thrown at', () => {
+  it('parsing arbitrary text never throws', () => {
     const withChecksum = anyText.map((text) => `${text}6304${crc16(`${text}6304`)}`);
     fc.assert(
       fc.property(fc.oneof(anyText, withChecksum), (text) => {
@@ -83,7 +83,7 @@ describe('laws of BR codes', () => {
     );
   });
 
-  it('checksums that need padding occur, and such codes are read', () => {
+  it('codes whose checksum needs padding exist and can be parsed', () => {
     const padded = Array.from({ length: 256 }, (_, i) =>
       buildDynamicBrCode({ url: `pix.example.com/${i}`, merchantName: 'N', merchantCity: 'C' }),
     ).filter((text) => text.at(-4) === '0');
@@ -91,7 +91,7 @@ describe('laws of BR codes', () => {
     expect(padded.filter((text) => !parseBrCode(text).ok)).to.deep.equal([]);
   });
 
-  it('an amount comes back from its text', () => {
+  it('an amount survives a round trip through text', () => {
     fc.assert(
       fc.property(fc.maxSafeNat().map(toMinor), (minor) => {
         const text = amountText(minor);
@@ -102,7 +102,7 @@ describe('laws of BR codes', () => {
     );
   });
 
-  it('folding what is folded changes nothing', () => {
+  it('folding is idempotent', () => {
     fc.assert(
       fc.property(anyText, fc.nat({ max: 99 }), (text, max) => {
         const folded = foldToAscii(text, max);
@@ -115,7 +115,7 @@ describe('laws of BR codes', () => {
   });
 });
 
-/** Sum of the products, modulo 11; the weights are listed as Receita Federal prints them. */
+/** Returns the weighted sum modulo 11, with weights as Receita Federal lists them. */
 const mod11 = (text: string, weights: readonly number[]): number =>
   weights.reduce((sum, weight, i) => sum + (text.charCodeAt(i) - 48) * weight, 0) % 11;
 const digitOf = (rest: number): string => String(rest < 2 ? 0 : 11 - rest);
@@ -131,8 +131,8 @@ const isOneCharacter = (text: string): boolean => new Set(text).size === 1;
 const otherDigit = (text: string, at: number, by: number): string =>
   text.slice(0, at) + String((Number(text[at]) + by) % 10) + text.slice(at + 1);
 
-describe('laws of tax ids', () => {
-  it('a CPF with right check digits is valid, masked or not, unless all its digits are equal', () => {
+describe('properties of tax ids', () => {
+  it('a CPF with right check digits is valid, masked or not, unless all digits are equal', () => {
     fc.assert(
       fc.property(cpf, (raw) => {
         expect(isCpf(raw)).to.equal(!isOneCharacter(raw));
@@ -143,7 +143,7 @@ describe('laws of tax ids', () => {
     );
   });
 
-  it('a CNPJ with right check digits is valid, masked, in lower case or bare, unless all its characters are equal', () => {
+  it('a CNPJ with right check digits is valid, bare or masked in lower case, unless all characters are equal', () => {
     fc.assert(
       fc.property(cnpj, (raw) => {
         expect(isCnpj(raw)).to.equal(!isOneCharacter(raw));
@@ -156,7 +156,7 @@ describe('laws of tax ids', () => {
 
   const change = fc.record({ place: fc.nat(), by: fc.integer({ min: 1, max: 9 }) });
 
-  it('a changed check digit makes it invalid', () => {
+  it('a changed check digit makes a tax id invalid', () => {
     fc.assert(
       fc.property(cpf, cnpj, change, (aCpf, aCnpj, { place, by }) => {
         expect(isCpf(otherDigit(aCpf, 9 + (place % 2), by))).to.equal(false);
@@ -165,8 +165,8 @@ describe('laws of tax ids', () => {
     );
   });
 
-  // A first check digit of 0 stands for two remainders, 0 and 1, so only the others catch every wrong digit.
-  it('a changed digit of the body makes it invalid when the first check digit is not 0', () => {
+  // A first check digit of 0 represents two remainders, 0 and 1, so only other digits reveal every wrong digit.
+  it('a changed digit of the body makes a tax id invalid if the first check digit is not 0', () => {
     fc.assert(
       fc.property(cpf, textOf(DIGITS, 12), change, (aCpf, body, { place, by }) => {
         const aCnpj = withCheckDigits(body, CNPJ_WEIGHTS, [6, ...CNPJ_WEIGHTS]);
@@ -178,13 +178,13 @@ describe('laws of tax ids', () => {
   });
 });
 
-describe('laws of Pix ids', () => {
+describe('properties of Pix ids', () => {
   const instant: fc.Arbitrary<Timestamp> = fc
     .integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2999, 11, 31) })
     .map(fromMillis);
   const parts = fc.record({ ispb: textOf(UPPER, 8), at: instant, suffix: textOf(ALPHANUMERIC, 11) });
 
-  it('an end-to-end id is read back into its parts, at the whole minute', () => {
+  it('an end-to-end id is parsed back into its parts, with the time cut to the minute', () => {
     fc.assert(
       fc.property(parts, (made) => {
         const id = makeEndToEndId(made);

@@ -1,4 +1,4 @@
-// Laws of a refund's way through the provider, whatever it says and however often.
+// Properties of a refund’s life at the provider, whatever the provider answers and how often.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Decision } from '../../domain/kernel/decider.ts';
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { maxLength: 12 });
 
-/** The events that the steps write, each on what the ones before wrote; each is taken twice. */
+/** Applies the steps in sequence, each of them twice, and returns the events. */
 const run = (all: readonly Step[]): readonly RefundEvent[] => {
   const events: RefundEvent[] = [];
   let state: RefundState = refund.initial;
@@ -47,11 +47,11 @@ const run = (all: readonly Step[]): readonly RefundEvent[] => {
   return events;
 };
 
-describe('laws of refunds', () => {
-  it('every decision applied twice is the same as once', () => {
+describe('properties of refunds', () => {
+  it('every decision is idempotent', () => {
     fc.assert(fc.property(steps, (all) => void run(all)));
   });
-  it('is opened once, first of all, and ends once, last of all but for a late confirmation', () => {
+  it('a refund is requested once, first, and ends once, last except for a late confirmation', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const types = run(all).map(({ type }) => type);
@@ -64,7 +64,7 @@ describe('laws of refunds', () => {
       }),
     );
   });
-  it('keeps its order as it was opened', () => {
+  it('a refund keeps the order it was requested with', () => {
     fc.assert(
       fc.property(order, steps, ([asked, at], all) => {
         const events = run([requestRefund(asked, at), ...all]);

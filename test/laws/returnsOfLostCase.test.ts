@@ -1,4 +1,4 @@
-// A lost dispute takes the merchant's money once, however the payer got it: by the banks, or by somebody in the bank's own app (V10).
+// A lost dispute costs the merchant its amount once, whether the banks returned the money or somebody did in the bank’s own app (V10).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { acceptCase, openCase, recordMoneyReturned, ruleCase } from '../../domain/dispute/decisions.ts';
@@ -24,14 +24,14 @@ import { caseTerms } from '../world/medCases.ts';
 const AT = at('17:00:00');
 const PAID = 12_345;
 const NET = 12_212;
-/** Paid out to the payer, so that the bank can return more than the case takes. */
+/** Refunded by Pix payout, so that the bank can return more than the case takes. */
 const REFUNDED = 5_000;
 const LOST = PAID - REFUNDED;
 
 class Streams {
   readonly payment: PaymentEvent[] = [created(), issued(), settled()];
   readonly case: MedCaseEvent[] = [];
-  /** As a process read it, perhaps long ago. */
+  /** The case as a process last read it, possibly outdated. */
   seen: CaseReturns | null = null;
   ordinary = 0;
 
@@ -52,7 +52,7 @@ class Streams {
   look(): void {
     this.seen = { caseId: CASE_ID, revision: this.case.length - 1, returned: sumOfReturns(this.caseState()) };
   }
-  /** Tells the payment the next steps of the case. */
+  /** Applies the next events of the case to the payment. */
   tell(count: number): void {
     const { transaction } = fold(payment, this.payment);
     const known = transaction.status === 'settled' ? (transaction.dispute?.revision ?? -1) : -1;
@@ -107,7 +107,7 @@ const returned =
 const ruled =
   (got: number | null): Move =>
   (streams) => {
-    if (streams.caseState().reports > 1) return; // once, perhaps after the end
+    if (streams.caseState().reports > 1) return; // It is ruled once, perhaps after the end.
     const ruling = { result: 'agreed', returned: true, returnedToPayer: got === null ? null : toMinor(got) } as const;
     streams.onCase(ruleCase({ report: 2, ruling, review: false, at: AT }, true, AT));
   };
@@ -129,8 +129,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.constant<Move>((streams) => streams.look()),
 );
 
-describe('returns of what a lost dispute took', () => {
-  it('in any order: the merchant pays the larger of the dispute and all returns that fit, and clearing has what left', () => {
+describe('returns after a lost dispute', () => {
+  it('in any order cost the merchant the larger of the dispute and all returns that fit, and clearing matches what left', () => {
     let beyond = 0;
     let exceeding = 0;
     let counted = 0;
@@ -144,7 +144,7 @@ describe('returns of what a lost dispute took', () => {
         const byBanks = sumOfReturns(streams.caseState());
         const out = streams.ordinary + byBanks;
         const ofCase = Math.max(returnedToPayer ?? 0, Math.min(out, LOST));
-        // Nothing is left to refund, so the platform bears what the banks return beyond the case.
+        // Nothing is left to refund, so the platform pays what the banks return beyond the case.
         const more = Math.max(0, out - Math.max(byBanks, LOST));
         exceeding += byBanks > LOST ? 1 : 0;
         const { disputes = 0, merchant_available, merchant_retained, provider_clearing } = streams.balances();

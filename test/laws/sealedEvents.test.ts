@@ -1,4 +1,5 @@
-// Laws of sealed personal data: nothing personal is in the stored bytes, all of it comes back, and erased events can always be read.
+// Properties of sealed personal data: stored bytes contain nothing personal, all of it can be restored, and erased events can always be
+// read.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -39,7 +40,7 @@ const without = (data: Json, paths: readonly string[]): Json => {
   }
   return copy;
 };
-/** Texts of a personal value that are long enough to be found in stored bytes only if they are stored. */
+/** Returns texts of a personal value that are too long to occur in stored bytes by chance. */
 const tellingTexts = (value: Json | undefined): readonly string[] => {
   if (typeof value === 'string') return value.length >= 12 ? [JSON.stringify(value).slice(1, -1)] : [];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(tellingTexts) : [];
@@ -71,12 +72,12 @@ for (const { category, ...aggregate } of AGGREGATES.filter((one) => one.isSealed
     });
   const histories = fc.array(anyEventOf(serde.types) as fc.Arbitrary<AnyEvent>, { minLength: 1, maxLength: 8 });
 
-  describe(`laws of sealed ${category} events`, () => {
+  describe(`properties of sealed ${category} events`, () => {
     it('have personal fields', () => {
       expect(serde.types.flatMap(personalOf)).to.not.deep.equal([]);
     });
 
-    it('are the same when they are opened, and hide what is personal', () =>
+    it('are restored unchanged when opened, and hide personal values when stored', () =>
       fc.assert(
         fc.asyncProperty(histories, async (events) => {
           const keys = new MemoryDataKeys();
@@ -93,7 +94,7 @@ for (const { category, ...aggregate } of AGGREGATES.filter((one) => one.isSealed
         }),
       ));
 
-    it('can be read and folded when their key is destroyed, and only personal values change', () =>
+    it('can be read and folded after their key is destroyed, with only personal values changed', () =>
       fc.assert(
         fc.asyncProperty(histories, async (events) => {
           const keys = new MemoryDataKeys();
@@ -113,7 +114,7 @@ for (const { category, ...aggregate } of AGGREGATES.filter((one) => one.isSealed
         }),
       ));
 
-    it('are written without personal values when their key is destroyed before', () =>
+    it('are written without personal values if their key was destroyed before', () =>
       fc.assert(
         fc.asyncProperty(histories, async (events) => {
           const keys = new MemoryDataKeys();

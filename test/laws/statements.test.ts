@@ -1,5 +1,5 @@
-// The law of statements over random histories: for each part of a merchant's money, opening and movements are closing, the closing of a
-// month is the opening of the next, and at the end it is the balance. The expectation comes from the events alone.
+// The property of statements over random histories: for each part of a merchant’s money, opening plus movements equals closing, a month’s
+// closing is the next month’s opening, and the last closing is the balance. Expectations are computed from the events only.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
@@ -31,7 +31,7 @@ import { type LawDatabase, lawDatabase } from '../support/lawDatabase.ts';
 import { histories, run } from '../support/paymentHistories.ts';
 
 const RUNS = 40;
-/** The histories' events are within four days of 2026-11-21. */
+/** The events of the histories are within four days of 2026-11-21. */
 const MONTHS = ['2026-10', '2026-11', '2026-12', '2027-01', '2027-02'].map(
   (text) => statementMonth(text) as StatementMonth,
 );
@@ -42,7 +42,7 @@ const PAYOUTS: readonly (readonly PayoutEvent[])[] = [
   [requested(), failed, late],
   [requested()],
 ];
-/** Up to two months. */
+/** Up to two months, in seconds. */
 const shift = fc.integer({ min: 0, max: 60 * (DAY_MS / 1_000) });
 /** The first and last milliseconds of months. */
 const edge = fc.constantFrom(...MONTHS.flatMap(({ from, to }) => [from, to]));
@@ -104,7 +104,7 @@ const sumsUntil = (written: readonly Written[], to: Timestamp): MerchantSums =>
 const SCHEMA_OF_DAYS = liveSchema('dailyBalances');
 const writerOfDays = dailyBalancesProjection.writer(SCHEMA_OF_DAYS);
 
-describe('the law of statements', () => {
+describe('the property of statements', () => {
   let database: LawDatabase;
   before(async () => {
     database = await lawDatabase(walletProjection);
@@ -122,7 +122,7 @@ describe('the law of statements', () => {
     }));
   const project = async (written: readonly Written[], account: AccountId) => {
     const events = logged(written, account);
-    // Two batches, so that days are added to.
+    // Two batches, so that the second one adds to existing days.
     const half = Math.ceil(events.length / 2);
     for (const batch of [events.slice(0, half), events.slice(half)]) {
       await database.project(batch, '1');
@@ -130,7 +130,7 @@ describe('the law of statements', () => {
     }
   };
 
-  it('opening and movements are closing, which is the opening of the next month and at last the balance', async () => {
+  it('opening plus movements equals closing, which is the next month’s opening and finally the balance', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(plot, async (told) => {
@@ -153,7 +153,7 @@ describe('the law of statements', () => {
           expect(summary.days.reduce(addSums, opening), 'days').to.deep.equal(closing);
           expect(summary.kinds.reduce(addSums, opening), 'kinds').to.deep.equal(closing);
           const byDay = Map.groupBy(movements, ({ at }) => saoPauloDay(at));
-          // A day on which money moved and came back sums to zero.
+          // A day whose movements cancel out sums to zero.
           expect(summary.days).to.deep.equal(
             [...byDay].map(([day, of]) => ({ day, ...of.map(sumsOf).reduce(addSums, NO_MONEY) })),
           );
@@ -181,7 +181,7 @@ describe('the law of statements', () => {
     expect(seen, 'kinds').to.include.members(['payment', 'payout', 'payout_failed']);
   });
 
-  it('hold for a summary while money is posted, and while the read model of days is behind the ledger', async () => {
+  it('a summary is consistent while money is posted and while the read model of days lags behind the ledger', async () => {
     const tenant = { accountId: rawId() as AccountId, mode: 'test' as const };
     const payout = () => writtenBy([{ of: 'payout', events: [requested(), paid], when: 0 }]);
     await project(payout(), tenant.accountId);

@@ -1,4 +1,4 @@
-// Random histories of several merchants at once, and the verification of everything afterwards.
+// Plays random histories of several merchants concurrently and verifies everything afterwards.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { verify } from '../../projections/engine/verify.ts';
@@ -11,11 +11,11 @@ interface Histories {
   readonly merchants: number;
   readonly operationsEach: number;
   readonly seed: number;
-  /** Operations between two looks at everything. */
+  /** Operations between two full checks. */
   readonly checkEvery: number;
 }
 
-/** How often each kind of operation was played. Rejects with the seed and the step of the first difference. */
+/** Returns how often each kind of operation was played. Rejects with the seed and the step of the first difference. */
 export const playHistories = async (
   gateway: TestGateway,
   { merchants, operationsEach, seed, checkEvery }: Histories,
@@ -44,7 +44,7 @@ export const playHistories = async (
   return played;
 };
 
-/** Read models equal a replay from zero, and the ledger sums to zero. */
+/** Expects read models to equal a replay and the ledger to sum to zero. */
 export const expectVerified = async ({ storage, gateway }: TestGateway): Promise<void> => {
   await gateway.projected.caughtUp(30_000);
   const { openSession, reads } = storage;

@@ -11,7 +11,7 @@ describe('random operations against an independent model', function suite() {
   });
   after(() => gateway.close());
 
-  it(`statuses, wallets and refunds agree at every look, and verify is 0 (SEED=${SEED})`, async () => {
+  it(`match the model’s statuses, wallets and refunds at every check, and verify finds no difference (SEED=${SEED})`, async () => {
     const played = await playHistories(gateway, { merchants: 4, operationsEach: 60, seed: SEED, checkEvery: 20 });
     expect([...played.keys()].sort()).to.deep.equal([
       'acquirer',

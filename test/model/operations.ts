@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Method, PayKind } from './shop.ts';
 
-/** `which` chooses among what there is, modulo its number. */
+/** `which` is an index into the available items, modulo their number. */
 export type Operation =
   | { readonly kind: 'create'; readonly method: Method; readonly amount: number; readonly isLocked: boolean }
   | { readonly kind: 'pay'; readonly which: number; readonly how: PayKind; readonly twice: boolean }
@@ -11,7 +11,7 @@ export type Operation =
   | {
       readonly kind: 'refund';
       readonly which: number;
-      /** Of what is left, in percent; above 100: too much. */
+      /** Percentage of what is left; above 100 is too much. */
       readonly percent: number;
       readonly devolution: boolean;
       readonly passFee: boolean;
@@ -57,7 +57,7 @@ const refund = fc.record({
   passFee: fc.boolean(),
 });
 const endRefund = fc.record({ kind: fc.constant('endRefund' as const), which, isPaid: fc.boolean() });
-/** Far from each other and from every lifetime, so that the seconds that a test takes never decide. */
+/** Different enough from each other and from every lifetime that a test’s own duration never matters. */
 const clock = fc.record({ kind: fc.constant('clock' as const), seconds: fc.constantFrom(600, 1_800, 4_200, 90_000) });
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(

@@ -1,4 +1,4 @@
-// Plays random operations against the gateway over HTTP and holds every answer against the model.
+// Plays random operations against the gateway over HTTP and compares every answer with the model.
 import { config, expect } from 'chai';
 import { newKey, type TestGateway, type TestTenant } from '../world/gateway.ts';
 import { pollUntil } from '../world/pollUntil.ts';
@@ -8,14 +8,14 @@ import { type Payment, PIX_OUT_FEE, type Refund, Shop } from './shop.ts';
 type Body = Record<string, unknown>;
 type OfKind<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
-config.truncateThreshold = 0; // a difference is worth being seen whole
+config.truncateThreshold = 0; // Show differences in full.
 
 const LOCKED_TO = '99991111140';
 const STRANGER = '99992222263';
 
-/** Every advance is a multiple of this: a clock that begins between two of them never comes near the end of a day. */
+/** Every advance is a multiple of this, so a clock that starts in the middle of a step never gets near the end of a day. */
 const STEP = 600;
-/** Advances the account's clock to the middle of a step. Returns its time, in seconds. */
+/** Advances the account’s clock to the middle of a step. Returns its time in seconds. */
 const farFromMidnight = async (gateway: TestGateway, key: string): Promise<number> => {
   const { now } = (await gateway.get<{ now: string }>('/v1/sandbox/clock', { key })).body;
   const seconds = STEP + STEP / 2 - (Math.floor(Date.parse(now) / 1_000) % STEP);
@@ -28,7 +28,7 @@ export class Player {
   readonly #key: string;
   readonly #accountId: TestTenant['accountId'];
   readonly #shop: Shop;
-  /** How often each operation found something to do. */
+  /** How often each operation had an effect. */
   readonly played = new Map<Operation['kind'], number>();
 
   private constructor(gateway: TestGateway, { testKey, accountId }: TestTenant, now: number) {
@@ -38,7 +38,7 @@ export class Player {
     this.#accountId = accountId;
   }
 
-  /** An account of its own, whose refunds wait for the acquirer's word. */
+  /** Opens a player with its own account, whose refunds wait for the bank’s decision. */
   static async open(gateway: TestGateway): Promise<Player> {
     const tenant = await gateway.newTenant();
     const player = new Player(gateway, tenant, await farFromMidnight(gateway, tenant.testKey));
@@ -72,7 +72,7 @@ export class Player {
     }
   }
 
-  /** Everything that can be read equals the model. */
+  /** Expects everything readable to equal the model. */
   async check(): Promise<void> {
     const { available, pending, retained } = this.#shop.wallet;
     const balance = await this.#get<Body>('/v1/wallets/balance');
@@ -81,7 +81,7 @@ export class Player {
     const payments = await this.#allPayments();
     const statuses = Object.fromEntries(payments.map(({ id, status }) => [id.replace(/^tx_/, ''), status]));
     const expected = Object.fromEntries(this.#shop.payments.map(({ id, status }) => [id, status]));
-    // As texts, so that the message shows the difference.
+    // Compared as text, so that the message shows the difference.
     expect(JSON.stringify(sorted(statuses)), 'statuses').to.equal(JSON.stringify(sorted(expected)));
     for (const payment of this.#shop.payments) if (payment.refunds.length > 0) await this.#checkRefunds(payment);
   }
@@ -122,7 +122,7 @@ export class Player {
   async #createPayment(method: string, amount: number): Promise<string> {
     const body = { amount, currency: 'BRL', paymentMethods: [method], idempotencyKey: newKey() };
     const { id } = (await this.#post('/v1/payments', body, 201)) as { id: string };
-    // The acquirer takes it in a job.
+    // A job creates the instrument at the acquirer.
     const taken = await pollUntil(this.#gateway.gateway.projected, 30_000, async () => {
       const { status } = await this.#get<{ status: string }>(`/v1/payments/${id}`);
       if (status !== 'WAITING_PAYMENT') expect(status).to.equal('PENDING');
@@ -216,7 +216,7 @@ export class Player {
     this.#shop.advance(seconds);
     const options = { key: this.#key };
     const { status, text } = await this.#gateway.post('/v1/sandbox/clock/advance', { seconds }, options);
-    expect(status, text).to.be.oneOf([200, 202]); // 202: the rest goes on (X)
+    expect(status, text).to.be.oneOf([200, 202]); // 202: the rest continues in the background (X).
     while (!(await this.#gateway.gateway.services.whenClockDrained(this.#accountId, 10_000)));
     return true;
   }
@@ -231,7 +231,7 @@ export class Player {
     expect(status, `status of ${payment.id}`).to.equal(payment.status);
   }
 
-  /** Repeated while the reads are behind, as on a busy machine. */
+  /** Repeats while read models are behind, as on a busy machine. */
   async #get<T>(path: string): Promise<T> {
     for (;;) {
       const { status, body, text } = await this.#gateway.get<T>(path, { key: this.#key });

@@ -1,5 +1,5 @@
-// A merchant's account as the documents describe it, written again without a line of the product: plain numbers, no events. What the
-// gateway answers is held against it (architecture §11).
+// A merchant’s account as documented, reimplemented without the product’s code: plain numbers, no events. The gateway’s answers are
+// compared with it (architecture §11).
 
 export type Status =
   | 'WAITING_PAYMENT'
@@ -17,7 +17,7 @@ export type Method = 'PIX' | 'CREDIT_CARD' | 'BOLETO';
 export interface Refund {
   readonly id: string;
   readonly amount: number;
-  /** Taken from the merchant with the amount. */
+  /** Charged to the merchant in addition to the amount. */
   readonly fee: number;
   status: 'open' | 'REFUNDED' | 'FAILED';
 }
@@ -27,12 +27,12 @@ export interface Payment {
   readonly amount: number;
   readonly method: Method;
   readonly isLocked: boolean;
-  /** Seconds of the shop's clock. */
+  /** In seconds of the shop’s clock. */
   readonly expiresAt: number;
   status: Status;
-  /** A locked Pix without a payer document lies with the bank. */
+  /** A locked Pix without a payer document is held for review. */
   isHeld: boolean;
-  /** When the net becomes available; null: it is. */
+  /** When the net amount becomes available; null if it already is or none is due. */
   availableAt: number | null;
   net: number;
   retained: number;
@@ -42,13 +42,13 @@ export interface Payment {
 const HOUR = 3_600;
 const DAY = 86_400;
 const LIFETIME = { PIX: HOUR, CREDIT_CARD: 1_800 } as const;
-/** Behind UTC. */
+/** Offset behind UTC. */
 const SAO_PAULO = 3 * HOUR;
-/** When an instrument that is made at `now` expires (P5): a boleto with the third civil day after it. */
+/** Returns when an instrument created at `now` expires (P5): a boleto at the end of the third calendar day after it. */
 const expiryOf = (method: Method, now: number): number =>
   method === 'BOLETO' ? (Math.floor((now - SAO_PAULO) / DAY) + 4) * DAY + SAO_PAULO : now + LIFETIME[method];
 const HOLD_DAYS = { PIX: 0, CREDIT_CARD: 2, BOLETO: 1 } as const;
-/** Basis points and fixed part of the provider's fee; the platform takes 1 %. */
+/** Basis points and fixed part of the provider’s fee; the platform charges 1 %. */
 const PROVIDER = { PIX: [0, 10], CREDIT_CARD: [250, 30], BOLETO: [150, 0] } as const;
 export const PIX_OUT_FEE = 50;
 
@@ -63,7 +63,7 @@ export type PayKind = 'right' | 'wrong' | 'late' | 'stranger' | 'nobody';
 
 export class Shop {
   readonly payments: Payment[] = [];
-  /** Seconds since 1970, account time. */
+  /** Account time, in seconds since 1970. */
   #now: number;
   #available = 0;
   #pending = 0;
@@ -85,7 +85,7 @@ export class Shop {
     return { available: this.#available, pending: this.#pending, retained };
   }
 
-  /** What a payer's bank makes of a Pix. */
+  /** Applies a Pix and returns its outcome. */
   pay(payment: Payment, kind: PayKind): 'settled' | 'returned' | 'refunded' | 'held' | 'refused' {
     const isEnded = payment.status === 'EXPIRED' || payment.status === 'CANCELLED';
     if (isEnded && kind !== 'late') return 'refused';
@@ -120,7 +120,7 @@ export class Shop {
     return status === 'WAITING_PAYMENT' || status === 'PROCESSING';
   }
 
-  /** Null: it can't be cancelled. */
+  /** Cancels the payment, or returns null if it can’t be canceled. */
   cancel(payment: Payment): 'CANCELLED' | null {
     if (!this.isAlive(payment)) return null;
     payment.isHeld = false;
@@ -128,7 +128,7 @@ export class Shop {
     return 'CANCELLED';
   }
 
-  /** The code of the refusal, or null when it would be taken. */
+  /** Returns the error code of a refund, or null if it would be accepted. */
   refundRefusal(payment: Payment, amount: number): string | null {
     if (payment.status === 'CHARGEBACK' || payment.status === 'DISPUTE') return 'charge_disputed';
     if (payment.status !== 'PAID' && payment.status !== 'APPROVED') return 'transaction_not_refundable';
@@ -153,7 +153,7 @@ export class Shop {
     if (isPlain && given === payment.amount) payment.status = 'REFUNDED';
   }
 
-  /** What is left of the payment is held. */
+  /** Holds what is left of the payment. */
   dispute(payment: Payment, kind: 'CHARGEBACK' | 'DISPUTE'): void {
     payment.retained = this.restOf(payment);
     this.#available -= payment.retained;
