@@ -1,4 +1,4 @@
-// The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (support/eventStoreDb/given.ts).
+// The suite on EventStoreDB: on the test server, and on a real one if TEST_EVENTSTORE_URL is set (support/eventStoreDb/given.ts).
 
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
@@ -14,7 +14,7 @@ import { reading } from './eventStore/reading.ts';
 import { subscribing } from './eventStore/subscribing.ts';
 import { eventStoreConformance } from './eventStore.ts';
 
-/** Instances on one connection string. The engine knows no append that is begun and not ended: a held one begins at its release. */
+/** Instances on one connection string. EventStoreDB has no appends in progress, so a held append begins at its release. */
 const logAt = (
   connectionString: string,
   cut: () => void,
@@ -91,8 +91,7 @@ if (url !== null) {
       },
     );
 
-    // Without the parts about a log that nobody has written to and about a restored one: a server has one log, and here it grows with
-    // every run.
+    // Omits the parts about untouched and restored logs, because a server has one log, which grows with every run.
     appending(() => store);
     reading(
       () => log,

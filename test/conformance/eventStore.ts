@@ -1,4 +1,4 @@
-// The contract of application/ports/eventStore.ts as tests. An adapter's test file gives a harness and is done.
+// The contract of application/ports/eventStore.ts as tests. An adapter’s test file only provides a harness.
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { appending } from './eventStore/appending.ts';

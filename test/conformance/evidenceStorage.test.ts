@@ -133,13 +133,13 @@ describe('evidence in files', () => {
     (await readdir(files.folder, { recursive: true })).filter((name) => name.includes('/')).sort();
   const FILE = '0123456789abcdefghjkmnpqrs/1123456789abcdefghjkmnpqrs';
 
-  it('are there once: the second upload is refused, and of many at once one is taken', async () => {
+  it('are stored once: of concurrent uploads one succeeds, and later ones are rejected', async () => {
     const statuses = await Promise.all(Array.from({ length: 8 }, () => sendTo(url, BODY)));
     expect(statuses.sort()).to.deep.equal([200, 403, 403, 403, 403, 403, 403, 403]);
     expect(await sendTo(url, BODY)).to.equal(403);
     expect(await tree()).to.deep.equal([FILE]);
   });
-  it('are not there when the connection is cut: the same URL takes the file afterwards', async () => {
+  it('are not stored if the connection is cut, and can be uploaded again with the same URL', async () => {
     const received = new Promise<void>((resolve) => files.onReceived(resolve));
     const put = request(url, {
       method: 'PUT',
@@ -152,7 +152,7 @@ describe('evidence in files', () => {
     expect(await sendTo(url, BODY)).to.equal(200);
     expect(await tree()).to.deep.equal([FILE]);
   });
-  it('are refused without a declared size', async () => {
+  it('are rejected without a declared size', async () => {
     const status = await new Promise((resolve) => {
       const put = request(url, { method: 'PUT', headers: { 'content-type': 'image/png' } }, (res) =>
         resolve(res.statusCode),
@@ -163,7 +163,7 @@ describe('evidence in files', () => {
     expect(status).to.equal(403);
     expect(await tree()).to.deep.equal([]);
   });
-  it('are cut at the declared size, whatever the body goes on with', async () => {
+  it('are rejected once they exceed the declared size, without reading further', async () => {
     const token = new URL(url).searchParams.get('token') as string;
     let asked = 0;
     const endless = async function* () {
@@ -177,12 +177,12 @@ describe('evidence in files', () => {
     expect(asked).to.equal(2);
     expect(await tree()).to.deep.equal([]);
   });
-  it('do not arrive after their grant has expired in account time', async () => {
+  it('are rejected after their grant has expired in account time', async () => {
     files.advanceAccount(901);
     expect(await sendTo(url, BODY)).to.equal(403);
     expect(await tree()).to.deep.equal([]);
   });
-  it('of an upload that an end of the program cut off are gone with the next start, and with the file', async () => {
+  it('left incomplete by a stopped program are removed with the evidence or at the next start', async () => {
     const draft = join(files.folder, 'incoming', `${upload.evidenceId}.0123456789abcdef`);
     await writeFile(draft, 'half');
     await files.storage.remove(upload);
@@ -195,7 +195,7 @@ describe('evidence in files', () => {
     expect(await tree()).to.deep.equal([]);
     expect(await sendTo(url, BODY)).to.equal(200);
   });
-  it('are neither granted nor taken while less space is free than must be', async () => {
+  it('are neither granted nor accepted while free space is below the minimum', async () => {
     const { bavail, bsize } = await statfs(files.folder);
     const open = (freeSpaceMin: number) => FileEvidenceStorage.open({ ...files.needs, freeSpaceMin }, false);
     const full = await open(bavail * bsize * 2);
@@ -209,14 +209,14 @@ describe('evidence in files', () => {
     expect(await tree()).to.deep.equal([]);
     expect(await (await open(bavail * bsize * 0.1)).store(upload, body())).to.match(/^[0-9a-f]{64}$/);
   });
-  it('can be sent as soon as the folder can be used again', async () => {
+  it('can be uploaded as soon as the folder is usable again', async () => {
     await files.breakIt();
     expect(await sendTo(url, BODY)).to.equal(503);
     await rm(files.folder);
     expect(await sendTo(url, BODY)).to.equal(200);
     expect(await tree()).to.deep.equal([FILE]);
   });
-  it('are never sent by the token of a view, nor seen by that of an upload', async () => {
+  it('can’t be uploaded with a view token or viewed with an upload token, and tokens reveal and accept no changes', async () => {
     const { tokens } = files.needs;
     const view = { ...upload, fileName: 'a.png', sha256: '0'.repeat(64) };
     const viewUrl = await tokens.urlFor('GET', view, 300);

@@ -1,4 +1,4 @@
-// What every storage of evidence must do.
+// Requirements of every evidence storage.
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -14,9 +14,9 @@ import { jpegImage, pngImage } from '../support/images.ts';
 
 interface EvidenceStorageUnderTest {
   readonly storage: EvidenceStorage;
-  /** By which URLs expire. */
+  /** Advances the clock by which URLs expire. */
   advance(seconds: number): void;
-  /** From now on it can't be used. */
+  /** Makes the storage unusable from now on. */
   breakIt(): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ const UPLOAD: EvidenceUpload = {
 };
 const OTHER_ID = '2123456789abcdefghjkmnpqrs' as EvidenceId;
 
-/** Returns the status. */
+/** Uploads the body and returns the status. */
 export const sendTo = async (url: string, body: Uint8Array, contentType = 'image/png', method = 'PUT') =>
   (await fetch(url, { method, headers: { 'content-type': contentType }, body: new Uint8Array(body) })).status;
 
@@ -49,15 +49,15 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
     });
     afterEach(() => under.close());
 
-    it('has nothing before it arrived', async () => {
+    it('returns null before the upload', async () => {
       expect(await storage.read(UPLOAD)).to.equal(null);
     });
-    it('gives back what was sent, whole, as often as it is read', async () => {
+    it('returns the uploaded file completely, on every read', async () => {
       expect(await sendTo(url, FILE)).to.equal(200);
       expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
       expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
     });
-    it('refuses another type, size, method or path, which costs the URL nothing', async () => {
+    it('rejects another type, size, method or path, without using the URL up', async () => {
       expect(await sendTo(url, FILE, 'image/jpeg')).to.equal(403);
       expect(await sendTo(url, FILE.subarray(1))).to.equal(403);
       expect(await sendTo(url, Buffer.concat([FILE, Buffer.from([0])]))).to.equal(403);
@@ -68,18 +68,18 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       expect(await sendTo(url, FILE)).to.equal(200);
       expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
     });
-    it('refuses a URL that was changed', async () => {
+    it('rejects a modified URL', async () => {
       const last = url.at(-1) as string;
       expect(await sendTo(url.slice(0, -1), FILE)).to.equal(403);
       expect(await sendTo(`${url}${last}`, FILE)).to.equal(403);
       expect(await storage.read(UPLOAD)).to.equal(null);
     });
-    it('refuses an expired URL, and takes the file by a new one', async () => {
+    it('rejects an expired URL', async () => {
       under.advance(GRANT_SECONDS + 1);
       expect(await sendTo(url, FILE)).to.equal(403);
       expect(await storage.read(UPLOAD)).to.equal(null);
     });
-    it('keeps what was read, whatever is sent later', async () => {
+    it('keeps what was read, whatever is uploaded later', async () => {
       const [one, other] = [Buffer.alloc(1_000, 'a'), Buffer.alloc(1_000, 'b')];
       const upload = { ...UPLOAD, size: 1_000 };
       const at = await storage.uploadUrl(upload, GRANT_SECONDS);
@@ -88,7 +88,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await sendTo(at, other);
       expect(await storage.read(upload)).to.deep.equal(one);
     });
-    it('keeps files apart, and accounts', async () => {
+    it('separates files and accounts', async () => {
       const second = { ...UPLOAD, evidenceId: OTHER_ID, contentType: 'image/jpeg', size: jpegImage().length };
       expect(await sendTo(url, FILE)).to.equal(200);
       expect(await sendTo(await storage.uploadUrl(second, GRANT_SECONDS), jpegImage(), 'image/jpeg')).to.equal(200);
@@ -99,7 +99,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await storage.remove(elsewhere);
       expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
     });
-    it('takes a file of unknown size, up to that of the upload, and nothing of one that is larger or cut off', async () => {
+    it('accepts a stream up to the declared size, and stores nothing of a larger or interrupted one', async () => {
       const upload = { ...UPLOAD, size: FILE.length };
       const inPieces = async function* (bytes: Buffer, cause?: Error) {
         for (let at = 0; at < bytes.length; at += 50) yield bytes.subarray(at, at + 50);
@@ -113,7 +113,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       expect(await storage.take({ ...upload, size: FILE.length + 9 }, inPieces(FILE))).to.deep.equal(stored);
       expect(await storage.read(upload)).to.deep.equal(FILE);
     });
-    it('opens what was read before as a stream, and nothing else', async () => {
+    it('opens a file as a stream after it was read, and returns null before its upload and after its removal', async () => {
       const bytes = Buffer.alloc(300_000, 'quita');
       const upload = { ...UPLOAD, size: bytes.length };
       expect(await storage.open(upload)).to.equal(null);
@@ -131,7 +131,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await storage.remove(upload);
       expect(await storage.open(upload)).to.equal(null);
     });
-    it('removes a file, once or twice, read or not, arrived or not', async () => {
+    it('removes a file, idempotently, read or not', async () => {
       expect(await sendTo(url, FILE)).to.equal(200);
       await storage.remove(UPLOAD);
       expect(await storage.read(UPLOAD)).to.equal(null);
@@ -141,7 +141,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await storage.remove(UPLOAD);
       expect(await storage.read(UPLOAD)).to.equal(null);
     });
-    it('says that it is away, whatever is asked', async () => {
+    it('throws EvidenceStorageUnavailable from every method if it is unusable', async () => {
       await under.breakIt();
       for (const ask of [
         () => storage.uploadUrl(UPLOAD, GRANT_SECONDS),

@@ -34,7 +34,7 @@ mailConformance('files', async () => {
 });
 
 describe('mail by SMTP', () => {
-  it('that the server does not take fails, and so does a server that is away', async () => {
+  it('fails if the server rejects the message or is down', async () => {
     const server = await openSmtpServer();
     const sender = smtpMail({ url: server.url, from: FROM, requiresTls: false });
     server.refuse();
@@ -49,7 +49,7 @@ describe('mail by SMTP', () => {
     expect(server.messages).to.deep.equal([]);
     sender.close();
   });
-  it('to an address that the server does not know is refused for good, to others it may be sent later', async () => {
+  it('is rejected permanently for an unknown address, and temporarily for other errors', async () => {
     const server = await openSmtpServer();
     const sender = smtpMail({ url: server.url, from: FROM, requiresTls: false });
     const outcomes: boolean[] = [];
@@ -67,7 +67,7 @@ describe('mail by SMTP', () => {
     sender.close();
     await server.close();
   });
-  it('never goes in the clear where TLS is required', async () => {
+  it('is never sent without TLS if TLS is required', async () => {
     const server = await openSmtpServer();
     const sender = smtpMail({ url: server.url, from: FROM, requiresTls: true });
     expect(await sender.send(MAIL).catch((error: { code: string }) => error.code)).to.equal('ETLS');
@@ -78,7 +78,7 @@ describe('mail by SMTP', () => {
 });
 
 describe('mail in files', () => {
-  it('is readable by its owner alone, one file a message', async () => {
+  it('is one file per message id, readable by its owner only', async () => {
     const folder = join(await mkdtemp(join(tmpdir(), 'quita-mail-')), 'outbox');
     const sender = outboxMail(folder, FROM);
     await sender.send(MAIL);

@@ -1,4 +1,4 @@
-// What every way of sending mail must do.
+// Requirements of every way of sending mail.
 import { expect } from 'chai';
 import type { Mail, MailSender } from '../../application/ports/mail.ts';
 
@@ -13,12 +13,12 @@ export const FROM = 'quita@pay.quita.example';
 
 interface MailUnderTest {
   readonly sender: MailSender;
-  /** The messages that arrived, as they were sent (RFC 5322), in order; one that was sent again under its id may stand there again. */
+  /** Returns the messages that arrived (RFC 5322), in order. A message sent again under its id may appear again. */
   received(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** The parts of a message that people see, decoded. */
+/** Returns the visible parts of a message, decoded. */
 const partsOf = (message: string): readonly string[] => {
   const [, boundary = ''] = /boundary="([^"]+)"/.exec(message) ?? [];
   return message
@@ -58,13 +58,13 @@ export const mailConformance = (name: string, open: () => Promise<MailUnderTest>
       expect(headerOf(message, 'Subject')).to.match(/^=\?UTF-8\?[QB]\?/);
       expect(partsOf(message)).to.deep.equal([MAIL.text.trim(), MAIL.html.trim()]);
     });
-    it('sends it twice under one id', async () => {
+    it('sends a repeated message under the same id', async () => {
       await mail.sender.send(MAIL);
       await mail.sender.send(MAIL);
       const ids = (await mail.received()).map((message) => headerOf(message, 'Message-ID'));
       expect(new Set(ids).size).to.equal(1);
     });
-    it('takes an address for one address and a subject for one line, whatever stands in them', async () => {
+    it('treats an address as one address and a subject as one line, whatever they contain', async () => {
       const to = '"a, b@elsewhere.example"@example.com';
       await mail.sender.send({ ...MAIL, to, subject: 'One\r\nBcc: everybody@example.com' });
       const [message = ''] = await mail.received();

@@ -1,12 +1,12 @@
-// Every suite runs on every adapter of its port: a hole here is a claim that nobody checked.
+// Checks that every suite runs on every adapter of its port.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Suite → folder whose sub-folders are the adapters of its port, each with a test file of its own. */
+/** Maps a suite to the folder whose subfolders are the adapters of its port, each with its own test file. */
 const BY_FOLDER = { eventStore: 'infrastructure/eventStore' } as const;
-/** Suite → folder whose files of this kind are the adapters, with what each is called; one test file runs the suite on all. */
+/** Maps a suite to the folder whose matching files are the adapters, and to their constructors. One test file runs the suite on all. */
 const BY_FILE = {
   evidenceStorage: {
     folder: 'infrastructure/evidence',
@@ -21,7 +21,7 @@ const BY_FILE = {
 } as const;
 
 describe('conformance suites × adapters', () => {
-  it('has a suite for every file of one, and the reverse', async () => {
+  it('covers all suite files', async () => {
     const files = await readdir(import.meta.dirname, { withFileTypes: true });
     const suites = files.filter((f) => f.isFile() && !f.name.includes('.test.')).map(({ name }) => name);
     expect(suites.toSorted()).to.deep.equal(
@@ -30,7 +30,7 @@ describe('conformance suites × adapters', () => {
   });
 
   for (const [suite, folder] of Object.entries(BY_FOLDER))
-    it(`${suite} runs on each adapter`, async () => {
+    it(`runs ${suite} on each adapter`, async () => {
       const entries = await readdir(join(ROOT, folder), { withFileTypes: true });
       const adapters = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
       expect(adapters.toSorted()).to.deep.equal(['eventStoreDb', 'postgres']);
@@ -41,7 +41,7 @@ describe('conformance suites × adapters', () => {
     });
 
   for (const [suite, { folder, isAdapter, adapters }] of Object.entries(BY_FILE))
-    it(`${suite} runs on each adapter`, async () => {
+    it(`runs ${suite} on each adapter`, async () => {
       const files = await readdir(join(ROOT, folder));
       expect(files.filter(isAdapter).toSorted()).to.deep.equal(Object.keys(adapters));
       const text = await readFile(join(import.meta.dirname, `${suite}.test.ts`), 'utf8');

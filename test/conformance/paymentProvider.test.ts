@@ -1,4 +1,5 @@
-// The conformance suite with the sandbox bank, and with the adapter for API Pix on the simulated institution, as the standard and as Efí.
+// The conformance suite on the sandbox bank, and on the API Pix adapter with the simulated institution, in the standard dialect and in
+// Efí’s.
 import type { InstrumentRequest } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// One tenant does its worst, and the others do not notice: payments whose webhookUrl is at a silent host, payments whose provider is slow.
+// One tenant sends payments with a webhookUrl at silent hosts and payments with a slow provider; other tenants must not notice.
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { newKey, TestGateway } from '../world/gateway.ts';
@@ -6,15 +6,15 @@ import { Merchant } from '../world/merchant.ts';
 import { Receiver } from '../world/receiver.ts';
 
 const SILENT_HOSTS = 120;
-/** So many silent hosts were enough to stand in everybody's way. */
+/** This many silent hosts are enough to block everybody if they can. */
 const ENOUGH = 32;
 const SLOW_PAYMENTS = 60;
 const SAMPLES = 20;
 const USUAL_SAMPLES = 5;
-/** Somebody else's work on the machine may stop the whole test so often; who stands in the way does it more often. */
+/** Other work on the machine may stall the whole test this often; a blocked queue would cause more stalls. */
 const STALLS_MAX = 2;
 
-describe('a noisy neighbour', function suite() {
+describe('a noisy neighbor', function suite() {
   let test: TestGateway;
   let silent: Server;
   let receiver: Receiver;
@@ -45,13 +45,13 @@ describe('a noisy neighbour', function suite() {
     return made.id;
   };
 
-  it('delays nobody’s webhooks and payments by a second', async () => {
+  it('delays nobody’s webhooks and payments by more than a second', async () => {
     const [noisy, quiet] = [await Merchant.open(test), await Merchant.open(test)];
     await quiet.register(receiver.url);
     const sample = async (): Promise<number> => {
       const since = performance.now();
       const id = await pay(quiet.key, {});
-      // Sent when the instrument exists (K7): the payment is finalised, and its webhook is here.
+      // It is sent once the instrument exists (K7), so payment and webhook are complete.
       await receiver.until(({ rawBody }) => rawBody.includes('payment.created') && rawBody.includes(id));
       return performance.now() - since;
     };

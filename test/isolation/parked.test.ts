@@ -1,4 +1,5 @@
-// One unreadable event of one merchant, seen from outside: who is told, what is 503, what goes on, and how it ends (issue: parked streams).
+// One unreadable event of one merchant, seen from outside: who is notified, what returns 503, what keeps working, and how it is resolved
+// (issue: parked streams).
 
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
@@ -22,7 +23,7 @@ const CONSUMERS = [
   ...PROCESSES.filter(({ categories }) => categories.includes('payment')).map(({ name }) => `process/${name}`),
 ].toSorted();
 
-/** This version learns to read it, as an event that all consumers know: as after an upgrade. Returns how it forgets again. */
+/** Makes the unknown event readable, as an upgrade would. Returns a function that undoes it. */
 const mend = (): (() => void) => {
   const serde = SERDE.payment as { -readonly [K in keyof typeof SERDE.payment]: (typeof SERDE.payment)[K] };
   const { decode } = serde;
@@ -35,7 +36,7 @@ const mend = (): (() => void) => {
 
 describe('a poisoned payment', function suite() {
   let database: TestDatabase;
-  /** Projector and worker, and an API of another process: no command of one is remembered in the other. */
+  /** One gateway projects and works, the other serves as a separate process, so neither has the other’s commands in memory. */
   let gateway: TestGateway;
   let api: TestGateway;
   let sick: TestTenant;
@@ -74,7 +75,7 @@ describe('a poisoned payment', function suite() {
       .toSorted();
   const run = <T = Record<string, unknown>>(...words: string[]) => runWords<T>(database.connectionString, ...words);
   const poisoned = async () => {
-    await poison(api, sick, stream); // as a write of that process: its next read waits for it
+    await poison(api, sick, stream); // As a write of that process, which its next read waits for.
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     expect(await gateway.gateway.reacted.caughtUp(30_000)).to.equal(true);
     expect(await parkedFor()).to.deep.equal(CONSUMERS);
@@ -84,7 +85,7 @@ describe('a poisoned payment', function suite() {
     expect((await run(...words)).code).to.equal(0);
   };
 
-  it('is 503 to its merchant and its payer, at once and in every process, and its wallet too; lists show it as it last stood', async () => {
+  it('returns 503 to its merchant and payer in every process, as does the wallet, and lists show its last state', async () => {
     await poisoned();
     const key = sick.testKey;
     const id = rawIdOf(chargeId);
@@ -118,17 +119,17 @@ describe('a poisoned payment', function suite() {
       expect(list.data.map((charge) => [charge.id, charge.status])).to.deep.equal([[chargeId, 'pending']]);
       const { body: stats } = await process.get('/v1/payments/stats', { key });
       expect(stats).to.include({ totalTransactions: 1 });
-      // Others do not learn that there is one, and their own wallets are well.
+      // Other merchants get 404, and their wallets are unaffected.
       const other = { key: process.tenant.testKey };
       expectError(await process.get(`/v1/charges/${chargeId}`, other), 404, 'not_found');
       expect((await process.get('/v1/wallets/balance', other)).status).to.equal(200);
-      // The same merchant in the other mode has nothing to do with it.
+      // The merchant’s other mode is unaffected.
       expect((await process.get('/v1/wallets/balance', { key: sick.liveKey })).status).to.equal(200);
     }
     await skipAll();
   });
 
-  it('is told of by every role, which stays ready', async () => {
+  it('is reported by every role, which stays ready', async () => {
     await poisoned();
     for (const { gateway: told, storage } of [api, gateway]) {
       expect(await unreadiness(storage, told)).to.equal(null);
@@ -149,7 +150,7 @@ describe('a poisoned payment', function suite() {
     expect(api.gateway.parked.streams + gateway.gateway.parked.streams).to.equal(0);
   });
 
-  it('is taken up again after the mend, and verify is 0; before it, the same is parked again', async () => {
+  it('is parked again by an early retry, and processed by a retry once it is readable, with no differences', async () => {
     await poisoned();
     const verify = async () => {
       const { code, json } = await run<{ differences: unknown[]; parked: { stream: string }[] }>(
@@ -183,15 +184,15 @@ describe('a poisoned payment', function suite() {
     }
     const again = await gateway.charge<{ id: string }>({}, { key: sick.testKey });
     expect(again.status).to.equal(201);
-    // What was read once is not readable any more: the comparison says so instead of dying.
+    // The event is unreadable again, and verify reports the difference instead of failing.
     const after = await verify();
     expect([after.code, after.differences.length > 0]).to.deep.equal([1, true]);
     await loseFacts(gateway.storage.operations, 'DELETE FROM event_store.events WHERE type = $1', [UNKNOWN]);
   });
 
-  it('is parked in a copy built beside too, and stays parked when the copy is swapped in', async () => {
+  it('is also parked in a rebuilt copy, and stays parked when the copy is swapped in', async () => {
     await poisoned();
-    // By a process of its own: those of the gateway remember the event that the test above took out of the log.
+    // A separate process, because those of the gateway still have the event that the previous test removed from the log.
     const rebuilt = () => run('projections', 'rebuild', 'all');
     expect((await rebuilt()).code).to.equal(0);
     expect(await parkedFor()).to.deep.equal(CONSUMERS);
@@ -206,7 +207,7 @@ describe('a poisoned payment', function suite() {
     expect((await run('projections', 'verify')).out).to.match(/: 0 differences\n$/);
   });
 
-  it('is shown, retried and skipped by requests of an operator as by commands', async () => {
+  it('is shown, retried and skipped by an operator’s requests as by commands', async () => {
     await poisoned();
     const olga = await api.addUser('OPERATOR');
     const headers = await api.logIn('OPERATOR', olga);
@@ -261,7 +262,7 @@ describe('a poisoned payment', function suite() {
     expect(rows).to.deep.equal([{ reason: reason.trim(), operator: who, actor: who }]);
   });
 
-  it('is skipped for webhooks with a reason, and for money only by name; twice it is one event', async () => {
+  it('is skipped for webhooks with a reason, for money only with --force, and once', async () => {
     await poisoned();
     const skip = (...more: string[]) => run('parked', 'skip', chargeId, ...more);
     const reason = ['--reason', 'the merchant was called'];
@@ -307,7 +308,7 @@ describe('a poisoned payment', function suite() {
     ).to.equal(503);
   });
 
-  it('is listed and shown, with what follows in it', async () => {
+  it('is listed and shown with its following events', async () => {
     await poisoned();
     const { json } = await run<{ parked: Record<string, unknown>[] }>(
       'parked',
@@ -341,13 +342,13 @@ describe('a poisoned payment', function suite() {
   });
 
   for (const { name } of parkedCommands)
-    it(`${name} --help says how it is used`, async () => {
+    it(`${name} --help shows its usage`, async () => {
       const { code, out } = await run(...name.split(' '), '--help');
       expect(code).to.equal(0);
       expect(out).to.match(new RegExp(`^Usage: npm run cli -- ${name}`));
     });
 
-  it('ten among three hundred: exactly those are parked, everybody else’s webhooks, wallets and refunds arrive', async () => {
+  it('ten of 300 payments: only those are parked, and all other webhooks, wallets and refunds are complete', async () => {
     const merchant = await gateway.newTenant();
     await playPoisoned(gateway, merchant, { payments: 300, poisoned: 10, atOnce: 8, patienceMs: 20_000 });
     expect(gateway.faults).to.deep.equal([]);

@@ -1,13 +1,13 @@
-// A key that is rotated or revoked, and an account that is suspended, under load on two API processes, one of them deaf to the database's
-// notifications, and each of them frozen once: no request with the old key succeeds after the answer, and none with the new one fails
-// (ADR 0009). `npm run soak:keys` does it more often.
+// A key is rotated or revoked, or an account suspended, under load on two API processes. One gets no database notifications, and each is
+// frozen once. After the answer, no request with the old key succeeds and none with the new one fails (ADR 0009). `npm run soak:keys` runs
+// longer.
 import { expect } from 'chai';
 import { frozenBy, type KeyDeployment, startKeyDeployment } from '../support/keyDeployment.ts';
 import { type Frozen, rotateUnderLoad } from '../support/keyRotations.ts';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
 import { cli } from '../world/program.ts';
 
-describe('revocation on two API processes, one of them deaf', () => {
+describe('revocation on two API processes, one without notifications', () => {
   let database: TestDatabase;
   let deployment: KeyDeployment;
   before(async () => {
@@ -28,21 +28,21 @@ describe('revocation on two API processes, one of them deaf', () => {
       rounds,
       authorization,
     });
-    // 503: the deaf process does not know whether the read model is behind.
+    // 503: without notifications, the process can’t tell whether the read model is behind.
     expect(Object.keys(withDead).filter((status) => status !== '503')).to.deep.equal(['401']);
     expect(Object.keys(withLive)).to.deep.equal(['200']);
     expect(tookMs).to.have.length(2 * rounds);
   };
 
-  it('is complete when it is answered', async () => {
+  it('is effective once it is answered', async () => {
     await expectComplete(2);
     expect(deployment.proxy.swallowed).to.be.above(0);
   });
   for (const which of ['hearing', 'deaf'] as const)
-    it(`is complete in the ${which} one when it goes on after it was frozen`, () =>
+    it(`is effective in the ${which} process when it resumes after a freeze`, () =>
       expectComplete(1, frozenBy(deployment[which])));
 
-  it('of an agreement: a setting holds in both when its change is answered', async () => {
+  it('also applies to settings: a change is effective in both processes once it is answered', async () => {
     const { dataDir, env, hearing, deaf } = deployment;
     const run = (...words: string[]) => cli(dataDir, words, env);
     const { accountId, testApiKey: apikey } = (await run(
@@ -68,7 +68,7 @@ describe('revocation on two API processes, one of them deaf', () => {
     }
   });
 
-  it('of a whole account is complete when its suspension is answered, and undone when its reopening is', async () => {
+  it('of an account is effective once its suspension is answered, and ends once its reopening is', async () => {
     const { dataDir, env, hearing, deaf, authorization } = deployment;
     const run = (...words: string[]) => cli(dataDir, words, env);
     const { accountId, testApiKey } = (await run('account', 'create', '--name', 'B', '--email', 'b@example.com')) as {
@@ -88,7 +88,7 @@ describe('revocation on two API processes, one of them deaf', () => {
     const both = (status: number) => [
       [status, 200],
       [status, 200],
-    ]; // the other account's session goes on
+    ]; // The other account’s session is unaffected.
     expect(await statuses({ authorization })).to.deep.equal(both(200));
     await run('account', 'suspend', accountId);
     expect(await statuses({ authorization })).to.deep.equal(both(401));

@@ -1,4 +1,4 @@
-// Processes that stand still (SIGSTOP) and networks that swallow: the others go on within 10 s, and nothing happens twice.
+// Processes that are stopped (SIGSTOP) and networks that drop everything: other processes take over within 10 s, and nothing happens twice.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { emptyDatabase, type TestDatabase } from '../world/postgres.ts';
@@ -9,7 +9,7 @@ import { type PostgresProxy, startPostgresProxy } from '../world/tcpProxy.ts';
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const TAKEOVER_MS_MAX = 10_000;
 
-describe('processes of a deployment that freeze, or whose network does', function suite() {
+describe('processes that freeze or lose their network', function suite() {
   let database: TestDatabase;
   let dataDir: string;
   let receiver: Receiver;
@@ -20,7 +20,7 @@ describe('processes of a deployment that freeze, or whose network does', functio
   let secondProxy: PostgresProxy;
   const running: Program[] = [];
   const paid: string[] = [];
-  /** What a payment takes on this machine when nothing is wrong: bounds are over that. */
+  /** Usual duration of a payment on this machine; the limits are added to it. */
   let usualMs: number;
 
   const start = async (role: RoleName, connectionString = database.connectionString): Promise<Program> => {
@@ -29,7 +29,7 @@ describe('processes of a deployment that freeze, or whose network does', functio
     running.push(program);
     return program.ready();
   };
-  /** Repeated as a merchant does, until it is what it should be. */
+  /** Repeats a request, as a merchant would, until the answer is right. */
   const insist = async (
     method: string,
     path: string,
@@ -49,7 +49,7 @@ describe('processes of a deployment that freeze, or whose network does', functio
       if (performance.now() > endMs) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
     }
   };
-  /** A charge is made, paid, shown as paid, and told of. Milliseconds that all of it took. */
+  /** Creates and pays a charge, and waits for its status and webhook. Returns the duration in milliseconds. */
   const pay = async (key: string): Promise<number> => {
     const beganAtMs = performance.now();
     const charge = { amount: 1000, payment_method: 'pix' };
@@ -77,7 +77,7 @@ describe('processes of a deployment that freeze, or whose network does', functio
     await insist('POST', '/v1/webhooks/endpoints', ({ status }) => status === 201, endpoint);
     await pay('silence-warm-1');
     usualMs = await pay('silence-warm-2');
-    // Standbys: the first ones lead.
+    // These are standbys; the first processes lead.
     await Promise.all([
       start('projector', secondProxy.connectionString),
       start('worker', secondProxy.connectionString),
@@ -91,28 +91,28 @@ describe('processes of a deployment that freeze, or whose network does', functio
     await removeDataDir(dataDir);
   });
 
-  it('lose the lead within 10 s of standing still', async () => {
+  it('lose leadership within 10 s of being stopped', async () => {
     for (const program of first) program.signal('SIGSTOP');
     expect(await pay('silence-stopped-1')).to.be.below(TAKEOVER_MS_MAX + 4 * usualMs);
     for (const program of first) program.signal('SIGCONT');
     expect(await pay('silence-stopped-2')).to.be.below(5_000 + 4 * usualMs);
   });
 
-  it('lose the lead within 10 s of being cut off, to those that had stood still', async () => {
+  it('lose leadership within 10 s of being cut off, to the ones that were stopped before', async () => {
     secondProxy.blackHole();
     expect(await pay('silence-cut-off-1')).to.be.below(TAKEOVER_MS_MAX + 4 * usualMs);
     secondProxy.heal();
     expect(await pay('silence-cut-off-2')).to.be.below(5_000 + 4 * usualMs);
   });
 
-  it('serve again within 10 s of all connections of the API falling silent', async () => {
+  it('serve again within 10 s after all connections of the API became silent', async () => {
     expect(apiProxy.silence()).to.be.above(5);
     expect(await pay('silence-api-1')).to.be.below(TAKEOVER_MS_MAX + 4 * usualMs);
     expect(await pay('silence-api-2')).to.be.below(5_000 + 4 * usualMs);
   });
 
-  it('have done nothing twice', async () => {
-    // A delivery may come again, when its worker was stopped between sending and recording it: it is the same delivery then.
+  it('did nothing twice', async () => {
+    // A delivery may be repeated if its worker was stopped between sending and recording, but under the same delivery id.
     const deliveries = new Map(receiver.got.map(({ headers, rawBody }) => [headers['x-acme-delivery-id'], rawBody]));
     const told = [...deliveries.values()].map((rawBody) => paid.find((id) => rawBody.includes(id)));
     expect(told.toSorted()).to.deep.equal(paid.toSorted());

@@ -1,4 +1,4 @@
-// A read model that stands still, seen from outside: its reads are 503 and no others, and every role says which one it is.
+// A read model that stops, seen from outside: only its reads return 503, and every role names it.
 import { expect } from 'chai';
 import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
@@ -7,10 +7,10 @@ import { TestGateway } from '../world/gateway.ts';
 import { expectError, openReady } from '../world/http.ts';
 import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 
-describe('a read model that stands still', function suite() {
+describe('a read model that has stopped', function suite() {
   let database: TestDatabase;
   let gateway: TestGateway;
-  /** An API of another process, which follows nothing itself. */
+  /** The API of another process, which runs no consumers. */
   let api: TestGateway;
 
   before(async () => {
@@ -30,7 +30,7 @@ describe('a read model that stands still', function suite() {
     await database.drop();
   });
 
-  it('answers 503, not 404 or stale, for what was acknowledged; others answer at once; all roles name it; well again, all is there', async () => {
+  it('returns 503 for its own reads only, is named by all roles, and is complete after recovery', async () => {
     const { operations } = gateway.storage;
     const before = (await api.charge<{ id: string }>()).body;
     for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(30_000)).to.equal(true);
@@ -56,7 +56,7 @@ describe('a read model that stands still', function suite() {
         expectError(reply, 503, 'service_unavailable');
         expect(reply.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
       }
-      expect(performance.now() - started).to.be.within(990, 5_900); // not one after the other
+      expect(performance.now() - started).to.be.within(990, 5_900); // The requests waited concurrently.
       expect((await process.get(`/pay/${raw}/status`, { key: null })).status).to.equal(503);
       expect((await process.get('/v1/wallets/balance', { key: api.tenant.testKey })).status).to.equal(200);
       expect((await process.get('/v1/webhooks/deliveries', { key: api.tenant.testKey })).status).to.equal(200);

@@ -1,5 +1,5 @@
-// Stores that nobody answers at, or that take a connection and say nothing: one line, exit code 2, no stack, in seconds, for every
-// program and every command.
+// Stores that are unreachable, or that accept a connection and stay silent: every program and command prints one line, exits with code 2
+// within seconds and prints no stack trace.
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -21,16 +21,16 @@ import { freePort } from '../world/program.ts';
 const BOOT = join(import.meta.dirname, '../../infrastructure/boot');
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const PASSWORD = 'geheimes-Wort';
-/** Of a server that takes the connection and says nothing 4 s are waited for; the rest is a start on a machine that is busy. */
+/** The timeout for a silent server is 4 s; the rest is for starting on a busy machine. */
 const SECONDS_MAX = 20;
 
 const COMMANDS = ALL.filter(({ isLocal }) => !isLocal);
-/** As little as the command takes. */
+/** Returns the command with its minimum of arguments. */
 const wordsOf = ({ name, args, options }: CompleteCommand): string[] => [
   ...name.split(' '),
   ...args.map(({ choices }) => choices?.[0] ?? '00000000000000000000000000'),
   ...Object.entries(options).flatMap(([option, { required, choices }]) => {
-    if (option === 'account') return ['--account', `acct_${'0'.repeat(26)}`]; // asked for by some roles of users, too
+    if (option === 'account') return ['--account', `acct_${'0'.repeat(26)}`]; // Also required by some roles of users.
     return required ? [`--${option}`, choices?.[0] ?? 'x@example.com'] : [];
   }),
 ];
@@ -70,7 +70,7 @@ describe('a store that does not answer', function suite() {
   let silent: Server;
   let database: TestDatabase;
   let another: TestDatabase;
-  /** Asks for passwords: the server of other tests does not. */
+  /** This server requires passwords, unlike the one of other tests. */
   let guarded: EmbeddedPostgres;
   let dataDir: string;
   let urls: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ describe('a store that does not answer', function suite() {
 
   const SAYS: Readonly<Record<string, RegExp>> = {
     refused: /DATABASE_URL: nothing listens at 127\.0\.0\.1:\d+\n$/,
-    // The resolver may be slow when every command asks it at once.
+    // The resolver may be slow when every command uses it at once.
     'no host':
       /DATABASE_URL: (the host of nowhere\.invalid:5432 has no address \(E\w+\)|no answer from \S+ within 4 s)\n$/,
     'black hole':
@@ -125,7 +125,7 @@ describe('a store that does not answer', function suite() {
   const OTHERS = [...ROLES, ['cli.ts', 'doctor'], ['cli.ts', 'held', 'list']];
 
   for (const [kind, says] of Object.entries(SAYS))
-    it(`(${kind}) is told by programs in one line with exit code 2, in seconds`, async () => {
+    it(`(${kind}) makes programs exit with code 2 and one line within seconds`, async () => {
       const env = { DATABASE_URL: urls[kind] as string };
       const ended = await Promise.all(SOME.map((words) => run(words, env)));
       for (const [i, one] of ended.entries()) {
@@ -134,12 +134,12 @@ describe('a store that does not answer', function suite() {
       }
     });
 
-  it('(silence) is told by all the others, too', async () => {
+  it('(silence) makes all other programs exit with code 2 and one line', async () => {
     const ended = await Promise.all(OTHERS.map((words) => run(words, { DATABASE_URL: urls['silence'] as string })));
     for (const [i, one] of ended.entries()) expectOneLine(one, SAYS['silence'] as RegExp, `${OTHERS[i]}`);
   });
 
-  it('is not asked by a role that does not exist', async () => {
+  it('is not contacted for an unknown role', async () => {
     const ended = await run(['start.ts', 'everything'], { DATABASE_URL: urls['silence'] as string });
     expectOneLine(
       ended,
@@ -148,7 +148,7 @@ describe('a store that does not answer', function suite() {
     );
   });
 
-  it('is not asked by the two that act for the demo account: they say what they need', async () => {
+  it('is not contacted by the two commands for the demo account, which say what they need', async () => {
     const env = { DATABASE_URL: urls['silence'] as string };
     const [demo, listen] = await Promise.all([run(['cli.ts', 'demo'], env), run(['cli.ts', 'listen'], env)]);
     expectOneLine(demo, /^quita: DATABASE_URL must not be set: the demo/, 'demo');
@@ -156,14 +156,14 @@ describe('a store that does not answer', function suite() {
   });
 
   for (const kind of Object.keys(SAYS))
-    it(`(${kind}) is told by every command in one line with exit code 2`, async () => {
+    it(`(${kind}) makes every command exit with code 2 and one line`, async () => {
       const ask = async (command: CompleteCommand) => {
         let output = '';
         const out = { write: (text: string) => (output += text) };
         const code = await runCli(COMMANDS, wordsOf(command), { DATABASE_URL: urls[kind] as string }, out, out);
         return { code, output };
       };
-      // As many at once as a database has connections for.
+      // Limited to the number of connections that a database accepts.
       for (let from = 0; from < COMMANDS.length; from += AT_ONCE) {
         const some = COMMANDS.slice(from, from + AT_ONCE);
         const ended = await Promise.all(some.map(ask));
@@ -171,7 +171,7 @@ describe('a store that does not answer', function suite() {
       }
     });
 
-  it('(an event store) is told in one line with exit code 2, in seconds', async () => {
+  it('(an event store) makes programs exit with code 2 and one line', async () => {
     const { port } = silent.address() as AddressInfo;
     const stores = [
       `esdb://ana:${PASSWORD}@127.0.0.1:${port}?tls=false`,
@@ -183,7 +183,7 @@ describe('a store that does not answer', function suite() {
         env: { DATABASE_URL: database.connectionString, EVENTSTORE_URL: url },
       })),
     );
-    // Works alone on its database.
+    // This one must be alone on its database.
     asked.push({ words: MIGRATION, env: { DATABASE_URL: another.connectionString, EVENTSTORE_URL: '' } });
     const ended = await Promise.all(asked.map(({ words, env }) => run(words, env)));
     for (const [i, one] of ended.entries()) {

@@ -1,4 +1,4 @@
-// append: expected revisions, repeats, bounds, neighbours.
+// append: expected revisions, repetitions, limits, concurrent appends.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ export const appending = (store: () => EventStore): void => {
   const idsIn = async (stream: StreamName): Promise<string[]> => idsOf(await collect(store().readStream(stream)));
 
   describe('append', () => {
-    it('to an empty stream starts at revision 0 and comes back as it was given', async () => {
+    it('to an empty stream starts at revision 0 and stores the events unchanged', async () => {
       const stream = newStream();
       const events = [newEvent({ type: 'First' }), newEvent({ type: 'Second', data: '{"n":2}' })];
       const result = await store().append(stream, -1, events);
@@ -29,14 +29,14 @@ export const appending = (store: () => EventStore): void => {
       for (const { recordedAt } of recorded) expect(recordedAt).to.match(ISO_MS);
     });
 
-    it('at the head goes on numbering', async () => {
+    it('at the head continues the numbering', async () => {
       const stream = newStream();
       expect(await append(stream, -1, newEvents(3))).to.deep.equal({ ok: true, revision: 2 });
       expect(await append(stream, 2, newEvents(1))).to.deep.equal({ ok: true, revision: 3 });
       expect(await append(stream, 3, newEvents(2))).to.deep.equal({ ok: true, revision: 5 });
     });
 
-    it('above the head writes nothing and says where the head is', async () => {
+    it('above the head writes nothing and returns the actual head', async () => {
       const stream = newStream();
       expect(await append(stream, 0, newEvents(1))).to.deep.equal({ ok: false, actual: -1 });
       const events = newEvents(2);
@@ -46,7 +46,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal(idsOf(events));
     });
 
-    it('below the head with other ids writes nothing and says where the head is', async () => {
+    it('below the head with other ids writes nothing and returns the actual head', async () => {
       const stream = newStream();
       const events = newEvents(3);
       await append(stream, -1, events);
@@ -55,7 +55,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal(idsOf(events));
     });
 
-    it('twice writes once and answers the original revision, also when the stream has grown since', async () => {
+    it('is idempotent and returns the original revision, even if the stream has grown since', async () => {
       const stream = newStream();
       const first = newEvents(2);
       const second = newEvents(1);
@@ -68,7 +68,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal(idsOf([...first, ...second]));
     });
 
-    it('again with the same ids and other content changes nothing: the ids decide', async () => {
+    it('with the same ids but other content changes nothing', async () => {
       const stream = newStream();
       const event = newEvent({ data: '{"amount":1}' });
       await append(stream, -1, [event]);
@@ -77,7 +77,7 @@ export const appending = (store: () => EventStore): void => {
       expect(recorded.map(({ data }) => data)).to.deep.equal(['{"amount":1}']);
     });
 
-    it('again counts as a repeat only when every id matches position by position', async () => {
+    it('counts as a repetition only if every id matches at its position', async () => {
       const stream = newStream();
       const [a, b, c] = newEvents(3) as [NewEvent, NewEvent, NewEvent];
       await append(stream, -1, [a, b]);
@@ -97,7 +97,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal(idsOf([a, b, c]));
     });
 
-    it('of the same ids to another stream is another append', async () => {
+    it('of the same ids to another stream is a separate append', async () => {
       const events = newEvents(2);
       const [one, other] = [newStream(), newStream()];
       expect(await append(one, -1, events)).to.deep.equal({ ok: true, revision: 1 });
@@ -105,7 +105,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(other)).to.deep.equal(idsOf(events));
     });
 
-    it('from many callers at once with one expected revision lets exactly one win', async () => {
+    it('from many concurrent callers with one expected revision succeeds exactly once', async () => {
       const stream = newStream();
       const rivals = newEvents(40);
       const results = await Promise.all(rivals.map((event) => append(stream, -1, [event])));
@@ -115,7 +115,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.have.length(1);
     });
 
-    it('twice at the same time writes once and tells both', async () => {
+    it('of the same events twice at the same time writes once and succeeds for both callers', async () => {
       const stream = newStream();
       const events = newEvents(2);
       const results = await Promise.all([append(stream, -1, events), append(stream, -1, events)]);
@@ -126,7 +126,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal(idsOf(events));
     });
 
-    it('gives back any JSON and any name that can be stored', async () => {
+    it('preserves any JSON and any valid name', async () => {
       const hostile = [
         'emoji 👩‍👩‍👧‍👦 é ação',
         'nul \u0000 and bell \u0007',
@@ -154,7 +154,7 @@ export const appending = (store: () => EventStore): void => {
       expect(recorded.every((event) => event.stream === stream)).to.equal(true);
     });
 
-    it('refuses what cannot be stored, and writes nothing of it', async () => {
+    it('rejects invalid events and writes nothing', async () => {
       const good = newEvent();
       const twin = newEvent();
       const bad: readonly (readonly [string, readonly NewEvent[]])[] = [
@@ -184,7 +184,7 @@ export const appending = (store: () => EventStore): void => {
       expect(await idsIn(stream)).to.deep.equal([]);
     });
 
-    it('refuses stream names and revisions that no stream can have', async () => {
+    it('rejects invalid stream names and revisions', async () => {
       const raw = randomUUID();
       const names = ['', raw.replaceAll('-', ''), `$payment-${raw}`, `payment-`, `-${raw}`, `pay ment-${raw}`];
       names.push(`payment-\u0000${raw}`, `payment-\ud800${raw}`, `payment-${'x'.repeat(300)}`);
@@ -198,7 +198,7 @@ export const appending = (store: () => EventStore): void => {
       }
     });
 
-    it('takes types of 100 characters, events of 500,000 bytes and appends of 1,000,000, and not one byte more', async () => {
+    it('accepts types of 100 characters, events of 500,000 bytes and appends of 1,000,000, and nothing larger', async () => {
       const metadata = '{}';
       const sized = (bytes: number, letter = 'x'): NewEvent => {
         const letters = (bytes - '{"a":""}'.length - metadata.length) / Buffer.byteLength(letter);
@@ -217,7 +217,7 @@ export const appending = (store: () => EventStore): void => {
       expect(first!.data).to.equal(full[0]!.data);
     });
 
-    it('of a bad event among 50 good ones fails alone', async () => {
+    it('of an invalid event fails without affecting 50 concurrent valid ones', async () => {
       const bad = newEvent({ data: '{"a":"\ud800"}' });
       const jobs = Array.from({ length: 51 }, (_, n) => ({ stream: newStream(), event: n === 25 ? bad : newEvent() }));
       const outcomes = await Promise.all(
@@ -230,7 +230,7 @@ export const appending = (store: () => EventStore): void => {
       expect(stored).to.deep.equal(jobs.map(({ event }) => (event === bad ? [] : [event.id])));
     });
 
-    it('in conflict or repeated among 50 good ones disturbs none of them', async () => {
+    it('that conflicts or repeats doesn’t affect 50 concurrent ones', async () => {
       const [taken, repeated] = [newStream(), newStream()];
       const original = newEvent();
       await append(taken, -1, newEvents(2));
@@ -253,7 +253,7 @@ export const appending = (store: () => EventStore): void => {
       expect(stored).to.deep.equal(good.map(({ events }) => idsOf(events)));
     });
 
-    it('answers any sequence of appends like the rule in three lines', async () => {
+    it('matches a simple model for any sequence of appends', async () => {
       const step = fc.record({
         expected: fc.integer({ min: -1, max: 6 }),
         picks: fc.uniqueArray(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 3 }),

@@ -1,4 +1,4 @@
-// Deliveries whose streams are deleted (application/ports/deliveryRetention.ts, ADR 0008).
+// Deletion of delivery streams (application/ports/deliveryRetention.ts, ADR 0008).
 import { expect } from 'chai';
 import type { DeletesDeliveries, EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
@@ -6,7 +6,7 @@ import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { DeliveryId, StreamName } from '../../../domain/kernel/ids.ts';
 import { brief, collect, idsOf, type LogUnderTest, newEvents, newStream, TestSubscription } from './harness.ts';
 
-/** Everything was recorded before it. */
+/** Later than every recorded event. */
 const ALWAYS = '9999-12-31';
 
 export const deleting = (log: () => LogUnderTest, store: () => EventStore & DeletesDeliveries): void => {
@@ -17,7 +17,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       const gone = await log().transaction((tx) => store().deleteDeliveries(deliveries, ALWAYS, tx));
       return [...gone];
     };
-    /** A stream of deliveries, and something behind it: the newest event of a log may not be deleted. */
+    /** Writes a delivery’s stream and an event after it, because the newest event of a log may not be deleted. */
     const written = async (count: number) => {
       const stream = newStream('webhookDelivery');
       const events = newEvents(count);
@@ -28,7 +28,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       return { stream, ids: idsOf(events), payment, later: idsOf(later) };
     };
     const readBy = async (of: EventStore, stream: StreamName) => idsOf(await collect(of.readStream(stream)));
-    /** What one that follows the log gets, from `after` to its end. */
+    /** Returns the ids that a subscription gets until it is caught up. */
     const followed = async (of: EventStore, options: Partial<Parameters<EventStore['subscribe']>[0]> = {}) => {
       const subscription = new TestSubscription(of, options);
       await subscription.until(({ caughtUp }) => caughtUp.length > 0);
@@ -36,7 +36,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       return new Set(idsOf(subscription.events));
     };
 
-    it('takes the whole stream and nothing else, for every instance', async () => {
+    it('removes the whole stream and nothing else, for every instance', async () => {
       const [one, other] = [await written(3), await written(2)];
       const second = await log().connect();
       expect(await deleted(ended(one.stream, 2))).to.deep.equal([idOf(one.stream)]);
@@ -45,7 +45,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
         expect(await readBy(instance, other.stream)).to.deep.equal(other.ids);
         expect(await readBy(instance, one.payment)).to.deep.equal(one.later);
       }
-      // The instance that wrote them may give what it wrote a moment ago from its memory.
+      // The instance that wrote the events may still have them in memory, so another one reads.
       const all = await followed(second);
       expect(one.ids.filter((id) => all.has(id))).to.deep.equal([]);
       expect([...one.later, ...other.ids, ...other.later].filter((id) => !all.has(id))).to.deep.equal([]);
@@ -54,7 +54,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       expect(other.ids.filter((id) => !deliveries.has(id))).to.deep.equal([]);
     });
 
-    it('several at once, and again: what is gone is gone', async () => {
+    it('removes several streams at once and is idempotent', async () => {
       const [one, other] = [await written(1), await written(2)];
       const both = [ended(one.stream, 0), ended(other.stream, 1)];
       const ids = both.map(({ id }) => id).toSorted();
@@ -63,7 +63,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       expect(await deleted()).to.deep.equal([]);
     });
 
-    it('leaves a stream as it is that ends elsewhere', async () => {
+    it('keeps a stream that ends at another revision', async () => {
       const { stream, ids } = await written(2);
       expect(await deleted(ended(stream, 0))).to.deep.equal([]);
       expect(await deleted(ended(stream, 2))).to.deep.equal([]);
@@ -74,14 +74,14 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       expect(await readBy(store(), stream)).to.deep.equal([...ids, ...idsOf(more)]);
     });
 
-    it('whoever still knows of it finds the stream empty', async () => {
+    it('leaves an empty stream for later reads and appends', async () => {
       const { stream } = await written(2);
       await deleted(ended(stream, 1));
       expect(brief(await store().append(stream, 1, newEvents(1)))).to.deep.equal({ ok: false, actual: -1 });
       expect(await readBy(store(), stream)).to.deep.equal([]);
     });
 
-    it('goes either way when somebody appends at the same moment, and never half', async () => {
+    it('either succeeds or loses to a concurrent append, never halfway', async () => {
       for (let round = 0; round < 10; round++) {
         const { stream, ids } = await written(1);
         const more = newEvents(1);
@@ -95,7 +95,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       }
     });
 
-    it('who follows the log goes on past it, and from a position at which an event was deleted', async () => {
+    it('doesn’t stop subscriptions, even from the position of a deleted event', async () => {
       const live = new TestSubscription(store());
       const { stream, ids } = await written(2);
       await live.untilIds(ids);
@@ -112,11 +112,11 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       }
     });
 
-    it('no position is ever given twice, and the head never goes back', async () => {
+    it('never reuses a position or moves the head back', async () => {
       const stream = newStream('webhookDelivery');
       await store().append(stream, -1, newEvents(1));
       const before = await store().head();
-      await deleted(ended(stream, 0)); // on Postgres it stays: it is the newest
+      await deleted(ended(stream, 0)); // On Postgres it stays, because it is the newest event.
       const between = await store().head();
       expect((between ?? '') >= (before ?? '')).to.equal(true);
       const next = await store().append(newStream(), -1, newEvents(1));
@@ -125,7 +125,7 @@ export const deleting = (log: () => LogUnderTest, store: () => EventStore & Dele
       expect(await readBy(store(), stream)).to.deep.equal([]);
       const caughtUp = new TestSubscription(store(), { after: between });
       await caughtUp.until(({ signals }) => signals.some(({ kind }) => kind === 'caughtUp'));
-      // Deleted or not, whoever follows gets as far as the head says.
+      // Subscriptions reach the head whether its event was deleted or not.
       const head = (await store().head()) as string;
       await caughtUp.until(({ signals }) => signals.some(({ position }) => (position ?? '') >= head));
       await caughtUp.stop();

@@ -1,4 +1,4 @@
-// Lost connections, unknown outcomes, slow writers: nothing acknowledged is lost, nothing is doubled, nothing is skipped.
+// Lost connections, unknown outcomes and slow writers: nothing acknowledged is lost, doubled or skipped.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const APPENDS_PER_WRITER = 60;
 const CUTS = 8;
 
 export const faults = (log: () => LogUnderTest, store: () => EventStore): void => {
-  /** One process' worth of commands: load, decide, append; on a conflict load again. Gives what was acknowledged, by stream. */
+  /** Appends like a process that runs commands, with a new revision after each conflict. Returns the acknowledged ids by stream. */
   const writeOptimistically = async (
     to: EventStore,
     streams: readonly StreamName[],
@@ -52,7 +52,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
   };
 
   describe('faults', () => {
-    it('a connection cut at any moment of an append neither loses nor doubles it', async () => {
+    it('an append is neither lost nor doubled if its connection is cut at any moment', async () => {
       const jobs = Array.from({ length: 60 }, () => ({ stream: newStream(), events: newEvents(2) }));
       for (const [n, { stream, events }] of jobs.entries()) {
         const answer = appendUntilAnswered(store(), stream, -1, events);
@@ -65,7 +65,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       }
     });
 
-    it('a repeat by another instance after a cut answers the original revision', async () => {
+    it('a repetition on another instance after a cut returns the original revision', async () => {
       const other = await log().connect();
       const stream = newStream();
       const events = newEvents(3);
@@ -76,7 +76,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       expect(idsOf(await collect(other.readStream(stream)))).to.deep.equal(idsOf(events));
     });
 
-    it(`${WRITERS} writers on ${STREAMS} streams in two instances, read by three subscriptions, all of them cut again and again`, async () => {
+    it(`no event is lost with ${WRITERS} writers on ${STREAMS} streams, two instances, three subscriptions and repeated cuts`, async () => {
       const other = await log().connect();
       const after = await store().head();
       const streams = Array.from({ length: STREAMS }, () => newStream());
@@ -118,7 +118,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       }
     });
 
-    it('a subscription that was cut while it waited goes on by itself', async () => {
+    it('a subscription continues after its connection was cut while it waited', async () => {
       const subscription = new TestSubscription(store(), { after: await store().head() });
       await subscription.until(({ caughtUp }) => caughtUp.length === 1);
       const ids: string[] = [];
@@ -133,7 +133,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       expect(idsOf(subscription.events)).to.deep.equal(ids);
     });
 
-    it('a read that was cut half-way goes on', async () => {
+    it('a read continues after its connection was cut', async () => {
       const stream = newStream();
       const events = newEvents(2_000);
       await store().append(stream, -1, events);
@@ -145,7 +145,7 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       expect(seen).to.deep.equal(idsOf(events));
     });
 
-    it('an append under way elsewhere is not skipped by those who read meanwhile', async () => {
+    it('subscriptions don’t skip an append that is still in progress elsewhere', async () => {
       const after = await store().head();
       const reader = new TestSubscription(store(), { after });
       await reader.until(({ caughtUp }) => caughtUp.length === 1);
@@ -171,5 +171,5 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
 };
 
 type Written = Map<StreamName, string[]>;
-/** One, two, three events in turn. */
+/** The writers append one, two and three events in turn. */
 const total = WRITERS * (APPENDS_PER_WRITER / 3) * 6;

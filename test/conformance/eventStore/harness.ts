@@ -1,4 +1,4 @@
-// What the suite asks of an adapter, and the vocabulary of its tests.
+// What the suite requires of an adapter, and helpers for its tests.
 import { randomUUID } from 'node:crypto';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import type {
@@ -14,34 +14,34 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../applicatio
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 
-/** An append that another process has begun: its outcome is decided when it is released. */
+/** An append begun by another process. Its outcome is decided when it is released. */
 export interface HeldAppend {
   release(): Promise<void>;
 }
 
 export interface LogUnderTest {
-  /** A further instance on the same log, as another process would open it. */
+  /** Opens another instance on the same log, as another process would. */
   connect(): Promise<EventStore & DeletesDeliveries>;
-  /** A transaction of the database that deletes deliveries; of an engine that is no such database it takes no statements. */
+  /** Runs a transaction of the database that deletes deliveries. If the log is not in a database, it accepts no statements. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
-  /** Cuts every connection of every instance, at once and without a goodbye. */
+  /** Cuts every connection of every instance abruptly. */
   cutConnections(): Promise<void>;
-  /** Begins an append of one event to an empty stream and keeps it from ending (an engine without such a state begins at the release). */
+  /** Begins an append of one event to an empty stream and keeps it from ending. Engines without such a state begin it at the release. */
   holdAppend(stream: StreamName, event: NewEvent): Promise<HeldAppend>;
-  /** Puts a backup back whose newest event is the one at that position, and cuts every connection of every instance. */
+  /** Restores a backup whose newest event is at the position, and cuts every connection of every instance. */
   restore(head: Position): Promise<void>;
-  /** Closes what `connect` opened, and removes the log. */
+  /** Closes all instances and removes the log. */
   dispose(): Promise<void>;
 }
 
 export interface EventStoreHarness {
-  /** A log of its own that has never been written to. */
+  /** Creates a log that was never written to. */
   createLog(): Promise<LogUnderTest>;
 }
 
 /**
- * Hooks of a suite: the instances that a test opens on `log` are closed after it, for each open one follows all that later tests write.
- * `enter` is called before the first test, with the log and an instance for all of them.
+ * Registers the hooks of a suite. Instances opened by a test are closed after it, because open ones follow all later writes. `enter` is
+ * called before the first test, with the log and a shared instance.
  */
 export const useLog = (
   open: () => Promise<LogUnderTest>,
@@ -76,7 +76,7 @@ export const newEvents = (count: number, content: Partial<NewEvent> = {}): NewEv
   Array.from({ length: count }, () => newEvent(content));
 
 let streams = 0;
-/** A stream that no other test uses. */
+/** Returns the name of a stream that no other test uses. */
 export const newStream = (category = 'payment'): StreamName => {
   streams += 1;
   return `${category}-${streams}${randomUUID().replaceAll('-', '')}` as StreamName;
@@ -90,11 +90,11 @@ export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 
 export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 
-/** `ok` and the revision: the position of a repeat may be null. */
+/** Returns `ok` and the revision only, because the position of a repeated append may be null. */
 export const brief = (result: AppendResult): object =>
   result.ok ? { ok: true, revision: result.revision } : { ok: false, actual: result.actual };
 
-/** The error's name, or what came instead of an error. */
+/** Returns the error’s name, or the value that was returned instead of an error. */
 export const failureOf = async (work: () => Promise<unknown>): Promise<string> => {
   try {
     return `no error but ${JSON.stringify(await work())}`;
@@ -103,7 +103,10 @@ export const failureOf = async (work: () => Promise<unknown>): Promise<string> =
   }
 };
 
-/** What a command handler does: the same ids and the same expected revision until there is an answer, or the test is over. */
+/**
+ * Repeats an append with the same ids and expected revision until there is an answer, as a command handler does. Ends if the store is
+ * closed.
+ */
 export const appendUntilAnswered = async (
   store: EventStore,
   stream: StreamName,
@@ -120,7 +123,7 @@ export const appendUntilAnswered = async (
   }
 };
 
-/** A subscription that is consumed in the background and can be waited for. */
+/** A subscription that is consumed in the background, with methods to wait for events. */
 export class TestSubscription {
   readonly signals: SubscriptionSignal[] = [];
   readonly events: RecordedEvent[] = [];
@@ -143,7 +146,7 @@ export class TestSubscription {
     return this.signals.filter((signal) => signal.kind === 'checkpoint').map(({ position }) => position);
   }
 
-  /** Resolves as soon as the condition holds; rejects when the subscription ends without it. */
+  /** Resolves as soon as the condition holds. Rejects if the subscription ends before. */
   async until(condition: (subscription: TestSubscription) => boolean): Promise<void> {
     if (condition(this)) return;
     const met = new Promise<void>((resolve) => this.#waiting.push({ condition, resolve }));

@@ -12,16 +12,16 @@ import {
   TestSubscription,
 } from './harness.ts';
 
-/** Five pages. */
+/** Enough for five pages. */
 const HISTORY_EVENTS = 2_500;
 
 export const reading = (log: () => LogUnderTest, store: () => EventStore): void => {
   describe('readStream', () => {
-    it('of a stream that nobody wrote to gives nothing', async () => {
+    it('of an unknown stream yields nothing', async () => {
       expect(await collect(store().readStream(newStream()))).to.deep.equal([]);
     });
 
-    it('gives the events from a revision on, in order', async () => {
+    it('yields the events from a revision on, in order', async () => {
       const stream = newStream();
       const events = newEvents(5);
       await store().append(stream, -1, events.slice(0, 2));
@@ -34,7 +34,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       }
     });
 
-    it('tells streams apart whose names share a beginning or differ in case', async () => {
+    it('distinguishes streams whose names share a prefix or differ in case', async () => {
       const stream = newStream();
       const longer = `${stream}0` as typeof stream;
       const upper = stream.replace('payment', 'Payment') as typeof stream;
@@ -46,7 +46,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       }
     });
 
-    it(`gives a history of ${HISTORY_EVENTS} events whole, from the middle, and as little of it as is asked for`, async () => {
+    it(`yields a history of ${HISTORY_EVENTS} events completely, from the middle, or until the reader stops`, async () => {
       const stream = newStream();
       for (let written = 0; written < HISTORY_EVENTS; written += 500) {
         await store().append(stream, written - 1, newEvents(500));
@@ -75,7 +75,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       expect(before !== null && before < recorded[0]!.position).to.equal(true);
     });
 
-    it('is told to listeners: own appends and those of other instances, ever newer, until undone', async () => {
+    it('is reported to listeners for appends of any instance, in ascending order, until they unsubscribe', async () => {
       const [one, other] = [await log().connect(), await log().connect()];
       const heads: Position[] = [];
       let told: () => void = () => undefined;
@@ -106,7 +106,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       expect(heads).to.have.length(known);
     });
 
-    it('reaches a listener also when another one throws', async () => {
+    it('is reported to a listener even if another one throws', async () => {
       const one = await log().connect();
       one.onHead(() => {
         throw new Error('a listener that fails');
@@ -118,7 +118,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
   });
 
   describe('storeId', () => {
-    it('is one and the same for all instances on a log', async () => {
+    it('is the same for all instances on a log', async () => {
       const [one, other] = [await log().connect(), await log().connect()];
       expect(one.storeId).to.be.a('string').with.length.above(8);
       expect(other.storeId).to.equal(one.storeId);
@@ -126,7 +126,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
   });
 
   describe('close', () => {
-    it('finishes appends in flight, ends subscriptions, and refuses everything afterwards', async () => {
+    it('finishes appends in progress, ends subscriptions, and rejects all later calls', async () => {
       const closing = await log().connect();
       const subscription = new TestSubscription(closing);
       await subscription.until(({ caughtUp }) => caughtUp.length === 1);
@@ -149,7 +149,7 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       for (const call of calls) expect(await failureOf(call)).to.equal('EventStoreUnavailable');
     });
 
-    it('twice is the same as once, also at the same time', async () => {
+    it('is idempotent, also when called concurrently', async () => {
       const closing = await log().connect();
       await Promise.all([closing.close(), closing.close()]);
       await closing.close();

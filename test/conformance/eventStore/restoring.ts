@@ -1,5 +1,5 @@
-// A log that is restored to an older state under living instances: what they remember of the lost events is dropped, and a subscription
-// that would skip the new ones ends.
+// A log is restored to an older state under running instances. They drop cached events that were lost, and subscriptions that would skip
+// new events end.
 import { expect } from 'chai';
 import type { EventStore, NewEvent, Position } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
@@ -23,7 +23,7 @@ export const restoring = (harness: EventStoreHarness): void => {
   describe('a log restored to an older state', () => {
     let log: LogUnderTest;
     let store: EventStore;
-    /** All in one stream, so that its revisions tell how many there are. */
+    /** One stream, so that its revisions count the events. */
     let stream: StreamName;
     let positions: Position[];
     let ids: string[];
@@ -39,7 +39,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       await log.dispose();
     });
 
-    /** One append an event, from a revision on. Texts are equal, so that the new events stand exactly where the lost ones stood. */
+    /** Appends events one by one from a revision on. All have the same text, so new events get exactly the positions of lost ones. */
     const write = async (to: EventStore, from: number, count: number): Promise<string[]> => {
       const written: string[] = [];
       for (let revision = from; revision < from + count; revision++) {
@@ -55,7 +55,7 @@ export const restoring = (harness: EventStoreHarness): void => {
     const newest = () => positions.at(-1) as Position;
     const subscriptionEnd = (subscription: TestSubscription) => failureOf(() => subscription.ended);
 
-    it('gives the events that are there, not the remembered ones', async () => {
+    it('yields the stored events, not cached ones', async () => {
       await restore();
       const fresh = await write(await log.connect(), KEPT, LOST);
       for (const after of [null, positions[KEPT - 1] as Position]) {
@@ -67,7 +67,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal([...ids.slice(0, KEPT), ...fresh]);
     });
 
-    it('gives what this instance appends from then on, and nothing of before', async () => {
+    it('yields events appended by the same instance afterwards, and no lost ones', async () => {
       const subscription = new TestSubscription(store, { after: positions[KEPT - 1] as Position });
       await subscription.untilIds(ids);
       await subscription.stop();
@@ -80,7 +80,7 @@ export const restoring = (harness: EventStoreHarness): void => {
     });
 
     for (const regrown of [0, LOST, LOST + 4])
-      it(`ends a subscription that was beyond it, with ${regrown} new events`, async () => {
+      it(`ends a subscription that was past its head, with ${regrown} new events`, async () => {
         const subscription = new TestSubscription(store);
         await subscription.untilIds(ids);
         await restore();
@@ -89,7 +89,7 @@ export const restoring = (harness: EventStoreHarness): void => {
         expect(idsOf(subscription.events)).to.deep.equal(ids);
       });
 
-    it('ends a subscription of an instance that itself writes the new events', async () => {
+    it('ends such a subscription if its own instance writes the new events', async () => {
       const subscription = new TestSubscription(store);
       await subscription.untilIds(ids);
       await restore();
@@ -98,7 +98,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(idsOf(subscription.events)).to.deep.equal(ids);
     });
 
-    it('refuses a subscription behind a position that it does not reach, of instances old and new', async () => {
+    it('rejects subscriptions after a position past its head, on old and new instances', async () => {
       await restore();
       for (const each of [store, await log.connect()]) {
         const subscription = new TestSubscription(each, { after: newest() });
@@ -107,7 +107,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       }
     });
 
-    it('lets a subscription go on that has seen nothing of what was lost', async () => {
+    it('doesn’t end a subscription that has seen no lost event', async () => {
       const other = newStream('account');
       const head = await log.connect();
       await restore();
@@ -121,7 +121,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(idsOf(subscription.events)).to.deep.equal([event.id]);
     });
 
-    it('has the older head, and tells whoever remembers, each time', async () => {
+    it('returns the older head and notifies listeners each time, before the first append', async () => {
       const heads: (Position | null)[] = [];
       const undo = store.onRestored((head) => heads.push(head));
       for (let twice = 0; twice < 2; twice++) {
@@ -138,7 +138,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(heads).to.have.length(2);
     });
 
-    it('is not taken for restored when connections are cut and nothing is lost', async () => {
+    it('is not mistaken for a log whose connections were merely cut', async () => {
       const told: unknown[] = [];
       store.onRestored((head) => told.push(head));
       const subscription = new TestSubscription(store);
@@ -153,7 +153,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(told).to.deep.equal([]);
     });
 
-    it('refuses an append that was decided on lost events', async () => {
+    it('rejects an append that expects lost events', async () => {
       await restore();
       const late: NewEvent[] = [newEvent()];
       const result = await appendUntilAnswered(store, stream, KEPT + LOST - 1, late);
@@ -161,7 +161,7 @@ export const restoring = (harness: EventStoreHarness): void => {
       expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(ids.slice(0, KEPT));
     });
 
-    it('knows the id of the event at a position: of the old, the lost and the new ones', async () => {
+    it('returns the event id at a position: of kept, lost and new events', async () => {
       const [kept, lost] = [positions[0] as Position, newest()];
       expect(await store.eventIdAt(kept)).to.equal(ids[0]);
       expect(await store.eventIdAt(lost)).to.equal(ids.at(-1));

@@ -4,7 +4,7 @@ import type { EventStore, Position, RecordedEvent } from '../../../application/p
 import { collect, idsOf, type LogUnderTest, newEvent, newEvents, newStream, TestSubscription } from './harness.ts';
 
 export const subscribing = (log: () => LogUnderTest, store: () => EventStore): void => {
-  /** One event to each of `count` streams, one after the other: their order in the log is known. */
+  /** Appends one event to each of `count` streams in sequence, so that their order in the log is known. */
   const write = async (count: number, category = 'payment', to = store()): Promise<string[]> => {
     const ids: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -17,7 +17,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
   const headNow = (): Promise<Position | null> => store().head();
 
   describe('subscribe', () => {
-    it('gives what is there, says once that it is caught up, then gives what comes', async () => {
+    it('yields existing events, signals once that it is caught up, then yields new events', async () => {
       const after = await headNow();
       const old = await write(7);
       const subscription = new TestSubscription(store(), { after });
@@ -31,7 +31,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(subscription.caughtUp).to.have.length(1);
     });
 
-    it('gives the same events as readStream, all fields', async () => {
+    it('yields the same events as readStream, with all fields', async () => {
       const after = await headNow();
       const stream = newStream();
       const subscription = new TestSubscription(store(), { after });
@@ -45,7 +45,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(again.events).to.deep.equal(recorded);
     });
 
-    it('twice gives everything to both', async () => {
+    it('yields all events to each of two subscriptions', async () => {
       const after = await headNow();
       const subscriptions = [new TestSubscription(store(), { after }), new TestSubscription(store(), { after })];
       const ids = await write(10);
@@ -56,7 +56,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       }
     });
 
-    it('resumes behind any position without gap or repeat', async () => {
+    it('resumes after any position without gap or repetition', async () => {
       const after = await headNow();
       const ids = await write(12);
       const whole = new TestSubscription(store(), { after, batchSize: 1 });
@@ -73,7 +73,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       }
     });
 
-    it('never gives more than batchSize events at once', async () => {
+    it('never yields more than batchSize events at once', async () => {
       const after = await headNow();
       const stream = newStream();
       const events = newEvents(23);
@@ -86,7 +86,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
     });
 
-    it('gives only the categories asked for, and not those whose name begins alike', async () => {
+    it('yields only the requested categories, and none that merely share a prefix', async () => {
       const after = await headNow();
       const wanted: string[] = [];
       for (let n = 0; n < 6; n++) {
@@ -105,7 +105,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(idsOf(subscription.events)).to.deep.equal(wanted);
     });
 
-    it('every position it gives with a filter is safe to resume from', async () => {
+    it('yields only positions that are safe to resume from, also with a filter', async () => {
       const after = await headNow();
       const wanted: string[] = [];
       for (let n = 0; n < 5; n++) {
@@ -128,7 +128,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(given).to.equal(5);
     });
 
-    it('tells a filter that gives nothing how far it is', async () => {
+    it('yields checkpoints while a filter matches nothing', async () => {
       const silent = `silent${newStream().slice(8, 14)}`;
       const subscription = new TestSubscription(store(), { after: await headNow(), categories: [silent] });
       await subscription.until(({ caughtUp }) => caughtUp.length === 1);
@@ -171,7 +171,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(idsOf(seen)).to.deep.equal([...first, ...idsOf(later)]);
     });
 
-    it('ends without an error when the signal is given: before, while waiting, between two batches', async () => {
+    it('ends without an error when aborted: before, while waiting, between two batches', async () => {
       const after = await headNow();
       await write(3);
       const before = await collect(store().subscribe({ after, categories: null, signal: AbortSignal.abort() }));
@@ -190,7 +190,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(seen).to.deep.equal(['events']);
     });
 
-    it('can be left by the consumer, and the store goes on', async () => {
+    it('can be left by its consumer without affecting the store', async () => {
       const after = await headNow();
       const ids = await write(3);
       const { signal } = new AbortController();
@@ -201,7 +201,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       expect(idsOf(subscription.events)).to.deep.equal(ids);
     });
 
-    it('on two instances gives both the same log while both write', async () => {
+    it('on two instances yields the same log to both while both write', async () => {
       const [one, other] = [await log().connect(), await log().connect()];
       const after = await headNow();
       const subscriptions = [

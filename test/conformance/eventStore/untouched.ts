@@ -1,4 +1,4 @@
-// A log that nobody has written to.
+// A log that was never written to.
 import { expect } from 'chai';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
 import {
@@ -24,7 +24,7 @@ export const untouched = (harness: EventStoreHarness): void => {
       await log.dispose();
     });
 
-    it('has no head, is caught up at once, and gives its very first event', async () => {
+    it('has no head, is caught up at once, and yields its first event', async () => {
       expect(await store.head()).to.equal(null);
       const subscriptions = [new TestSubscription(store), new TestSubscription(store, { categories: ['account'] })];
       for (const subscription of subscriptions) await subscription.until(({ signals }) => signals.length === 1);
@@ -44,7 +44,7 @@ export const untouched = (harness: EventStoreHarness): void => {
       expect(await store.head()).to.equal(last!.position);
     });
 
-    it('is another log than any other', async () => {
+    it('has a store id of its own', async () => {
       const other = await harness.createLog();
       const foreign = await other.connect();
       expect(foreign.storeId).to.not.equal(store.storeId);

@@ -1,4 +1,4 @@
-// What every payment provider must do, whether it is the sandbox bank or an institution behind the central bank's API.
+// Requirements of every payment provider, whether the sandbox bank or an institution with the central bank’s API.
 import { expect } from 'chai';
 import type { InstrumentRequest, Issued, Known, PaymentProvider } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId, RefundId, Tenant } from '../../../domain/kernel/ids.ts';
@@ -10,11 +10,11 @@ export interface ProviderUnderTest {
   readonly provider: PaymentProvider;
   readonly tenant: Tenant;
   readonly sandbox: InstrumentRequest['sandbox'];
-  /** The payer pays the charge. Returns the end-to-end id. */
+  /** Pays the charge as its payer. Returns the end-to-end id. */
   pay(request: InstrumentRequest, payment: { readonly amount: Minor; readonly paidAt: Timestamp }): Promise<string>;
-  /** What a payer's bank says about the payer. */
+  /** The payer’s data according to the payer’s bank. */
   readonly payer: { readonly name: string; readonly document: string };
-  /** How often a return or refund with this id was made. */
+  /** Returns how often a return or refund with this id was made. */
   returnsOf(id: string): Promise<number>;
   close(): Promise<unknown>;
 }
@@ -82,7 +82,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       providerPaymentId: endToEndId,
     });
 
-    it('issues an instrument with its txid, a code of the amount and the whole lifetime', async () => {
+    it('issues an instrument with the txid, a code for the amount and the full lifetime', async () => {
       const request = requestOf();
       const { instrument, method } = await issue(request);
       if (method !== 'PIX') throw new Error(method);
@@ -99,14 +99,14 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(answerOf(await provider.findInstrument(request))).to.deep.equal(first);
     });
 
-    it('finds no instrument, status or payment of a charge that was never issued', async () => {
+    it('finds no instrument or payment of a charge that was never issued', async () => {
       const request = requestOf();
       expect(answerOf(await provider.findInstrument(request))).to.equal(null);
       expect(answerOf(await provider.paymentsOf(bank.tenant, request.txid))).to.deep.equal([]);
       expect(answerOf(await provider.findPayment(bank.tenant, 'E99999004202611240100nenhumpixx1'))).to.equal(null);
     });
 
-    it('prolongs an instrument under its txid, and never shortens it', async () => {
+    it('extends an instrument under its txid, and never shortens it', async () => {
       const request = requestOf();
       const { instrument } = await issue(request);
       const longer = { ...request, expiresAt: addSeconds(instrument.expiresAt, 600) };
@@ -118,7 +118,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(await provider.prolong(request)).to.deep.equal(outcome);
     });
 
-    it('cancels an instrument once and again, and one that never existed', async () => {
+    it('cancels an instrument idempotently, and one that never existed', async () => {
       const request = requestOf();
       await issue(request);
       expect(await provider.cancel(request)).to.equal('cancelled');
@@ -126,7 +126,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(await provider.cancel(requestOf())).to.equal('cancelled');
     });
 
-    it('shows its own status of an instrument', async () => {
+    it('returns its own status of an instrument', async () => {
       const request = requestOf();
       await issue(request);
       expect(answerOf(await provider.statusOf(request))?.status).to.equal('ATIVA');
@@ -135,7 +135,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(await provider.cancel(request)).to.equal('paid');
     });
 
-    it('reports a payment of any amount with its true time, once', async () => {
+    it('reports a payment of any amount with its actual time, once', async () => {
       const { request, endToEndId, paidAt } = await paid(toMinor(3_701));
       const found = answerOf(await provider.findPayment(bank.tenant, endToEndId));
       expect(found?.txid).to.equal(request.txid);
@@ -168,7 +168,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(await bank.returnsOf(returnId)).to.equal(1);
     });
 
-    it('refunds by devolution, once, and tells the outcome', async () => {
+    it('refunds by devolution, once, and reports the outcome', async () => {
       const order = refundOf(await paid());
       expect(answerOf(await provider.findRefund(order))).to.equal(null);
       for (let i = 0; i < 3; i++) expect((await provider.refund(order)).kind).to.be.oneOf(['confirmed', 'processing']);
@@ -177,7 +177,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(await bank.returnsOf(order.refundId)).to.equal(1);
     });
 
-    it('pays out by Pix exactly if it says that it can', async () => {
+    it('pays out by Pix if and only if `paysOut` is true', async () => {
       const order: RefundOrder = { ...refundOf(await paid()), strategy: 'cashout', destination: OTHER_PERSON };
       const { kind } = await provider.refund(order);
       expect(kind === 'refused').to.equal(!provider.paysOut);
@@ -185,7 +185,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(outcome?.kind ?? 'none').to.equal(provider.paysOut ? 'confirmed' : 'none');
     });
 
-    it('binds a payment to one charge', async () => {
+    it('claims a payment for one charge, idempotently', async () => {
       const { request, endToEndId } = await paid();
       expect(await provider.claim(endToEndId, request.paymentId)).to.equal(true);
       expect(await provider.claim(endToEndId, request.paymentId)).to.equal(true);
