@@ -1,4 +1,4 @@
-// axe finds nothing on any page for people, and pages appear at once.
+// axe reports nothing on any page, and pages paint quickly.
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { GUIDES } from '../../http/site/docs/guides.ts';
@@ -7,11 +7,11 @@ import { newKey, TestGateway } from '../world/gateway.ts';
 import { rawIdOf } from '../world/http.ts';
 
 const OPENED = ['createCharge', 'createPayment', 'listCharges', 'uploadLogo', 'onChargePaid'];
-/** A processor four times as slow as this one. */
+/** Emulates a processor four times as slow as this one. */
 const SLOWER = 4;
 const FIRST_PAINT_MS = 1_000;
 const VISITS = 8;
-/** A slow machine may take as long as it takes to paint one word so many times. */
+/** A slow machine may take as long as painting a single word this many times. */
 const PAINTS_OF_A_WORD = 8;
 
 describe('pages in a browser', () => {
@@ -89,11 +89,11 @@ describe('pages in a browser', () => {
     [`the guide ${title}`, () => path],
     [`the guide ${pt.title} in Portuguese`, () => `${path}?lang=pt`],
   ]);
-  /** Guides have the same frame, so each is looked at once on a phone and once on a desktop, one of them dark. */
+  /** Guides share one layout, so each is checked once on a phone and once on a desktop, one of them dark. */
   const isLook = (n: number, look: number): boolean => [0, 3].includes(look) === n % 4 < 2;
   for (const [number, [look, options]] of LOOKS.entries())
     for (const [name, path, act] of [...pages, ...guides.filter((_, n) => isLook(n, number))])
-      it(`axe finds nothing on ${name} (${look})`, async () => {
+      it(`pass axe on ${name} (${look})`, async () => {
         const context = await browser.newContext({ ...options, baseURL: gateway.baseUrl });
         const { page, complaints } = await openPage(context);
         await page.goto(path());
@@ -104,7 +104,7 @@ describe('pages in a browser', () => {
         await context.close();
       });
 
-  it('axe finds nothing where every operation is opened', async () => {
+  it('pass axe with every operation open', async () => {
     const context = await browser.newContext({ baseURL: gateway.baseUrl, reducedMotion: 'reduce' });
     const { page } = await openPage(context);
     await page.goto('/docs');
@@ -129,8 +129,8 @@ describe('pages in a browser', () => {
   };
 
   for (const path of ['/docs', '/docs/operations/createCharge', '/docs/errors', '/docs/webhooks'])
-    it(`${path} is painted within a second on a processor four times as slow`, async () => {
-      // Other programs may have the processor meanwhile: one visit of several must be fast, or as fast as this machine can be.
+    it(`paint ${path} within a second on a processor four times as slow`, async () => {
+      // Other programs may use the processor meanwhile, so one of several visits must be fast, or as fast as this machine can be.
       let isFast = false;
       for (let visit = 0; visit < VISITS && !isFast; visit++) {
         const wordMs = await paintOf('data:text/html,<p>word');

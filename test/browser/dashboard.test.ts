@@ -1,4 +1,4 @@
-// The dashboard in Chromium: what a shop does with its payments, and every page in both languages and all looks.
+// The dashboard in Chromium: a shop’s work with its payments, and every page in both languages and all looks.
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -60,7 +60,7 @@ describe('the dashboard in a browser', () => {
       await context.close();
     });
 
-  it('shows that a payment was paid, without reloading', async () => {
+  it('updates a payment to paid without a reload', async () => {
     const context = await opened({ locale: 'pt-BR' });
     const { page, complaints } = await openPage(context);
     await signIn(page);
@@ -73,7 +73,7 @@ describe('the dashboard in a browser', () => {
     await context.close();
   });
 
-  it('shows new payments on the overview, and keeps what someone is typing', async () => {
+  it('updates the overview with new payments, and keeps text that is being typed', async () => {
     const context = await opened({ locale: 'en-US' });
     const { page, complaints } = await openPage(context);
     await signIn(page);
@@ -95,7 +95,7 @@ describe('the dashboard in a browser', () => {
     await context.close();
   });
 
-  it('finds a payment from the top of any page, filters without scripts, and downloads what it shows', async () => {
+  it('finds a payment from any page, filters without scripts and exports the filtered list', async () => {
     const context = await opened({ locale: 'pt-BR', javaScriptEnabled: false });
     const { page } = await openPage(context);
     await signIn(page);
@@ -120,7 +120,7 @@ describe('the dashboard in a browser', () => {
     await context.close();
   });
 
-  /** A dispute to answer and one that has ended; a payout that was paid, and one that waits. */
+  /** Returns paths of disputes, one open and one closed, and of payouts, one paid and one awaiting approval. */
   const moneyPages = async (): Promise<readonly string[]> => {
     const { caseId } = await openedCase(gateway, { reason: LONG });
     const ended = (await openedCase(gateway)).caseId;
@@ -133,7 +133,7 @@ describe('the dashboard in a browser', () => {
   };
 
   for (const [look, options] of LOOKS)
-    it(`has pages that axe finds nothing on: ${look}`, async () => {
+    it(`passes axe on every page: ${look}`, async () => {
       const language = look.startsWith('light') ? 'pt' : 'en';
       const context = await opened({ ...options, locale: language === 'pt' ? 'pt-BR' : 'en-US' });
       const { page, complaints } = await openPage(context);
@@ -224,7 +224,7 @@ describe('the operators’ pages in a browser', () => {
       await context.close();
     });
 
-  it('have nothing for axe to find, empty or not, on a phone in light and on a desktop in dark', async () => {
+  it('pass axe with and without data, on a light phone and a dark desktop', async () => {
     const empty = ['', '/held', '/disputes', '/payouts', '/connections', '/connections/findings', '/security'];
     const check = async (options: object, locale: string, paths: readonly string[]): Promise<void> => {
       const context = await browser.newContext({ ...options, locale });

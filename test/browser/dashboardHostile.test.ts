@@ -1,4 +1,4 @@
-// A hostile tenant's pages in Chromium: nothing runs, nothing breaks the page. And files that are sent with and without scripts.
+// A hostile tenant’s pages in Chromium: no code runs and no layout breaks. Also file uploads with and without scripts.
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';
@@ -37,7 +37,7 @@ describe('the dashboard in a browser', () => {
     [390, 'pt-BR'],
     [1_200, 'en-US'],
   ] as const)
-    it(`of a hostile tenant breaks nowhere and runs nothing, at ${width} px`, async () => {
+    it(`runs no code and keeps its layout for a hostile tenant, at ${width} px`, async () => {
       const context = await browser.newContext({ locale, viewport: { width, height: 844 }, reducedMotion: 'reduce' });
       const { page, complaints } = await openPage(context);
       const dialogs: string[] = [];
@@ -58,7 +58,7 @@ describe('the dashboard in a browser', () => {
     });
 
   for (const scripts of [true, false])
-    it(`sends files of evidence ${scripts ? 'with progress' : 'without scripts'}, and says what was refused`, async () => {
+    it(`uploads evidence ${scripts ? 'with progress' : 'without scripts'}, and says what was rejected`, async () => {
       const desk = await EvidenceDesk.open(gateway);
       const user = await gateway.addUser('MEMBER', { tenant: desk.merchant.tenant });
       const context = await browser.newContext({ locale: 'en-US', javaScriptEnabled: scripts });
@@ -79,7 +79,7 @@ describe('the dashboard in a browser', () => {
       await context.close();
     });
 
-  it('takes files that are dropped on the form', async () => {
+  it('uploads files that were dropped on the form', async () => {
     const desk = await EvidenceDesk.open(gateway);
     const context = await browser.newContext({ locale: 'en-US' });
     const { page } = await openPage(context);

@@ -1,4 +1,4 @@
-// The operators' pages about the system in Chromium: their actions without scripts, and every page in both languages and all looks.
+// The operators’ system pages in Chromium: actions with and without scripts, and every page in both languages and all looks.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -77,7 +77,7 @@ describe('the operators’ pages about the system in a browser', () => {
   const open = (page: Page, path: string) => page.goto(gateway.baseUrl + PLATFORM_PAGES + path);
 
   for (const scripts of [true, false])
-    it(`lets an operator check the system, verify read models and watch, ${scripts ? 'with' : 'without'} scripts`, async () => {
+    it(`let an operator check the system and verify read models with progress, ${scripts ? 'with' : 'without'} scripts`, async () => {
       const [context, page, complaints] = await opened({ locale: 'en-US', javaScriptEnabled: scripts });
       await page.getByRole('link', { name: EN.platform.sections.system }).click();
       // The page reloads by itself until there is a report.
@@ -95,7 +95,7 @@ describe('the operators’ pages about the system in a browser', () => {
       await context.close();
     });
 
-  it('lets an operator look into a parked stream, and erase a person’s data, without scripts', async () => {
+  it('let an operator retry a parked stream and export a person’s data, without scripts', async () => {
     const [context, page] = await opened({ locale: 'pt-BR', javaScriptEnabled: false });
     await page.getByRole('link', { name: PT.platform.sections.system }).click();
     await page.getByRole('link', { name: PT.operations.tabs.parked }).click();
@@ -114,7 +114,7 @@ describe('the operators’ pages about the system in a browser', () => {
   });
 
   for (const [look, options] of LOOKS)
-    it(`are pages that axe finds nothing on: ${look}`, async () => {
+    it(`pass axe: ${look}`, async () => {
       const language = look.startsWith('light') ? 'pt' : 'en';
       const [context, page, complaints] = await opened({ ...options, locale: language === 'pt' ? 'pt-BR' : 'en-US' });
       const judge = async (name: string): Promise<void> => {
@@ -130,7 +130,7 @@ describe('the operators’ pages about the system in a browser', () => {
         '/jobs?queue=deliver',
       ];
       paths.push('/dead-letters', '/dead-letters/redrive', '/dead-letters/redrive?accountId=x', '/audit', '/erasure');
-      // A page that shows a new report doesn't reload while axe looks at it.
+      // With a fresh report, the page doesn’t reload while axe inspects it.
       await gateway.gateway.services.renewSystemReport();
       for (const path of paths) {
         await open(page, path);

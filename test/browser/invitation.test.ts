@@ -1,4 +1,4 @@
-// An invitation in Chromium: an owner invites, the invited user sets a password by the mailed link, and signs in with it.
+// An invitation in Chromium: an owner invites a user, who sets a password with the mailed link and signs in.
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import type { Mail, MailSender } from '../../application/ports/mail.ts';
@@ -25,7 +25,7 @@ describe('an invitation in a browser', () => {
     await gateway.close();
   });
 
-  it('leads from the team page to the first sign-in', async () => {
+  it('leads from the team page to the first sign-in, and its link works once', async () => {
     const owner = await gateway.addUser('OWNER');
     const inviting = await openPage(await browser.newContext({ locale: 'en-US' }));
     await inviting.page.goto(`${gateway.baseUrl}/dashboard/test/settings/team`);

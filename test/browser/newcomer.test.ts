@@ -1,4 +1,4 @@
-// What a newcomer does with `npm start` and a browser: from the printed address to the webhook of a payment, without reading a document.
+// A newcomer’s path with `npm start` and a browser, from the printed address to a payment’s webhook, without reading documentation.
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { EN } from '../../http/site/dashboard/texts/en.ts';
@@ -42,7 +42,7 @@ describe('a newcomer', () => {
     await page.getByRole('button', { name: EN.create.button }).click();
     await page.getByText(EN.done.created).waitFor();
 
-    // Paid in another tab: the first one shows it without being loaded again.
+    // It is paid in another tab; the first tab shows it without a reload.
     await page.evaluate('window.isSameDocument = true');
     const { page: payer } = await openPage(context);
     await payer.goto(page.url());
@@ -57,7 +57,7 @@ describe('a newcomer', () => {
     await page.getByText(EN.refundStatuses.REFUNDED).waitFor();
     const ofPayment = page.url().replace(/\?.*/, '');
 
-    // Nobody received webhooks so far. The page says so and leads to the form.
+    // There is no endpoint yet. The page says so and links to the form.
     await page.getByText(EN.webhooks.noneOfPayment).waitFor();
     await page.getByRole('main').getByRole('link', { name: EN.webhooks.create }).click();
     await page.getByLabel(EN.webhooks.url).fill(receiver.url);

@@ -1,4 +1,4 @@
-// The API reference in Chromium: operations are shown when they are opened, by click and by link, and can be tried.
+// The API reference in Chromium: operations render when opened, by click or by link, and can be tried.
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { API_ROUTES } from '../../http/api/routes.ts';
@@ -46,7 +46,7 @@ describe('the API reference in a browser', () => {
     await open('createCharge');
     expect(await textOf(shown('createCharge'))).to.include('expected_payer_tax_id');
     for (let click = 0; click < 2; click++) await entry('createCharge').locator('> summary').click();
-    // Opened after it, so what createCharge would fetch again is fetched by now.
+    // It is opened afterwards, so a second fetch of createCharge would have happened by now.
     await open('getBalance');
     expect(await page.locator('[data-operation]').count()).to.equal(2);
     expect(fetched.filter((path) => path.startsWith('/docs/operations/'))).to.deep.equal([
@@ -54,7 +54,7 @@ describe('the API reference in a browser', () => {
       '/docs/operations/getBalance',
     ]);
   });
-  it('keeps the link to its page where an operation can’t be fetched, and tries again', async () => {
+  it('shows a link to the operation’s page if it can’t be fetched, and retries when reopened', async () => {
     await page.goto('/docs');
     await page.route('**/docs/operations/*', (route) => route.abort(), { times: 1 });
     const [failed] = await Promise.all([
@@ -67,16 +67,16 @@ describe('the API reference in a browser', () => {
     await open('createCharge');
   });
   for (const hash of ['#createPayment', '#/Payments/createPayment', '#onChargePaid'])
-    it(`a link to ${hash} opens the operation and scrolls to it`, async () => {
+    it(`opens the operation of the link ${hash} and scrolls to it`, async () => {
       const operationId = hash.split(/[#/]/).at(-1) as string;
       await page.goto(`/docs${hash}`);
       await shown(operationId).waitFor();
-      // It is scrolled to in the turn in which it is shown. Above it stands the bar.
+      // It scrolls in the same turn in which it renders, to below the top bar.
       const top = await page.evaluate<number>(`document.getElementById('${operationId}').getBoundingClientRect().top`);
       expect(top).to.be.closeTo(88, 2);
       expect(await page.locator('.entry[open]').count()).to.equal(1);
     });
-  it('a link within the page opens another operation, and an opened one has its address', async () => {
+  it('opens operations by links within the page, and puts an opened operation’s anchor into the address', async () => {
     await page.goto('/docs#createCharge');
     await shown('createCharge').waitFor();
     await page.evaluate('location.hash = "#getPayment"');
@@ -86,7 +86,7 @@ describe('the API reference in a browser', () => {
     await page.evaluate('location.hash = "#nothing"');
     expect(await page.locator('.entry[open]').count()).to.equal(3);
   });
-  it('the links of the error reference lead to operations', async () => {
+  it('is linked from the error reference', async () => {
     await page.goto('/docs/errors');
     await page.locator('#endpoint_limit_reached .from a').first().click();
     await shown('registerWebhookEndpoint').waitFor();
@@ -101,7 +101,7 @@ describe('the API reference in a browser', () => {
     await page.getByLabel('Find an operation').fill('');
     expect(await visible.count()).to.be.at.least(API_ROUTES.length);
   });
-  it('works without scripts: a page for each operation', async () => {
+  it('works without scripts, with a page for each operation', async () => {
     await context.close();
     context = await browser.newContext({ baseURL: gateway.baseUrl, javaScriptEnabled: false });
     ({ page, complaints } = await openPage(context));
@@ -135,7 +135,7 @@ describe('the API reference in a browser', () => {
       return textOf(of.getByRole('status'));
     };
 
-    it('has a fresh idempotency key in the header each time it is opened', async () => {
+    it('puts a fresh idempotency key into the header each time it is opened', async () => {
       const keys = new Set<string>();
       for (const visit of [1, 2]) {
         const opened = await tryOut('createCharge');
@@ -152,7 +152,7 @@ describe('the API reference in a browser', () => {
       for (const key of keys) expect(key).to.match(/^try-[0-9a-f]{24}$/);
     });
     for (const operationId of ['createPayment', 'refundPayment'])
-      it(`has a fresh idempotency key in the body of ${operationId}`, async () => {
+      it(`puts a fresh idempotency key into the body of ${operationId}`, async () => {
         const opened = await tryOut(operationId);
         const first = (await bodyOf(opened)).idempotencyKey;
         await opened.getByRole('button', { name: 'New idempotency key' }).click();
@@ -160,7 +160,7 @@ describe('the API reference in a browser', () => {
         for (const key of [first, second]) expect(key).to.match(/^try-[0-9a-f]{24}$/);
         expect(first).to.not.equal(second);
       });
-    it('sends the request: once new, then replayed, then new with another key', async () => {
+    it('sends the request: new, then replayed, then new with another key', async () => {
       const opened = await tryOut('createCharge');
       await opened.getByLabel('API key').fill(gateway.tenant.testKey);
       expect(await send(opened)).to.match(/^201 Created · \d+ ms · req_\w+$/);
@@ -172,13 +172,13 @@ describe('the API reference in a browser', () => {
       expect(await send(opened)).to.match(/^201 Created · \d+ ms · req_\w+$/);
       expect(JSON.parse(await textOf(opened.locator('pre'))).id).to.not.equal(first.id);
       expect(await findings(page)).to.deep.equal([]);
-      // The key that was typed once is in the next form, too.
+      // The API key is kept for the next form.
       await open('getCharge');
       await shown('getCharge').getByRole('button', { name: 'Try it out' }).click();
       await form('getCharge').getByLabel('id').fill(first.id);
       expect(await send(form('getCharge'))).to.match(/^200 OK/);
     });
-    it('shows an error as it is answered, and sends nothing that lacks a required field', async () => {
+    it('shows the error answer, and sends nothing while a required field is missing', async () => {
       const opened = await tryOut('listCharges');
       const sent: string[] = [];
       page.on('request', (request) => sent.push(request.url()));
@@ -190,7 +190,7 @@ describe('the API reference in a browser', () => {
       expect(sent).to.deep.equal([`${gateway.baseUrl}/v1/charges?status=paid`]);
       expect(JSON.parse(await textOf(opened.locator('pre'))).error.code).to.equal('unauthorized');
     });
-    it('sends a file as it is', async () => {
+    it('sends a file with its content type', async () => {
       const opened = await tryOut('uploadLogo');
       await opened.getByLabel('Dashboard token').fill('nobody');
       await opened

@@ -1,5 +1,4 @@
-// Callbacks as the central bank's schema allows them, generated from it, and the same ones damaged: the reader never throws, and takes
-// nothing from them but ids to ask about.
+// Callbacks generated from the central bank’s schema, and damaged ones: the reader never throws and only extracts ids to look up.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { ReadCallback } from '../../application/ports/providerConnections.ts';
@@ -13,7 +12,7 @@ interface Callback {
 }
 const RUNS = 1_000;
 
-/** Throws unless the answer is one of those that the port declares. */
+/** Throws unless the result is one that the port declares. */
 const expectDeclared = (read: ReadCallback): void => {
   if (read === 'testCall' || read === 'notUnderstood') return;
   expect(read).to.not.have.length(0);
@@ -32,7 +31,7 @@ judged('callbacks by the schema of the central bank', (schema) => {
 
   const isValid = validatorOf(document, body);
 
-  it('give the ids of all their Pix', () => {
+  it('yield the ids of all their Pix', () => {
     fc.assert(
       fc.property(callbacks, (callback) => {
         expect(isValid(callback)).to.equal(true);
@@ -49,7 +48,7 @@ judged('callbacks by the schema of the central bank', (schema) => {
     );
   });
 
-  it('give ids or nothing when they are damaged', () => {
+  it('yield ids or nothing when damaged', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(callbacks, mutations, (callback, damage) => {
@@ -62,7 +61,7 @@ judged('callbacks by the schema of the central bank', (schema) => {
     expect([...seen].sort()).to.deep.equal(['hints', 'notUnderstood', 'testCall']);
   });
 
-  it('give ids or nothing whatever is sent', () => {
+  it('yield ids or nothing for arbitrary input', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.json(),

@@ -1,4 +1,4 @@
-// True answers of the simulator, damaged on their way: the adapter never throws, and reports nothing that is not so.
+// Correct answers of the simulator, damaged in transit: the adapter never throws and never reports anything false.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type {
@@ -29,7 +29,7 @@ const AMOUNT = '12.34';
 const CENTS = toMinor(1_234);
 const PART = toMinor(234);
 
-/** At the institution: a charge that is open, one that is paid, and a return and a payout that are made. */
+/** At the institution: an open charge, a paid charge, a return and a payout. */
 interface Scene {
   readonly adapter: OpenConnection;
   readonly open: InstrumentRequest;
@@ -39,7 +39,7 @@ interface Scene {
   readonly payout: PayoutOrder;
 }
 
-/** Whether a charge is reported with the txid and amount that it has. */
+/** Returns whether the charge is reported with its actual txid and amount. */
 const isTrueCharge = ({ open }: Scene, issued: Issued): boolean =>
   issued.method === 'PIX' &&
   issued.instrument.txid === open.txid &&
@@ -63,7 +63,7 @@ const answerOf = async <T>(known: Promise<Known<T>>, isTrue: (value: T) => boole
 const isMade = (outcome: { readonly kind: string } | null): boolean =>
   outcome !== null && ['confirmed', 'processing'].includes(outcome.kind);
 
-/** Every call, and whether what it reports is so. */
+/** All calls of the adapter, each with a check of what it reports. */
 const CALLS: Readonly<Record<string, Call>> = {
   issue: (scene) => outcomeOf(scene, scene.adapter.provider.issue(scene.open)),
   prolong: (scene) => {
@@ -82,7 +82,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   statusOf: ({ adapter, paid }) => answerOf(adapter.provider.statusOf(paid), (status) => status !== null),
   paymentsOf: ({ adapter, paid }) =>
     answerOf(adapter.provider.paymentsOf(TENANT, paid.txid), (list) => list.every(isTrueAmount)),
-  // Of another key, and so not of this connection, if the damage says so.
+  // If the damage changes the key, the Pix is not of this connection.
   findPayment: ({ adapter, endToEndId }) =>
     answerOf(
       adapter.provider.findPayment(TENANT, endToEndId),
@@ -188,7 +188,7 @@ for (const dialect of ['standard', 'efi'] as const)
     };
 
     for (const [name, call] of Object.entries({ ...CALLS, ...(dialect === 'efi' && EFI_CALLS) }))
-      it(`make ${name} say nothing that is not so`, async () => {
+      it(`never make ${name} report anything false`, async () => {
         const scene = await setUp();
         const seen = new Set<string>();
         await fc.assert(
@@ -203,7 +203,7 @@ for (const dialect of ['standard', 'efi'] as const)
         expect([...seen].sort()).to.deep.equal(['true', 'unknown']);
       });
 
-    it('of the token make no call throw', async () => {
+    it('with a damaged token make no call throw', async () => {
       const { paid } = await setUp();
       const tokens = await startRelay(new URL(simulator.tokenUrl).origin, {
         answer: (given) => damaged(given, damage),

@@ -1,5 +1,5 @@
-// The official client of Efí, as its users run it, against the simulator: a second reader that knows nothing of Quita. Its package also
-// states the form of each answer, which the simulator's answers are held against.
+// Efí’s official client against the simulator, as an independent reader. Its package also declares the form of each answer, with which the
+// simulator’s answers are compared.
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const EFI_HOST = 'pix-h.api.efipay.com.br';
 const TXID = 'cobranca00000000000000000001';
 const PERIOD = { inicio: '2026-01-01T00:00:00Z', fim: '2099-01-01T00:00:00Z' };
 
-/** The client in a process of its own, because Node reads further authorities to trust only when it starts. */
+/** Runs the client in a separate process, because Node reads additional certificate authorities only at its start. */
 class Client {
   readonly #program: ChildProcess;
   #last = 0;
@@ -62,13 +62,13 @@ interface Form {
     };
   };
 }
-/** Returns where the value differs from what the package states. */
+/** Returns where the value differs from the package’s declaration. */
 const differences = (form: Form, value: unknown): readonly string[] =>
   (form.safeParse(value).error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-/** Efí's documentation has a text here (https://dev.efipay.com.br/docs/api-pix/cobrancas-imediatas), and so has the simulator. */
+/** Efí’s documentation has a string here (https://dev.efipay.com.br/docs/api-pix/cobrancas-imediatas), and so does the simulator. */
 const TEXT = 'calendario.expiracao: Invalid input: expected number, received string';
-/** Fields of the central bank's standard that Efí's documentation leaves out. */
+/** Fields of the central bank’s standard that Efí’s documentation omits. */
 const NATURE = 'devolucoes.0: Unrecognized key: "natureza"';
 
 describe('the official client of Efí on the simulator', () => {
@@ -99,7 +99,7 @@ describe('the official client of Efí on the simulator', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Returns the client's value, and asserts how it differs from the form. */
+  /** Returns the client’s value, and expects exactly these differences from the declared form. */
   const call = async (form: Form, differing: readonly string[], method: string, ...args: readonly unknown[]) => {
     const { value, error } = await client.call(method, ...args);
     expect(error).to.equal(undefined);
@@ -114,7 +114,7 @@ describe('the official client of Efí on the simulator', () => {
       { calendario: { expiracao: 3600 }, valor: { original: '12.34' }, chave: key },
     );
 
-  it('creates a charge, reads it, sees it paid, returns a part, and reads the return', async () => {
+  it('creates and reads a charge, sees it paid, returns a part and reads the return', async () => {
     const terms = {
       calendario: { expiracao: 3600 },
       devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
@@ -146,7 +146,7 @@ describe('the official client of Efí on the simulator', () => {
     expect(simulator.balance()).to.equal(1_000);
   });
 
-  it('is answered in the form of Efí where it asks for what is not there, or asks twice', async () => {
+  it('gets Efí’s error format for a missing charge and for a duplicate', async () => {
     const txid = 'cobranca00000000000000000002';
     expect((await client.call('pixDetailCharge', { txid })).error).to.deep.equal({
       nome: 'cobranca_nao_encontrada',
@@ -161,11 +161,11 @@ describe('the official client of Efí on the simulator', () => {
 
   it('sends a Pix and reads it', async () => {
     const order = { valor: '1.00', pagador: { chave: key }, favorecido: { chave: '99991111140' } };
-    // Efí's documentation calls the id e2eId here (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/), the package endToEndId.
+    // Efí’s documentation names the id e2eId (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/), the package endToEndId.
     const named = ['endToEndId: Invalid input: expected string, received undefined'];
     const sent = await call(efi.PixSendResponseSchema, named, 'pixSend', { idEnvio: 'envio1' }, order);
     expect([sent.idEnvio, sent.valor, sent.status]).to.deep.equal(['envio1', '1.00', 'EM_PROCESSAMENTO']);
-    // The documentation names the receiver, the package doesn't.
+    // The documentation includes the receiver, the package doesn’t.
     const receiver = ['favorecido: Invalid input'];
     const read = await call(efi.PixSendDetailIdResponseSchema, receiver, 'pixSendDetailId', { idEnvio: 'envio1' });
     expect([read.endToEndId, read.idEnvio, read.status]).to.deep.equal([sent.e2eId, 'envio1', 'REALIZADO']);
@@ -175,7 +175,7 @@ describe('the official client of Efí on the simulator', () => {
     });
   });
 
-  it('asks for one token for all its calls, with a JSON body', () => {
+  it('requests one token for all its calls, with a JSON body', () => {
     expect(simulator.calls('token')).to.equal(1);
   });
 });

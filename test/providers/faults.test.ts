@@ -1,5 +1,5 @@
-// Live mode over HTTP while each call of the institution goes wrong in each way: once the institution answers again, every charge, return
-// and payout is there once, and its books and Quita's agree.
+// Live mode over HTTP while each call to the institution fails in each way. Once the institution answers again, every charge, return and
+// payout exists once, and its books agree with Quita’s.
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
@@ -12,7 +12,7 @@ import { ConnectionDesk } from '../world/connectionDesk.ts';
 import { type CallOptions, newKey } from '../world/gateway.ts';
 import { pollUntil } from '../world/pollUntil.ts';
 
-/** Shorter than in production, so that a call without an answer ends soon. */
+/** Shorter than in production, so that unanswered calls end soon. */
 const TIMEOUTS = { connectMs: 2_000, totalMs: 2_000, breakerPauseMs: 0 };
 const SLOW_MS = 300;
 const UNTIL_MS = 120_000;
@@ -33,7 +33,7 @@ const FAULTS: readonly Fault[] = FAULT_KINDS.flatMap((kind) =>
   (['before', 'after'] as const).map((when) => ({ kind, when })),
 );
 
-/** 422 without an effect is a refusal, so that the charge fails. */
+/** A 422 without effect is a rejection, so the charge fails. */
 const PASSING = FAULTS.filter(({ kind, when }) => kind !== '422' || when === 'after');
 const PAYEE = '99991111140';
 
@@ -60,7 +60,7 @@ describe('live mode while the institution fails', () => {
   after(() => desk.close());
 
   const live = () => desk.gateway.tenant.liveKey;
-  /** Repeats the request with its key while it is not answered for good, as clients do. */
+  /** Repeats the request with its key until it gets a final answer, as clients do. */
   const insist = async (path: string, body: object): Promise<Money> => {
     const idempotencyKey = newKey();
     const reply = await pollUntil(desk.gateway.gateway.projected, UNTIL_MS, async () => {
@@ -94,7 +94,7 @@ describe('live mode while the institution fails', () => {
     await until(`${payment}/refunds`, 'REFUNDED', latest);
   };
 
-  it('creates, returns and pays each thing once', async () => {
+  it('creates every charge, return and payout exactly once', async () => {
     const charges: Money[] = [];
     for (const given of FAULTS) {
       fault(given, 'charge.create');
@@ -130,7 +130,7 @@ describe('live mode while the institution fails', () => {
     expect(amounts).to.deep.equal([each(AMOUNT), each(RETURNED), each(PAID_OUT)]);
   });
 
-  it('leaves nothing for reconciliation to find', async () => {
+  it('leaves no findings for reconciliation', async () => {
     const run = await desk.gateway.call('POST', '/ops/v1/reconciliation/run', { ...operator, body: { connection } });
     expect(run.status, run.text).to.equal(200);
     const day = saoPauloDay(fromMillis(Date.now()));

@@ -1,5 +1,5 @@
-// What the schema doesn't have: tokens, sent Pix and their callbacks. The fixtures state what institutions document, each with its source;
-// people and ids in them are fictitious.
+// What the schema doesn’t cover: tokens, sent Pix and their callbacks. The fixtures follow the institutions’ documentation and name its
+// source; people and ids in them are fictitious.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -85,7 +85,7 @@ const CALLS = {
 const bodyOf = ({ body, headers }: Request): unknown =>
   headers['content-type'] === 'application/json' ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
 
-describe('the adapter, by what institutions document', () => {
+describe('the adapter, compared with institutions’ documentation', () => {
   let institution: Institution;
   beforeEach(async () => {
     institution = await Institution.open();
@@ -100,7 +100,7 @@ describe('the adapter, by what institutions document', () => {
   });
 
   for (const [name, { preset, request, answer }] of fixtures<TokenFixture>('token-'))
-    it(`asks for a token and uses it: ${name}`, async () => {
+    it(`requests a token and uses it: ${name}`, async () => {
       const asked: Request[] = [];
       const bearers: unknown[] = [];
       institution.token = institution.answer = (given) => {
@@ -138,7 +138,7 @@ describe('the adapter, by what institutions document', () => {
 
   for (const [name, { preset, cases }] of fixtures<PayoutFixture>('payout-'))
     for (const { title, call, exchanges, outcome } of cases)
-      it(`a payout ${title}: ${name}`, async () => {
+      it(`handles a payout ${title}: ${name}`, async () => {
         const answers = exchanges.map(({ answer }) => answer);
         institution.answer = () => answers.shift() ?? { status: 500 };
         const adapter = open(preset);
@@ -155,7 +155,7 @@ describe('the adapter, by what institutions document', () => {
 
   for (const [name, { preset, cases }] of fixtures<CallbackFixture>('callbacks-'))
     for (const { title, body, hints } of cases)
-      it(`a callback about ${title}: ${name}`, () => {
+      it(`reads a callback about ${title}: ${name}`, () => {
         const adapter = open(preset);
         expect(adapter.readCallback(JSON.stringify(body))).to.deep.equal(hints);
         adapter.close();

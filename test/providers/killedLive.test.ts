@@ -1,4 +1,4 @@
-// A few of the runs of `npm run soak:providers`: kill -9 while the institution handles a call.
+// A short version of `npm run soak:providers`: kill -9 while the institution handles a call.
 import { randomInt } from 'node:crypto';
 import { assertNothingLost, liveKills } from '../support/liveKills.ts';
 

@@ -1,4 +1,4 @@
-// What the adapter and the simulator say to each other, by the central bank's schema. Prism stands between them and judges both.
+// Traffic between adapter and simulator, validated by Prism with the central bank’s schema.
 import { expect } from 'chai';
 import type { InstrumentRequest } from '../../application/ports/paymentProvider.ts';
 import type { CheckStep, OpenConnection } from '../../application/ports/providerConnections.ts';
@@ -16,7 +16,7 @@ import { judged } from './support/schema.ts';
 const HOUR_S = 3_600;
 const TENANT = { accountId: 'acc_00000000000000000000000001' as AccountId, mode: 'live' } as const;
 
-/** The routes of the standard that the adapter calls, as the schema names them. */
+/** Routes of the standard that the adapter calls, as named in the schema. */
 const ROUTES: readonly (readonly [name: string, method: string, path: RegExp])[] = [
   ['PUT /cob/{txid}', 'PUT', /^\/cob\/[^/]+$/],
   ['PATCH /cob/{txid}', 'PATCH', /^\/cob\/[^/]+$/],
@@ -40,7 +40,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
 
   before(async () => {
     simulator = await startSimulator();
-    // Without --errors Prism passes a wrong answer on, so that the adapter goes on; it names what is wrong in a header either way.
+    // Without --errors Prism forwards invalid answers, so the adapter continues. It reports violations in a header either way.
     prism = await startPrism('proxy', schema, simulator.baseUrl);
     relay = await startRelay(prism.url);
     const [client] = simulator.clients;
@@ -55,7 +55,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     await simulator.close();
   });
 
-  /** Returns what Prism found since the last call, without repetitions. */
+  /** Returns the distinct violations that Prism found since the last call. */
   const found = (): readonly string[] => {
     const exchanges = relay.exchanges.splice(0);
     expect(exchanges).to.not.have.length(0);
@@ -110,7 +110,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     fromMillis(Date.now() + HOUR_S * 1_000),
   ];
 
-  /** Returns a function that calls the simulator through Prism, not through the adapter. It returns the status. */
+  /** Returns a function that calls the simulator through Prism, without the adapter, and returns the status. */
   const rawCaller = async () => {
     const [client] = simulator.clients;
     const basic = Buffer.from(`${client?.clientId}:${client?.clientSecret}`).toString('base64');
@@ -122,7 +122,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
       (await fetch(relay.url + path, { method, headers, body: body && JSON.stringify(body) })).status;
   };
 
-  it('charges: issued, issued twice, found, prolonged, shown and cancelled', async () => {
+  it('agree on charges: issued, issued again, found, extended, shown and canceled', async () => {
     const { provider } = adapter;
     const wanted = await issued();
     expect((await provider.issue(wanted)).kind).to.equal('issued');
@@ -134,7 +134,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('debtors and notes of all kinds', async () => {
+  it('agree on debtors and notes of all kinds', async () => {
     const name = 'José d’Ávila & Filhos – Comércio de Pães Ltda. '.repeat(6);
     await issued({ debtor: { name, document: '12345678909' }, note: 'Pedido nº 1 ☕\n'.repeat(20) });
     await issued({ debtor: { name: 'Empresa', document: '12ABC34501DE35' }, note: '' });
@@ -144,7 +144,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('charges that are not there, were removed, are paid or are refused', async () => {
+  it('agree on charges that don’t exist, were removed, are paid or are rejected', async () => {
     const { provider } = adapter;
     const absent = request();
     expect(await provider.findInstrument(absent)).to.deep.equal({ kind: 'known', value: null });
@@ -159,7 +159,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('payments: by their ids, of a charge, of a period of several pages, and by payer', async () => {
+  it('agree on payments: by id, of a charge, of a period with several pages, and by payer', async () => {
     const { provider, statement } = adapter;
     const { txid } = await issued();
     const endToEndId = simulator.pay(txid);
@@ -184,7 +184,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('returns: made, repeated, looked up, refused, and made by the bank', async () => {
+  it('agree on returns: made, repeated, looked up, rejected, and made by the bank', async () => {
     const { provider } = adapter;
     const { txid } = await issued();
     const endToEndId = simulator.pay(txid);
@@ -201,7 +201,7 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('webhooks: none, registered and shown', async () => {
+  it('agree on webhooks: none, registered and shown', async () => {
     const receiver = await Receiver.open();
     try {
       expect(await adapter.registeredWebhook()).to.equal(null);
@@ -213,14 +213,14 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expectValid();
   });
 
-  it('all that `provider check` does', async () => {
+  it('agree on all calls of `provider check`', async () => {
     const steps: CheckStep[] = [];
     for await (const step of adapter.check()) steps.push(step);
     expect(steps.filter(({ isOk }) => !isOk)).to.deep.equal([]);
     expectValid();
   });
 
-  it('but a static txid, which the repaired schema refuses in answers', async () => {
+  it('disagree on a static txid, which the repaired schema doesn’t allow in answers', async () => {
     simulator.payKey(pixKey, { amount: 100, txid: 'estatico', paidAt: '2026-01-02T00:00:00.000Z' });
     const [from, to] = ['2026-01-01T12:00:00.000Z', '2026-01-02T12:00:00.000Z'] as Timestamp[];
     const page = await adapter.statement.listReceived(from as Timestamp, to as Timestamp, null);
@@ -228,11 +228,11 @@ judged('the adapter and the simulator, by the schema of the central bank', (sche
     expect(found()).to.deep.equal(['response.body.pix.0.txid: pattern']);
   });
 
-  it('on every route of the standard that the adapter calls', () => {
+  it('were tested on every route of the standard that the adapter calls', () => {
     expect([...called].sort()).to.deep.equal(ROUTES.map(([name]) => name).sort());
   });
 
-  it('and on routes that only the simulator has, but for idCob, which the schema wants in lists of charges', async () => {
+  it('agree on routes that only the simulator has, except for idCob, which the schema requires in lists of charges', async () => {
     const call = await rawCaller();
     const charge = { calendario: { expiracao: HOUR_S }, valor: { original: '1.00' }, chave: pixKey };
     expect(await call('POST', '/cob', charge)).to.equal(201);

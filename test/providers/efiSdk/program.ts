@@ -1,10 +1,10 @@
-// The official client of Efí in a process of its own, whose connections to Efí's host end at the simulator. The host's name stays in the
-// TLS handshake, so that the client checks the certificate as it would in production.
+// Runs Efí’s official client in a separate process, with connections to Efí’s host redirected to the simulator. The TLS handshake keeps the
+// host name, so that the client checks the certificate as in production.
 import { createRequire } from 'node:module';
 import type { ConnectionOptions } from 'node:tls';
 import EfiPay from 'sdk-node-apis-efi';
 
-/** What the test asks for: one call of the client. */
+/** One call of the client, requested by the test. */
 export interface Order {
   readonly id: number;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface Outcome {
 
 const { EFI_HOST = '', SIMULATOR_PORT = '', EFI_OPTIONS = '' } = process.env;
 
-// The object that `https` itself uses: an import would be a copy of its members.
+// The same object that `https` uses; an import would copy its members.
 const tls = createRequire(import.meta.url)('node:tls') as { connect: (options: ConnectionOptions) => unknown };
 const connect = tls.connect.bind(tls);
 tls.connect = (options) => {

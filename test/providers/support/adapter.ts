@@ -1,4 +1,4 @@
-// The live adapter as the program opens it, for one client of the simulated institution.
+// Opens the live adapter as the program does, for one client of the simulated institution.
 import type { ConnectionSecrets, OpenConnection } from '../../../application/ports/providerConnections.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
@@ -38,7 +38,7 @@ export const openAdapter = (terms: Partial<ConnectionTerms>, clientSecret = SECR
         claimed.set(endToEndId, first);
         return Promise.resolve(first === paymentId);
       },
-      // The circuit breaker would keep the next call from the institution after a few bad answers in a row.
+      // Otherwise the circuit breaker would block calls after a few bad answers in a row.
       timeouts: { breakerPauseMs: 0 },
     },
   );

@@ -1,9 +1,9 @@
-// Damages JSON as institutions do by accident and attackers on purpose: parts missing, of another type, of odd values, or cut short.
+// Damages JSON as institutions do by accident and attackers on purpose: missing parts, other types, odd values, truncation.
 import * as fc from 'fast-check';
 
 type Step = string | number;
 
-/** Times at the edges of what a clock can tell, numbers of odd forms, and texts that break naive readers. */
+/** Times at the limits of a clock, numbers in unusual notation, and texts that break naive readers. */
 const ODD = [
   null,
   '',
@@ -37,7 +37,7 @@ const ODD = [
 
 export interface Mutation {
   readonly kind: 'drop' | 'replace' | 'repeat' | 'cut';
-  /** Which part of the JSON, counted over all of them. */
+  /** Index of the JSON’s part, modulo their number. */
   readonly part: number;
   readonly odd: number;
 }
@@ -57,7 +57,7 @@ const partsOf = (value: unknown, path: readonly Step[] = []): readonly (readonly
   return [path, ...inner.flatMap(([step, part]) => partsOf(part, [...path, step]))];
 };
 
-/** Returns the value with the part at the path changed by `change`, which returns the parts that stand there instead. */
+/** Returns the value with the part at the path replaced by the parts that `change` returns. */
 const changed = (value: unknown, path: readonly Step[], change: (part: unknown) => readonly unknown[]): unknown => {
   const [step, ...rest] = path;
   if (step === undefined) return change(value)[0];
@@ -71,7 +71,7 @@ const changed = (value: unknown, path: readonly Step[], change: (part: unknown) 
   );
 };
 
-/** Returns the JSON text, damaged in these ways one after the other. */
+/** Returns the JSON text with these kinds of damage applied in sequence. */
 export const damaged = (text: string, damage: readonly Mutation[]): string => {
   let [value, cut] = [JSON.parse(text) as unknown, 0];
   for (const { kind, part, odd } of damage) {

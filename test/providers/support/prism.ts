@@ -1,4 +1,4 @@
-// Prism as a program of its own, on loopback.
+// Runs Prism as a separate program on loopback.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 
@@ -10,7 +10,7 @@ export interface Prism {
   close(): Promise<void>;
 }
 
-/** Starts `prism` with the arguments, at any free port. Rejects with what it printed if it ends early. */
+/** Starts `prism` with the arguments on a free port. Rejects with its output if it exits early. */
 export const startPrism = async (...args: readonly string[]): Promise<Prism> => {
   const child = spawn(process.execPath, [PROGRAM, ...args, '--host', '127.0.0.1', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],

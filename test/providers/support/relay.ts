@@ -1,4 +1,4 @@
-// Stands between the adapter and Prism: keeps what was said, and what Prism found wrong with it.
+// A relay between the adapter and Prism that records exchanges and the violations found by Prism.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ export interface Exchange {
   readonly path: string;
   readonly status: number;
   readonly answer: string;
-  /** Where Prism found the request or answer to break the schema, such as `response.body.pix.0.txid: pattern`. */
+  /** Violations of the schema by the request or answer, such as `response.body.pix.0.txid: pattern`. */
   readonly violations: readonly string[];
 }
 
@@ -20,9 +20,9 @@ interface Violation {
 }
 
 export interface Rewriting {
-  /** Headers for Prism in addition to the adapter's. */
+  /** Returns headers for Prism in addition to the adapter’s. */
   headers?(): Record<string, string>;
-  /** What the adapter gets instead of the answer. */
+  /** Returns what the adapter gets instead of the answer. */
   answer?(answer: string): string;
 }
 
