@@ -1,4 +1,4 @@
-// Every citation in code and documents leads somewhere: rules, sections of the architecture and of the contract, files of this repository.
+// Every citation in code and documents has a target: rules, sections of the architecture and the contract, files of this repository.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -26,10 +26,10 @@ const headingsOf = (path: string): readonly string[] =>
   [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title as string);
 const TITLES = { 'contract.md': headingsOf('docs/contract.md'), 'pix.md': headingsOf('docs/pix.md') };
 
-/** Comments and texts: a name such as `K7` in code is not a citation. */
+/** Returns comments only, because a name such as `K7` in code is not a citation. */
 const commentsOf = (text: string): string =>
   [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm)].map(([comment]) => comment).join('\n');
-/** One citation may run over two lines of comment. */
+/** Joins lines, because a citation may span two lines of a comment. */
 const flat = (text: string): string => text.replaceAll(/\n\s*(\/\/|\*)?\s*/g, ' ');
 
 const ruleProblems = (text: string): readonly string[] =>
@@ -54,12 +54,12 @@ const DOCUMENTS = new Set(
     .filter((path) => path.endsWith('.md') && !path.startsWith('node_modules'))
     .map((path) => path.replaceAll('\\', '/')),
 );
-/** Documents outside the repository, which nobody else can open: a name or the end of a path must be one of ours. */
+/** Finds documents outside the repository, which readers can’t open. A citation must be a name or the end of a path of ours. */
 const documentProblems = (text: string): readonly string[] =>
   [...text.matchAll(/(?<![\w/.-])[\w./-]*\w\.md\b/g)]
     .map(([cited]) => cited.replace(/^(?:\.\.?\/)+/, ''))
     .filter((cited) => ![...DOCUMENTS].some((path) => path === cited || path.endsWith(`/${cited}`)));
-/** Paths of this repository, and the links of a document relative to it. */
+/** Finds missing paths of this repository, and links that are missing relative to their document. */
 const pathProblems = (path: string, text: string): readonly string[] => {
   const rooms = [...CODE, 'docs'].join('|');
   const mentioned = [
@@ -76,7 +76,7 @@ const pathProblems = (path: string, text: string): readonly string[] => {
 };
 
 describe('citations', () => {
-  it('in code lead to a rule, a section or a file', async () => {
+  it('in code have a target: a rule, a section or a file', async () => {
     const problems: string[] = [];
     for (const path of (await Promise.all(CODE.map((folder) => listed(folder, /\.(ts|mjs|js|css)$/)))).flat()) {
       if (path === SELF || path === 'test/tidy.test.ts' || path.startsWith('test/support/tidy/')) continue;
@@ -93,7 +93,7 @@ describe('citations', () => {
     expect(problems, `\n${problems.join('\n')}\n`).to.deep.equal([]);
   });
 
-  it('in documents lead to a rule, a section or a file', async () => {
+  it('in documents have a target: a rule, a section or a file', async () => {
     const problems: string[] = [];
     for (const path of ['README.md', ...(await listed('docs', /\.md$/))]) {
       const text = read(path);
@@ -103,7 +103,7 @@ describe('citations', () => {
     expect(problems, `\n${problems.join('\n')}\n`).to.deep.equal([]);
   });
 
-  it('that lead nowhere are found', () => {
+  it('without a target are found', () => {
     expect(ruleProblems('as rule W99 says (M4, K77)')).to.deep.equal(['W99', 'K77']);
     expect(sectionProblems('architecture §7 and §77')).to.deep.equal(['77']);
     expect(titleProblems('(contract.md Refunds; contract.md Nowhere)')).to.deep.equal(['contract.md Nowhere']);
@@ -115,11 +115,11 @@ describe('citations', () => {
     ]);
   });
 
-  it('of every rule exist: none is written down for nobody', async () => {
+  it('exist for every rule', async () => {
     const cited = new Set<string>();
     for (const path of (await Promise.all(CODE.map((folder) => listed(folder, /\.ts$/)))).flat())
       for (const [id] of read(path).matchAll(/(?<![\w.#-])[A-Z]\d{1,2}[a-z]?(?![\w-])/g)) cited.add(id);
-    // What is not built yet has no code that could cite it.
+    // Rules without an implementation have no code that could cite them.
     const TO_COME = ['X4', 'D1', 'D2', 'D3'];
     expect([...RULES].filter((id) => !cited.has(id) && !TO_COME.includes(id))).to.deep.equal([]);
   });

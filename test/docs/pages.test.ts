@@ -1,4 +1,4 @@
-// The pages of docs/ that are made from the program are those that the program would make.
+// The generated pages of docs/ are up to date.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FOLDER, PAGES } from './pages.ts';

@@ -1,4 +1,4 @@
-// The pages of docs/ that are made from the program, by their file names.
+// The generated pages of docs/, by file name.
 
 import { cliPage } from './cli.ts';
 import { errorReference } from './errorReference.ts';

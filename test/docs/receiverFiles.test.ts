@@ -1,4 +1,4 @@
-// The guide about webhooks shows the files of docs/receivers as they stand, and the receivers are as short as it says.
+// The webhook guide shows the files of docs/receivers unchanged, and the receivers are as short as it says.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
@@ -11,12 +11,12 @@ describe('docs/receivers', () => {
     ['verifyWebhook.mjs', 'js'],
     ['verify_webhook.py', 'python'],
   ] as const)
-    it(`${file} is what the guide shows`, () => {
+    it(`are shown by the guide: ${file}`, () => {
       expect(read('guides/webhooks.md')).to.include(`\n\`\`\`${language}\n${read(`receivers/${file}`)}\`\`\`\n`);
     });
 
   for (const file of ['receiver.mjs', 'receiver.py'])
-    it(`${file} has 15 lines`, () => {
+    it(`have 15 lines of code: ${file}`, () => {
       const lines = read(`receivers/${file}`)
         .split('\n')
         .filter((line) => !/^\s*(?:(?:#|\/\/).*)?$/.test(line));

@@ -1,4 +1,4 @@
-// What the receivers of docs/receivers must do, in whatever language: they are run as they stand, against deliveries of a gateway.
+// Requirements of the receivers in docs/receivers, in any language. They run unchanged against a gateway’s deliveries.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ interface Message {
 const mac = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
   createHmac('sha256', secret).update(text).digest(encoding);
 
-/** A message signed as Quita signs it, at another time or with another secret. */
+/** Returns the message signed as Quita would sign it, at another time or with another secret. */
 const signed = ({ headers, rawBody }: Message, secret: string, agoSeconds = 0): Message => {
   const t = Math.floor(Date.now() / 1_000) - agoSeconds;
   const isLegacy = headers['x-acme-signature']?.startsWith('sha256=');
@@ -52,7 +52,7 @@ const tampered = ({ headers, rawBody }: Message): Message => ({
 const STANDARD = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 const OTHER_SECRET = 'f'.repeat(64);
-/** Changes that make a genuine message one that must be refused, in either family. */
+/** Changes of a genuine message that must be rejected, in either family. */
 const FORGERIES: Readonly<Record<string, (message: Message, secret: string) => Message>> = {
   'another body': (message) => tampered(message),
   'a space behind the body': ({ headers, rawBody }) => ({ headers, rawBody: `${rawBody} ` }),
@@ -73,7 +73,7 @@ const FORGERIES: Readonly<Record<string, (message: Message, secret: string) => M
   'another event id, and nothing but the standard headers': (message) =>
     without(having(message, { 'webhook-id': 'evt_another' }), 'x-acme-signature'),
 };
-/** The signature of the legacy family says neither when nor what: the standard headers must hold. */
+/** A signature of the legacy family covers neither time nor event id, so the standard headers must be valid. */
 const LEGACY_FORGERIES: typeof FORGERIES = {
   'another event id': (message) => having(message, { 'webhook-id': 'evt_another' }),
   'another time': (message) =>
@@ -107,7 +107,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
     let receiver: ChildProcess;
     let url: string;
     let printed = '';
-    /** The secret of another endpoint, which the receiver takes too, and what that endpoint was sent. */
+    /** The secret of another endpoint, which the receiver also accepts, and that endpoint’s messages. */
     let secret: string;
     let canonical: Message;
     let legacy: Message;
@@ -147,7 +147,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
       (await fetch(url, { method: 'POST', headers, body: rawBody })).status;
     const handled = () => printed.split('\n').slice(0, -1);
 
-    it('takes what the gateway sends, in both families, each event once', async () => {
+    it('accepts the gateway’s deliveries of both families and handles each event once', async () => {
       const { data } = await merchant.deliveries();
       expect(data.map(({ status }) => status)).to.deep.equal(Array(10).fill('DELIVERED'));
       expect(handled().map((line) => /^signature valid: (\S+) evt_\w{26}$/.exec(line)?.[1])).to.have.members([
@@ -156,7 +156,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
       ]);
     });
 
-    it('takes a ping', async () => {
+    it('accepts a ping', async () => {
       const { data } = (await merchant.get<{ data: { id: string; url: string }[] }>('/v1/webhooks/endpoints')).body;
       const { id } = data.find((endpoint) => endpoint.url === url) as { id: string };
       const { body } = await gateway.post(`/v1/webhooks/endpoints/${id}/ping`, undefined, merchant);
@@ -164,7 +164,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
       expect(handled().at(-1)).to.match(/^signature valid: ping ping_\w+$/);
     });
 
-    it('takes what it knows already, signed with the other secret of a rotation, and does nothing', async () => {
+    it('accepts known events signed with the second secret, without handling them again', async () => {
       const before = handled();
       for (const message of [canonical, legacy])
         for (const [how, change] of Object.entries(GENUINE))
@@ -173,7 +173,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
       expect(handled()).to.deep.equal(before);
     });
 
-    it('refuses what is forged, whatever it is, and does nothing', async () => {
+    it('rejects forged messages without handling them', async () => {
       const before = handled();
       for (const [how, change] of Object.entries(FORGERIES))
         for (const message of [canonical, legacy]) expect(await answer(change(message, secret)), how).to.equal(400);
@@ -182,7 +182,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
       expect(handled()).to.deep.equal(before);
     });
 
-    it('refuses what is signed and is no event', async () => {
+    it('rejects signed messages that are not events', async () => {
       for (const rawBody of [
         '',
         'null',
@@ -196,7 +196,7 @@ export const describeReceiver = (name: string, command: readonly [string, ...str
         expect(await answer(signed({ ...canonical, rawBody }, secret)), rawBody).to.equal(400);
     });
 
-    it('goes on with new events after what it has refused', async () => {
+    it('handles new events after rejections', async () => {
       const events = handled().length;
       await merchant.charge();
       await merchant.flush();

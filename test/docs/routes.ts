@@ -1,4 +1,4 @@
-// docs/routes.md: every route, from the one table that serves, tests and describes them.
+// Generates docs/routes.md from the route table.
 
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ROUTES } from '../../http/api/routes.ts';
@@ -21,7 +21,7 @@ const WHO: { readonly [P in Principal]: string } = {
   auditor: 'an auditor',
 };
 
-/** They follow from what a route is. */
+/** Errors that follow from the kind of a route. */
 const GENERAL: readonly ErrorCode[] = [
   'internal_error',
   'invalid_json',

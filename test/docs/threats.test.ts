@@ -1,4 +1,4 @@
-// The threat list leaves no row of its sources out, and each of its rows names a test (what it names exists: test/citations.test.ts).
+// The threat list has every row of its sources, and each row names a test (test/citations.test.ts checks that the tests exist).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

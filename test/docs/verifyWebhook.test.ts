@@ -1,4 +1,4 @@
-// verifyWebhook as a merchant calls it: what it returns, what it throws, and that no changed byte passes (rule W1).
+// verifyWebhook from a merchant’s view: what it returns and throws, and that no changed byte passes (rule W1).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { signatureHeaders } from '../../application/webhooks/webhookSignature.ts';
@@ -37,8 +37,8 @@ describe('verifyWebhook', () => {
     const headers = headersOf(family);
     const verified = { id: `evt_${EVENT_ID}`, type, sentAt: AT, payload: JSON.parse(body) as unknown };
 
-    describe(`of the ${family} family`, () => {
-      it('returns the event, from bytes and from text, however the headers are spelled and held', () => {
+    describe(`with the ${family} family`, () => {
+      it('returns the event, from bytes or text, for any spelling and container of the headers', () => {
         const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
         for (const spelled of [
           headers,
@@ -50,14 +50,14 @@ describe('verifyWebhook', () => {
             expect(verifyWebhook(SECRET, spelled, raw, later(0))).to.deep.equal(verified);
       });
 
-      it('takes the new and the old secret of a rotation, in either order, and none that is not listed', () => {
+      it('accepts the old and new secret of a rotation in either order, and no unlisted secret', () => {
         for (const secrets of [[SECRET, OLD], [OLD, SECRET], [SECRET]])
           expect(verifyWebhook(secrets, headers, body, later(0))).to.deep.equal(verified);
         expect(codeOf(() => verifyWebhook([OLD], headers, body, later(0)))).to.equal('wrong_signature');
         expect(codeOf(() => verifyWebhook(OLD, headers, body, later(0)))).to.equal('wrong_signature');
       });
 
-      it('takes what was signed up to 300 s ago or ahead', () => {
+      it('accepts signatures up to 300 s old or ahead', () => {
         for (const [seconds, code] of [
           [300, 'verified'],
           [301, 'outside_tolerance'],
@@ -65,10 +65,10 @@ describe('verifyWebhook', () => {
           [-301, 'outside_tolerance'],
         ] as const)
           expect(codeOf(() => verifyWebhook(SECRET, headers, body, later(seconds)))).to.equal(code);
-        expect(codeOf(() => verifyWebhook(SECRET, headers, body))).to.equal('outside_tolerance'); // by the system's clock
+        expect(codeOf(() => verifyWebhook(SECRET, headers, body))).to.equal('outside_tolerance'); // by the system clock
       });
 
-      it('refuses a wrong secret before an old time, and a body that is no event after both', () => {
+      it('reports a wrong secret before an old time, and a malformed body last', () => {
         expect(codeOf(() => verifyWebhook(OLD, headers, body, later(999)))).to.equal('wrong_signature');
         for (const odd of ['', '{', 'null', '[]', '{"id":1,"type":"x"}', '{"event":1}', '{"id":null,"event":"x"}'])
           expect(codeOf(() => verifyWebhook(SECRET, headersOf(family, SECRET, odd), odd, later(0)))).to.equal(
@@ -76,7 +76,7 @@ describe('verifyWebhook', () => {
           );
       });
 
-      it('lets no changed byte pass, in the body or in a signature', () => {
+      it('rejects any changed byte in the body or signature', () => {
         const bytes = Buffer.from(body);
         fc.assert(
           fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -93,7 +93,7 @@ describe('verifyWebhook', () => {
         }
       });
 
-      it('takes the headers of Standard Webhooks alone, with several signatures in one', () => {
+      it('accepts Standard Webhooks headers alone, with several signatures in one', () => {
         const { 'x-acme-signature': _, ...standard } = headers;
         expect(verifyWebhook(SECRET, standard, body, later(0))).to.deep.equal(verified);
         const several = { ...standard, 'webhook-signature': `v1,AAAA v1a,x ${standard['webhook-signature']}` };
@@ -102,12 +102,12 @@ describe('verifyWebhook', () => {
     });
   }
 
-  it('names the event of the canonical family by its body, whatever an unsigned header says', () => {
+  it('takes the id of a canonical event from its body, ignoring unsigned headers', () => {
     const forged = { ...headersOf('canonical'), 'webhook-id': 'evt_another' };
     expect(verifyWebhook(SECRET, forged, BODIES.canonical, later(0)).id).to.equal(`evt_${EVENT_ID}`);
   });
 
-  it('believes the event id and the time of the legacy family only where the standard headers sign them', () => {
+  it('rejects a legacy event unless the standard headers sign its id and time', () => {
     const headers = headersOf('legacy');
     const verify = (more: object) =>
       codeOf(() => verifyWebhook(SECRET, { ...headers, ...more }, BODIES.legacy, later(0)));
@@ -117,7 +117,7 @@ describe('verifyWebhook', () => {
       expect(verify({ [name]: undefined }), name).to.equal('missing_signature');
   });
 
-  it('tells what is missing from what is malformed', () => {
+  it('distinguishes missing from malformed signatures', () => {
     const verify = (headers: object) => codeOf(() => verifyWebhook(SECRET, { ...headers }, BODIES.canonical, later(0)));
     expect(verify({})).to.equal('missing_signature');
     for (const acme of ['v1=ab', 't=1', 't=x,v1=00', 'sha256=', `sha256=${'g'.repeat(64)}`, `t=1,v1=${'0'.repeat(63)}`])
@@ -127,15 +127,15 @@ describe('verifyWebhook', () => {
     );
   });
 
-  it('takes no signature of one form for another', () => {
-    // Each form signs another text: of what is moved to another header, the body would have to begin with a prefix, and be no JSON.
+  it('accepts no signature of one form in another form’s header', () => {
+    // Each form signs another text. After a move, the body would have to begin with a prefix, and would not be JSON.
     const { 'x-acme-signature': acme = '' } = headersOf('canonical');
     const [, t = '', v1 = ''] = /^t=(\d+),v1=(.*)$/.exec(acme) ?? [];
     const moved = { ...headersOf('legacy', SECRET, `${t}.${BODIES.canonical}`), 'x-acme-signature': `sha256=${v1}` };
     expect(codeOf(() => verifyWebhook(SECRET, moved, `${t}.${BODIES.canonical}`, later(0)))).to.equal('malformed_body');
   });
 
-  it('says at once when it is called with something else', () => {
+  it('throws a TypeError for wrong arguments', () => {
     const headers = headersOf('canonical');
     const wrong = (secret: unknown, body: unknown) => () =>
       verifyWebhook(secret as string, headers, body as string, later(0));

@@ -1,4 +1,4 @@
-// `npm run docs`: writes the pages that are made from the program, and then records the examples of the OpenAPI document.
+// `npm run docs`: writes the generated pages, then records the examples of the OpenAPI document.
 import { writeFileSync } from 'node:fs';
 import { FOLDER, PAGES } from './pages.ts';
 

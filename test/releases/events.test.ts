@@ -1,4 +1,5 @@
-// A release runs beside its predecessor, so it writes no form of an event that the predecessor can't read (docs/upgrading.md).
+// A release runs next to its predecessor during an upgrade, so it writes events only in forms that the predecessor can read
+// (docs/upgrading.md).
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EVENTS, eventVersions, keptReleases, RELEASES } from './kept.ts';
@@ -6,16 +7,16 @@ import { EVENTS, eventVersions, keptReleases, RELEASES } from './kept.ts';
 const versions = eventVersions();
 
 for (const release of keptReleases())
-  describe(`stored events beside those of release ${release}`, () => {
+  describe(`stored events next to those of release ${release}`, () => {
     const kept = JSON.parse(readFileSync(new URL(`${release}/${EVENTS}`, RELEASES), 'utf8')) as typeof versions;
 
-    it('are read in every form that it wrote', () => {
+    it('can be read in every form that the release wrote', () => {
       const unread = Object.entries(kept).filter(([type, { writes }]) => !((versions[type]?.reads ?? 0) >= writes));
       expect(unread).to.deep.equal([]);
     });
 
     if (release === keptReleases().at(-1))
-      it('are written in a form that it reads', () => {
+      it('are written in forms that the release can read', () => {
         const unreadable = Object.entries(versions).filter(
           ([type, { writes }]) => writes > (kept[type]?.reads ?? writes),
         );

@@ -1,4 +1,4 @@
-// What each release leaves for its successors: a dump of a small life of all capabilities in both modes, and what it answered then.
+// What each release leaves for its successors: a dump with data of all capabilities in both modes, and the answers at that time.
 import { readdirSync } from 'node:fs';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { EventSerde } from '../../domain/kernel/serde.ts';
@@ -15,7 +15,7 @@ export const keptReleases = (): readonly string[] =>
   readdirSync(RELEASES).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
 interface Versions {
-  /** Newest version that the release reads. */
+  /** Newest version that the release can read. */
   readonly reads: number;
   readonly writes: number;
 }
@@ -36,7 +36,7 @@ export interface KeptAnswers {
   readonly answers: Readonly<Record<keyof KeptAnswers['keys'], Readonly<Record<string, unknown>>>>;
 }
 
-/** Answers that tell the time or the state of the asking process. */
+/** Answers that depend on the time or the state of the process. */
 const PASSING = ['/v1/sandbox/clock'];
 const LISTS = API_ROUTES.filter(
   ({ method, path, principal, responses }) =>
@@ -47,7 +47,7 @@ const LISTS = API_ROUTES.filter(
     !PASSING.includes(path),
 ).map(({ path }) => path);
 
-/** Asks every list, and every charge. */
+/** Returns the answers of every list and every charge. */
 export const askAll = async (gateway: TestGateway, key: string): Promise<Record<string, unknown>> => {
   const answers: Record<string, unknown> = {};
   const ask = async (path: string): Promise<unknown> => {

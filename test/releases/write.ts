@@ -1,4 +1,4 @@
-// `npm run release:dump`, once for each release: writes test/fixtures/releases/<version>. Later releases must read it for ever.
+// `npm run release:dump`, run once per release: writes test/fixtures/releases/<version>. All later releases must be able to read it.
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AGGREGATES } from '../../domain/aggregates.ts';
@@ -36,7 +36,7 @@ const { rows } = await db.query<{ category: string }>(
   `SELECT DISTINCT split_part(stream, '-', 1) AS category FROM event_store.events`,
 );
 const told = rows.map(({ category }) => category);
-// Only an operator who skips an unreadable event writes to it.
+// Its only events come from operators who skip unreadable events.
 const missing = AGGREGATES.filter(({ category }) => category !== LOG_CONSUMER.category && !told.includes(category));
 if (missing.length > 0) throw new Error(`the story has no events of ${missing.map(({ category }) => category)}`);
 

@@ -1,17 +1,17 @@
-// The central bank's schema, which lies beside the repository and not in it.
+// Finds the central bank’s schema, which is kept outside the repository.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Ajv } from 'ajv';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PATH = 'shared/pix/bacen-pix-openapi-2.9.0.repaired.json';
-/** Beside the repository, or beside the folder that holds several worktrees of it. */
+/** Next to the repository, or next to the folder of several worktrees. */
 const PLACES = [join(ROOT, '..', PATH), join(ROOT, '../..', PATH)];
 
-/** Where it is, or null. */
+/** Path of the schema, or null if it is missing. */
 const schemaFile: string | null = PLACES.find((place) => existsSync(place)) ?? null;
 
-/** Defines tests that need the schema. Without it they are left out, and the output says so. */
+/** Defines tests that need the schema. Without the schema they are skipped with a message. */
 export const judged = (title: string, tests: (this: Mocha.Suite, schema: string) => void): void => {
   if (schemaFile === null) {
     const [wanted = ''] = PLACES;
@@ -24,7 +24,7 @@ export const judged = (title: string, tests: (this: Mocha.Suite, schema: string)
   });
 };
 
-/** The part of OpenAPI's form of JSON Schema that the central bank's schema uses. */
+/** The subset of OpenAPI’s JSON Schema that the central bank’s schema uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -52,7 +52,7 @@ export interface Document {
 
 export const readDocument = (file: string): Document => JSON.parse(readFileSync(file, 'utf8')) as Document;
 
-/** Returns a function that tells whether the schema allows a value. Ajv knows OpenAPI's `example` and the like only as other words. */
+/** Returns a function that tells whether the schema allows a value. Ajv ignores OpenAPI’s additional keywords such as `example`. */
 export const validatorOf = (document: Document, schema: Schema): ((value: unknown) => boolean) => {
   const ajv = new Ajv({ strict: false, validateFormats: false });
   const validate = ajv.compile({ ...schema, components: document.components });

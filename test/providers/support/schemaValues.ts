@@ -1,4 +1,4 @@
-// Values that a schema allows.
+// Generates values that a schema allows.
 import * as fc from 'fast-check';
 import type { Document, Schema } from './schema.ts';
 
@@ -13,7 +13,7 @@ const resolved = (document: Document, schema: Schema): Schema => {
   return resolved(document, found as Schema);
 };
 
-/** Of two patterns that must both hold, the first counts: the schema has the narrower one first. */
+/** If both have a pattern, the first one is used, because the schema has the narrower one first. */
 const both = (one: Schema, other: Schema): Schema => ({
   ...other,
   ...one,
@@ -34,7 +34,7 @@ const textsOf = ({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc
   return fc.string({ minLength, maxLength });
 };
 
-/** Returns an arbitrary of values that the schema allows. Properties that it doesn't name are never added. */
+/** Returns an arbitrary of values that the schema allows, without additional properties. */
 export const valuesOf = (document: Document, schema: Schema): fc.Arbitrary<unknown> => {
   const { anyOf, oneOf, ...own } = flat(document, schema);
   const choices = anyOf ?? oneOf;
