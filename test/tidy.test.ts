@@ -30,7 +30,7 @@ const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.jo
 
 describe('the repository', () => {
   it('has no forbidden imports between rooms', () => none(roomProblems(sources)));
-  it('enters sealed modules through their entry only', () => none(sealProblems(sources)));
+  it('imports sealed modules through their entry only', () => none(sealProblems(sources)));
   it('has no import cycles', () => none(cycleProblems(sources)));
   it('has no forbidden imports between aggregates', () => none(siblingProblems(sources)));
   it('has no clocks, randomness, TODOs, disabled tests or sleeps', () => none(textProblems(sources)));

@@ -57,7 +57,7 @@ describe('evidence and kill -9 of the whole process group', () => {
     await ask('POST', `${path}/evidence/${upload.id}/complete`);
     expect([await tree(), await confirmed()]).to.deep.equal([[upload.id], [upload.id]]);
   });
-  it('loses no file whose upload was answered with 200, and allows to confirm it afterwards', async function run() {
+  it('loses no file whose upload was answered with 200, and confirms it afterwards', async function run() {
     this.timeout(ROUNDS_MS);
     const [before] = await confirmed();
     const upload = await grant();

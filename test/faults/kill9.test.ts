@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { type KillReport, killRounds } from '../support/killRounds.ts';
 
-describe('kill -9 of the whole process group under 40 clients', () => {
+describe('the program after kill -9 of its process group under 40 clients', () => {
   let report: KillReport;
   before(async function run() {
     this.timeout(320_000);
     report = await killRounds(3, 120);
   });
 
-  it('kills three times between charges', () => {
+  it('was killed three times between charges', () => {
     expect(report.kills).to.equal(3);
     expect(report.charges).to.be.at.least(480);
   });
@@ -17,6 +17,6 @@ describe('kill -9 of the whole process group under 40 clients', () => {
   it('keeps every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
   it('counts every payment once', () => expect(report.wallet.available).to.equal(report.wallet.expected));
   it('delivers every event at least once', () => expect(report.undelivered).to.deep.equal([]));
-  it('leaves read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
-  it('leaves a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
+  it('has read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
+  it('has a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
 });

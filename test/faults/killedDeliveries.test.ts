@@ -8,21 +8,20 @@ const DELIVERIES = 5 * CHARGES;
 /** The same maximum as for 10,000 deliveries, because as many are in progress when the process is killed. */
 const DUPLICATES_MAX = 100;
 
-describe('kill -9 at a random point of webhook deliveries', () => {
+describe('webhook deliveries after kill -9 at a random point', () => {
   let report: DeliveriesReport;
   before(async () => {
     report = await killDeliveries(CHARGES, 1);
   });
   const killed = () => `killed after ${report.killedAt} deliveries`;
 
-  it('delivers each event at least once', () => expect(report.missing, killed()).to.deep.equal([]));
-  it('gives each delivery one delivery id and one event id', () =>
+  it('reach their endpoint at least once for each event', () => expect(report.missing, killed()).to.deep.equal([]));
+  it('have one delivery id and one event id each', () =>
     expect([report.deliveries, report.doubled], killed()).to.deep.equal([DELIVERIES, 0]));
-  it('repeats few deliveries, with the same ids and body', () => {
+  it('are rarely repeated, and only with the same ids and body', () => {
     expect(report.duplicates, killed()).to.be.below(DUPLICATES_MAX);
     expect(report.changed, killed()).to.deep.equal([]);
   });
-  it('ends each delivery as DELIVERED', () =>
-    expect(report.statuses, killed()).to.deep.equal({ DELIVERED: DELIVERIES }));
-  it('leaves read models equal to the replay', () => expect(report.differences, killed()).to.deep.equal([]));
+  it('all end as DELIVERED', () => expect(report.statuses, killed()).to.deep.equal({ DELIVERED: DELIVERIES }));
+  it('have read models equal to the replay', () => expect(report.differences, killed()).to.deep.equal([]));
 });

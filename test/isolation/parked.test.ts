@@ -262,7 +262,7 @@ describe('a poisoned payment', function suite() {
     expect(rows).to.deep.equal([{ reason: reason.trim(), operator: who, actor: who }]);
   });
 
-  it('is skipped for webhooks with a reason, for money only with --force, and once', async () => {
+  it('can be skipped for webhooks with a reason and for money only with --force, and only once', async () => {
     await poisoned();
     const skip = (...more: string[]) => run('parked', 'skip', chargeId, ...more);
     const reason = ['--reason', 'the merchant was called'];

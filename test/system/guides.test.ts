@@ -88,7 +88,7 @@ describe('the guides', () => {
     ].join('\n');
 
   for (const name of GUIDES)
-    it(`are correct: ${name}`, async () => {
+    it(`work as written: ${name}`, async () => {
       const blocks = blocksOf(await readFile(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
       const shell = blocks.filter(({ language }) => language === 'sh');
       const env = { ...process.env, DATA_DIR: dataDir, PORT: String(port) };

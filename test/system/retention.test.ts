@@ -28,7 +28,7 @@ const STORES: readonly { readonly name: string; readonly open: () => Promise<Eve
 ];
 
 for (const { name, open } of STORES)
-  describe(`deliveries past their retention, with the log in ${name}`, () => {
+  describe(`old deliveries, with the log in ${name}`, () => {
     let server: EventStoreDbServer | null;
     let database: TestDatabase;
     let gateway: TestGateway;
@@ -104,7 +104,7 @@ for (const { name, open } of STORES)
 
     let charge: string;
     let deliveries: readonly string[];
-    it('are kept until then', async () => {
+    it('are kept until their retention period is over', async () => {
       await shop.register(receiver.url);
       charge = (await shop.charge()).id;
       await shop.pay(charge);

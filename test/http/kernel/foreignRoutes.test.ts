@@ -1,4 +1,4 @@
-// Routes outside the product’s table, with kinds of body and principal that the product’s routes don’t combine this way.
+// Routes outside the product’s table: a public upload, a provider callback, a session without a mode and a stream that fails.
 
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';

@@ -66,7 +66,7 @@ const HOSTILE_TEXTS = [
   'ı',
 ];
 const hostileText = fc.constantFrom(...HOSTILE_TEXTS);
-/** Encodes blanks and line breaks, which would end the path in a request line. */
+/** Encodes characters that would end or break a request line, such as blanks. */
 const inLine = (text: string): string => text.replaceAll(/[\s"<>{}\\^`|]|[^\x21-\x7e]/gu, (c) => encodeURIComponent(c));
 
 const pathsOf = (route: Route, owned: Owned): fc.Arbitrary<string> => {

@@ -61,7 +61,7 @@ describe('rate limit', () => {
       expect(limits(stranger)).to.deep.equal([null, null]);
     }
   });
-  it('sets headers on rejections once the caller is known, and none before', async () => {
+  it('sets headers on rejections once the caller is known, but not before', async () => {
     const replies = [
       await gateway.get('/v1/charges/none', own),
       await gateway.charge({}, { ...own, idempotencyKey: 'short' }),

@@ -237,7 +237,7 @@ describe('checkout script', () => {
     expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal(['', false]);
   });
 
-  it('replaces the panel’s text once, with one that announces updates', () => {
+  it('renders the panel’s text once and leaves it alone while nothing changes', () => {
     const page = open();
     expect(page.find('panel').querySelector('h2')!.textContent).to.equal('Aguardando pagamento');
     expect(page.find('panel').entered).to.equal(1);

@@ -140,7 +140,7 @@ describe('the dashboard', () => {
       const reply = await signIn({ ...user } as never, { 'sec-fetch-site': 'cross-site' });
       expect([reply.status, reply.headers.get('set-cookie')]).to.deep.equal([403, null]);
     });
-    it('are told apart from a form of the page itself', async () => {
+    it('differ from the page’s own form, which is accepted', async () => {
       const [bearer, raw] = [await session(), await newCharge()];
       const reply = await browse('POST', `/dashboard/test/payments/${raw}/cancel`, {
         ...ownForm(bearer),

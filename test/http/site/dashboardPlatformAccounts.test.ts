@@ -441,7 +441,7 @@ describe('operators’ pages for accounts and connections', () => {
     });
   });
 
-  it('cut a long list and say so', async () => {
+  it('cut a long list, say so and stay below 60 kB', async () => {
     const { callbackConnectionId } = await makeCallbacks(gateway);
     for (let n = 100; n < 150; n++) await storeFinding(gateway, callbackConnectionId, n);
     expect(await pages.text('/connections/findings')).to.include(EN.platform.cut(40, 50));

@@ -145,10 +145,10 @@ describe('the dashboard’s search', () => {
     });
   });
 
-  describe('as a file', () => {
+  describe('and its file export', () => {
     const file = (query: string, language: string) =>
       browse(`${LIST}/export?${query}`, { headers: { 'accept-language': language } });
-    it('exports the list in its order, for Excel in Portuguese', async () => {
+    it('contains the list in its order, for Excel in Portuguese', async () => {
       const reply = await file('sort=highest', 'pt-BR');
       expect([reply.status, reply.headers.get('content-type')]).to.deep.equal([200, 'text/csv; charset=utf-8']);
       expect(reply.headers.get('content-disposition')).to.match(
@@ -169,7 +169,7 @@ describe('the dashboard’s search', () => {
       expect(line).to.include(`;"'=HYPERLINK(""evil"";1)";`).and.include(';"Pão; ""doce""";');
       expect(line).to.include(paid.settlement.end_to_end_id).and.include(paid.pix.txid);
     });
-    it('exports only the filtered payments in English notation, with the period in the file name', async () => {
+    it('contains only the filtered payments in English notation, with the period in the file name', async () => {
       const reply = await file('q=19.90&status=paid&from=2026-01-01%0D%0A&to=2099-12-31', 'en');
       const [head, ...lines] = reply.text.split('\r\n');
       expect(head?.split(',')).to.have.length(17);
@@ -183,7 +183,7 @@ describe('the dashboard’s search', () => {
     });
   });
 
-  describe('live', () => {
+  describe('and its live streams', () => {
     const opened = async (path: string, as = cookie) => {
       const abort = new AbortController();
       const reply = await fetch(`${gateway.baseUrl}${path}`, { headers: as, signal: abort.signal });
@@ -195,7 +195,7 @@ describe('the dashboard’s search', () => {
       ['the overview', () => '/dashboard/test', () => '/dashboard/test/events'],
       ['a payment', () => `${LIST}/${plain.id.slice(3)}`, () => `${LIST}/${plain.id.slice(3)}/events`],
     ] as const)
-      it(`notifies ${what} of a change and ends the stream`, async () => {
+      it(`notify ${what} of a change and end with it`, async () => {
         const shown = versionOf((await browse(page())).text);
         expect(shown).to.have.length(32);
         const { text } = await opened(`${stream()}?shown=${shown}`);
@@ -212,17 +212,17 @@ describe('the dashboard’s search', () => {
         expect(new Set(versions.slice(0, -1))).to.deep.equal(new Set(versions.length > 1 ? [shown] : []));
         expect(versionOf((await browse(page())).text)).to.equal(versions.at(-1));
       });
-    it('notifies an outdated page at once', async () => {
+    it('notify an outdated page at once', async () => {
       expect(await (await opened('/dashboard/test/events?shown=old')).text()).to.match(/^event: page\n/);
     });
-    it('returns 404 for the stream of another account’s payment', async () => {
+    it('return 404 for another account’s payment', async () => {
       const reply = await browse(`${LIST}/${plain.id.slice(3)}/events`, { headers: other });
       expect(reply.status).to.equal(404);
     });
   });
 
-  describe('and the webhooks of a payment', () => {
-    it('shows all of them on its page, with links', async () => {
+  describe('and a payment’s page', () => {
+    it('links to all webhooks of the payment', async () => {
       const key = tenant.testKey;
       const hook = { url: 'https://example.com/hooks', events: ['*'] };
       await gateway.post('/v1/webhooks/endpoints', hook, { key });
