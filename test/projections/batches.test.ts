@@ -1,5 +1,5 @@
-// A read model is the same whether its events come in one batch or one by one: what is suspended and reopened, disabled and enabled, or
-// issued and ended within a batch, too.
+// A read model does not depend on the size of batches, even if one batch suspends and reopens, disables and enables, or issues and
+// revokes.
 
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
@@ -110,7 +110,7 @@ describe('batches of events', () => {
   });
 
   for (const { projection, columns, events, left } of CASES)
-    it(`of any size make the same ${projection.name}`, async () => {
+    it(`of any size produce the same ${projection.name}`, async () => {
       const table = projection.tables[0]?.name;
       const whole: unknown[] = [];
       for (const size of [1, 2, 3, events.length]) {

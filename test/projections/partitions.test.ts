@@ -1,5 +1,5 @@
-// Read models that declare that their rows belong to accounts: writers of some accounts each leave together the rows of one writer of all,
-// whatever the others have written meanwhile. Then the same in a running gateway, whose consumers are divided under load (ADR 0021).
+// Read models whose rows belong to accounts: writers of some accounts each produce together the same rows as one writer of all, in any
+// order. The second part checks this in a running gateway whose consumers are divided under load (ADR 0021).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
@@ -47,7 +47,7 @@ describe('read models by account', () => {
     const endpoint = { url: receiver.url, events: ['*'] };
     expect((await gateway.post('/v1/webhooks/endpoints', endpoint, { key })).status).to.equal(201);
   };
-  /** Charges that are left alone, paid, paid wrongly, refunded and disputed. */
+  /** Makes charges that are left open, paid, paid with a wrong amount, refunded and disputed. */
   const trade = async (key: string): Promise<void> => {
     for (const what of ['left', 'paid', 'wrong', 'refunded', 'disputed']) {
       const { body } = await gateway.charge<{ id: string }>({}, { key });
@@ -82,7 +82,7 @@ describe('read models by account', () => {
     return found;
   };
 
-  it('are those that are busy', () => {
+  it('are the busy ones', () => {
     expect(DIVISIBLE.map(({ name }) => name)).to.deep.equal([
       ...[
         'payments',
@@ -98,10 +98,10 @@ describe('read models by account', () => {
   });
 
   for (const projection of DIVISIBLE)
-    it(`leave the rows of one: ${projection.name}, in any number of partitions, whichever is faster`, async () => {
+    it(`have the same rows in any number of partitions at any relative speed: ${projection.name}`, async () => {
       const { derived } = gateway.storage;
       const events = (await history()).filter(({ category }) => projection.categories.includes(category));
-      /** Applies the events in partitions, of which `turns` says which is next. */
+      /** Applies the events in partitions. `turns` gives the order in which the partitions advance. */
       const written = async (schema: string, count: number, turns: readonly number[], size: number) => {
         await createSchema(derived, projection, schema);
         const lanes = partsOf(count).map((part) => ({
@@ -113,7 +113,7 @@ describe('read models by account', () => {
           if (batch.length > 0) await derived.transaction((tx) => writer.apply(batch, tx));
         };
         for (const turn of turns) await take(lanes[turn % count] as (typeof lanes)[number], size);
-        await Promise.all(lanes.map((lane) => take(lane, events.length))); // at the same time
+        await Promise.all(lanes.map((lane) => take(lane, events.length))); // All partitions at the same time.
         const rows = await rowsIn(schema, projection);
         await dropSchema(derived, schema);
         return rows;
@@ -133,7 +133,7 @@ describe('read models by account', () => {
       );
     });
 
-  it('and processes are divided, joined, rebuilt and verified while they go on', async () => {
+  it('stay correct while they and a process are divided, joined, rebuilt and verified under load', async () => {
     const { storage } = gateway;
     const work = consumerWork(storage, {
       names: ['payments', 'webhookDeliveries', 'process/webhookFanOut', 'users'],
@@ -173,7 +173,7 @@ describe('read models by account', () => {
     expect(gateway.faults).to.deep.equal([]);
   });
 
-  it('show their partitions, and what is missing of one is missing of the read model', async () => {
+  it('report their partitions, and the position that all of them have reached', async () => {
     const { reads, operations } = gateway.storage;
     const work = consumerWork(
       { reads, operations },

@@ -1,5 +1,5 @@
-// Whatever a read model stores is tied to its version: another shape under the same version would be read by a program that does not
-// expect it, and never be rebuilt. The shape of each version stands in `stored/<read model>.v<version>.json`.
+// The stored shape of a read model is tied to its version. With another shape under the same version, a program would misread the rows and
+// never rebuild them. `stored/<read model>.v<version>.json` holds the shape of each version.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -17,22 +17,22 @@ if (process.env['STORED_SHAPES'] === 'write')
     if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(storedShape(projection), null, 2)}\n`);
   }
 
-describe('what a read model stores', () => {
-  it('has a file for its present version, and none for another', () => {
+describe('the stored shape of read models', () => {
+  it('has one file per read model, for its present version', () => {
     expect(readdirSync(FOLDER).sort()).to.deep.equal(
       PROJECTIONS.map(({ name, version }) => `${name}.v${version}.json`).sort(),
     );
   });
   for (const projection of PROJECTIONS)
-    it(`${projection.name} stores what version ${projection.version} stored`, () => {
+    it(`of ${projection.name} is that of version ${projection.version}`, () => {
       const kept = JSON.parse(readFileSync(fileOf(projection.name, projection.version), 'utf8')) as StoredShape;
       expect(storedShape(projection), HOW_TO_CHANGE).to.deep.equal(kept);
     });
-  it('has tables whose names no other read model has, so that all fit into one schema (engine/asOf.ts)', () => {
+  it('has unique table names, so that all fit into one schema (engine/asOf.ts)', () => {
     const names = PROJECTIONS.flatMap(({ tables }) => tables.map(({ name }) => name));
     expect(names.filter((name, n) => names.indexOf(name) !== n)).to.deep.equal([]);
   });
-  it('has another shape when a state has one field more, less, or of another kind', () => {
+  it('changes when a field is added, removed or changes its type', () => {
     const [projection] = PROJECTIONS.filter(({ name }) => name === 'webhookEndpoints');
     const [rows] = projection?.aggregates ?? [];
     if (projection === undefined || rows === undefined) throw new Error('endpoints are kept as states');

@@ -1,21 +1,21 @@
-// What a read model stores: its tables, and the shape of the states that its rows hold, found by folding the golden events of their
+// Returns the tables of a read model and the shape of the states in its rows. The states come from folding the golden events of their
 // category in every order that leads to something new.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import type { AggregateRows, Projection } from '../../projections/engine/projection.ts';
 
-/** Paths into the state (`[]`: the elements of a list), with what stands there. */
+/** Maps paths into the state (`[]` for the elements of a list) to the types or values found there. */
 export type Shape = { readonly [path: string]: string };
 export interface StoredShape {
-  /** Statements that create the tables, in one line each. */
+  /** The statements that create the tables, one per line. */
   readonly tables: readonly string[];
-  /** By table. */
+  /** Shapes by table. */
   readonly states: { readonly [table: string]: Shape };
 }
 
 const EVENTS = new URL('../domain/golden/', import.meta.url);
-/** All of the same ids, so that each can follow each. */
+/** Gives all events the same ids, so that each can follow each. */
 const sameIds = (key: string, value: unknown): unknown => (/Id$/.test(key) && typeof value === 'string' ? 'id' : value);
 const goldenEvents = (types: readonly string[]): readonly unknown[] =>
   readdirSync(EVENTS)
@@ -23,7 +23,7 @@ const goldenEvents = (types: readonly string[]): readonly unknown[] =>
     .map(({ event }) => event)
     .filter(({ type }) => types.includes(type));
 
-/** Fields whose values tell the forms of a state apart. */
+/** Fields whose values distinguish the variants of a state. */
 const DISCRIMINATORS = ['status', 'outcome', 'kind', 'method'];
 
 const kindsOf = (value: unknown, path: string, into: Map<string, Set<string>>): void => {
@@ -36,7 +36,7 @@ const kindsOf = (value: unknown, path: string, into: Map<string, Set<string>>): 
   } else if (typeof value === 'string' && DISCRIMINATORS.includes(path.split('.').at(-1) as string)) add(`"${value}"`);
   else add(value === null ? 'null' : typeof value);
 };
-/** States that each show something new, by every event after every other. */
+/** Yields states that each show something new, by applying every event after every other. */
 export function* statesOf({ category, decider }: AggregateRows): Generator<unknown> {
   const events = goldenEvents(AGGREGATES.find((one) => one.category === category)?.serde.types ?? []);
   const kinds = new Map<string, Set<string>>();

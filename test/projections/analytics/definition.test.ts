@@ -1,4 +1,4 @@
-// Analysts build on names, types and meanings: a change here is a change of the documented interface (ADR 0016).
+// Analysts rely on the names, types and meanings of these views: any change here changes the documented interface (ADR 0016).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
@@ -46,7 +46,7 @@ describe('the views for analysts', () => {
     expect(now.map(({ view }) => view)).to.deep.equal(ANALYST_VIEWS.map(({ name }) => name).sort());
   });
 
-  it('have an account, a mode, a comment on everything, and a day to export by', async () => {
+  it('have an account, a mode, comments on everything, and a date column for exports', async () => {
     for (const { view, comment, columns } of await described()) {
       expect(comment, view).to.be.a('string');
       expect(columns, view).to.include.members([
@@ -62,12 +62,12 @@ describe('the views for analysts', () => {
     }
   });
 
-  it('are readable', async () => {
+  it('can be queried', async () => {
     for (const { name } of ANALYST_VIEWS)
       expect((await scene.log.sql.query(`SELECT * FROM analytics.${name}`)).rows, name).to.deep.equal([]);
   });
 
-  it('survive a rebuild of their read models, with new ones of the same definition', async () => {
+  it('are recreated with the same definition when their read models are rebuilt', async () => {
     const [definition, before] = [await described(), await oids()];
     await rebuild(PROJECTIONS, scene, scene.openSession);
     expect(await described()).to.deep.equal(definition);
@@ -75,14 +75,14 @@ describe('the views for analysts', () => {
     for (const [view, oid] of before) expect(after.get(view), view).to.not.equal(oid);
   });
 
-  it('survive a new version of a read model, and stay what they were meanwhile', async () => {
+  it('stay unchanged while a new version of a read model is prepared', async () => {
     const definition = await described();
     await prepare(PROJECTIONS.map((one) => (one.name === 'wallet' ? { ...one, version: one.version + 1 } : one)));
     expect(await described()).to.deep.equal(definition);
     await prepare(PROJECTIONS);
   });
 
-  it('are replaced at the start of a program that defines others, and otherwise left alone', async () => {
+  it('are replaced when a program starts with another definition, and otherwise left alone', async () => {
     const before = await oids();
     await prepare(PROJECTIONS);
     expect(await oids()).to.deep.equal(before);
@@ -101,7 +101,7 @@ describe('the views for analysts', () => {
     await prepare(PROJECTIONS);
   });
 
-  it('belong to live copies only, so that a copy in progress shows nothing', async () => {
+  it('read from live copies only, never from one in progress', async () => {
     const text = `SELECT DISTINCT n.nspname AS schema FROM pg_depend d JOIN pg_rewrite w ON w.oid = d.objid
       JOIN pg_class v ON v.oid = w.ev_class JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace n ON n.oid = t.relnamespace
       WHERE v.relnamespace = 'analytics'::regnamespace AND n.nspname LIKE 'rm%'`;

@@ -1,4 +1,4 @@
-// Lists of dispute cases read what they show and little else, of an account with 100,000 of them (architecture §6).
+// Lists of dispute cases read little more than they return, for an account with 100,000 cases (architecture §6).
 
 import { expect } from 'chai';
 import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
@@ -23,7 +23,7 @@ const MIDDLE = 'c50000' as MedCaseId;
 const MIDDLE_AT = addSeconds(NOW, -50_000);
 const stateOf = (caseId: MedCaseId) => JSON.stringify({ ...caseAfter(caseOpened({ caseId })), createdAt: MIDDLE_AT });
 
-/** A case a second, of 50,000 charges: closed ones of type med, but ten of each pair of a status and a type at the old end. */
+/** One case per second, of 50,000 charges: all closed and of type med, except ten old cases of each pair of status and type. */
 const RARE = CASE_STATUSES.length * CASE_TYPES.length;
 const FILL = [
   `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at, waits_because, waits_since)
@@ -38,7 +38,7 @@ const FILL = [
   'VACUUM ANALYZE',
 ];
 
-describe('of 100,000 dispute cases', () => {
+describe('queries of 100,000 dispute cases', () => {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
@@ -48,7 +48,7 @@ describe('of 100,000 dispute cases', () => {
     for (const statement of FILL) await db.query(statement);
   });
 
-  // Bounds: a page, one more, and the case that it begins after.
+  // Bounds: the page, one row more, and the case that the page starts after.
   for (const [what, filter, after, cases, atMost] of [
     ['all', {}, null, 100, 101],
     ['all after a case', {}, MIDDLE, 100, 103],
@@ -72,19 +72,19 @@ describe('of 100,000 dispute cases', () => {
     ],
     ['nothing', { status: 'open', createdAfter: MIDDLE_AT }, null, 0, 40],
   ] satisfies readonly (readonly [string, CaseFilter, MedCaseId | null, number, number])[])
-    it(`a list of ${what} reads at most ${atMost} rows`, async () => {
+    it(`list ${what} with at most ${atMost} rows read`, async () => {
       const page = { after, limit: 100 };
       expect((await caseViews(db).list(TENANT, filter, page))?.cases).to.have.length(cases);
       const read = rowsRead(await plansOf(db, (of) => caseViews(of).list(TENANT, filter, page)));
       expect(read).to.be.within(cases, atMost);
     });
 
-  it('open cases by deadline are found without reading the ended ones', async () => {
+  it('find open cases by deadline without reading ended ones', async () => {
     expect(await caseViews(db).toAnswer(TENANT, 50)).to.have.length(40);
     expect(rowsRead(await plansOf(db, (of) => caseViews(of).toAnswer(TENANT, 50)))).to.be.within(40, 80);
   });
 
-  it('what waits for operators, and for reminders, is found without reading the others', async () => {
+  it('find cases that wait for operators or reminders without reading the others', async () => {
     expect(await caseReads(db).waiting(100)).to.have.length(100);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).waiting(100)))).to.be.within(100, 200);
     expect(rowsRead(await plansOf(db, (of) => caseReads(of).countWaiting()))).to.be.within(1, 400);

@@ -1,4 +1,4 @@
-// What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
+// Queries of dispute cases: pages of one tenant’s cases, and the cases of all tenants that operators and the watchdog look at.
 
 import { expect } from 'chai';
 import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
@@ -20,7 +20,7 @@ import { useDatabase } from '../../world/postgres.ts';
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const OTHER_ACCOUNT = '2acct000000000000000000000' as AccountId;
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
-/** More than any time that a test takes. */
+/** Longer than any test runs. */
 const HOUR_S = 3_600;
 
 interface CaseRow {
@@ -29,12 +29,12 @@ interface CaseRow {
   readonly tenant?: Tenant;
   readonly status?: CaseStatus;
   readonly remindAt?: Timestamp;
-  /** From now, by the clock of the database. */
+  /** Relative to the clock of the database. */
   readonly deadlineInSeconds?: number;
   readonly waitsBecause?: CaseWaitsBecause;
 }
 
-describe('what is asked of dispute cases', () => {
+describe('queries of dispute cases', () => {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
@@ -78,7 +78,7 @@ describe('what is asked of dispute cases', () => {
       offsetSeconds,
       isDraining,
     ]);
-  /** The ids of each page, from the first to the one that says that it is the last. */
+  /** Returns the ids of each page, up to the one that reports no more pages. */
   const pages = async (limit: number, filter: CaseFilter = {}, tenant = TENANT) => {
     const found: string[][] = [];
     for (let after: MedCaseId | null = null; ; ) {
@@ -91,7 +91,7 @@ describe('what is asked of dispute cases', () => {
   };
   const mode = (of: Mode): Tenant => ({ accountId: ACCOUNT_ID, mode: of });
 
-  it('a page goes on after its last case, also among those of one instant, which stand by their ids', async () => {
+  it('continue after the last case of a page, also among cases of the same instant, which are ordered by id', async () => {
     const older = addMillis(NOW, -1);
     await write(
       { id: 'b', createdAt: older },
@@ -104,7 +104,7 @@ describe('what is asked of dispute cases', () => {
     const all = ['f', 'c', 'd', 'e', 'a', 'b'];
     for (const limit of [1, 2, 4, 5, 6, 7]) expect((await pages(limit)).flat(), `by ${limit}`).to.deep.equal(all);
   });
-  it('there are no more after a page that the last case fills', async () => {
+  it('report no further page when the last case fills a page', async () => {
     await write({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
     expect(await pages(2)).to.deep.equal([
       ['a', 'b'],
@@ -113,7 +113,7 @@ describe('what is asked of dispute cases', () => {
     expect(await pages(4)).to.deep.equal([['a', 'b', 'c', 'd']]);
     expect(await pages(3)).to.deep.equal([['a', 'b', 'c'], ['d']]);
   });
-  it('of another account or mode there is none, neither listed, found, nor a cursor', async () => {
+  it('hide cases of another account or mode in lists, in lookups and as cursors', async () => {
     const other: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
     await write({ id: 'mine' }, { id: 'live', tenant: mode('live') }, { id: 'other', tenant: other });
     for (const [tenant, own] of [
@@ -130,7 +130,7 @@ describe('what is asked of dispute cases', () => {
       }
   });
 
-  it('operators see what waits for them, of every tenant, the oldest first', async () => {
+  it('list what waits for operators, of every tenant, oldest first', async () => {
     await write(
       { id: 'a', waitsBecause: 'review' },
       { id: 'b', createdAt: addSeconds(NOW, -1), waitsBecause: 'amount_mismatch', tenant: mode('live') },
@@ -148,7 +148,7 @@ describe('what is asked of dispute cases', () => {
     expect(await waiting(2)).to.deep.equal(all.slice(0, 2));
     expect(await caseReads(db).countWaiting()).to.equal(3);
   });
-  it('an outcome waits for its review, and a mismatch until it is settled, ended or not', () => {
+  it('list an outcome until its review, and an amount mismatch until it is settled, also after the case has ended', () => {
     const review: MedCaseEvent = {
       type: 'MedCaseReviewRequested',
       data: { result: 'agreed', returned: true, returnedToPayer: null, report: 2, ruledAt: NOW, at: NOW },
@@ -164,12 +164,12 @@ describe('what is asked of dispute cases', () => {
       expect(because(other, ...answered)).to.deep.equal(['amount_mismatch']);
       expect(because(other, review, ...answered)).to.deep.equal(['review', 'amount_mismatch']);
     }
-    // A mismatch waits until it is settled, whatever became of the case.
+    // A mismatch waits until it is settled, whatever the state of the case.
     expect(because(other, accepted)).to.deep.equal(['amount_mismatch']);
     expect(because(other, accepted, settled)).to.deep.equal([]);
     expect(waitsOf({ status: 'absent' })).to.deep.equal([]);
   });
-  it('reports that wait until their payment can take them are found once they are due, each page', async () => {
+  it('return reports that wait for their payment, page by page, once they are due', async () => {
     await write({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
     for (const [id, at] of [
       ['a', NOW],
@@ -183,7 +183,7 @@ describe('what is asked of dispute cases', () => {
     expect(found).to.deep.equal([owed('b'), owed('c'), []]);
     expect(await caseReads(db).countOwedReports()).to.equal(3);
   });
-  it('a report is found by the bank’s id while it waits, whoever’s it is', async () => {
+  it('find waiting reports by the bank’s id, for any tenant, and count them by reason', async () => {
     await write(
       { id: 'a', waitsBecause: 'report_not_taken' },
       { id: 'b', waitsBecause: 'report_contradicts', tenant: mode('live') },
@@ -202,7 +202,7 @@ describe('what is asked of dispute cases', () => {
     expect(counts).to.deep.equal([3, 1, 1]);
     expect([await countWaiting('report_contradicts'), await countWaiting('review')]).to.deep.equal([1, 0]);
   });
-  it('a deadline has passed by the account’s own time, of an open case alone', async () => {
+  it('count open cases past their deadline by the account’s clock', async () => {
     await write(
       { id: 'past', deadlineInSeconds: -HOUR_S },
       { id: 'ahead', deadlineInSeconds: HOUR_S },
@@ -213,11 +213,11 @@ describe('what is asked of dispute cases', () => {
     );
     const { countPastDeadline, countUnderWay } = caseReads(db);
     expect([await countPastDeadline(), await countUnderWay()]).to.deep.equal([1, 5]);
-    // The clock of the test mode says nothing of the live one.
+    // The test clock does not apply to live mode.
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect(await countPastDeadline()).to.equal(2);
   });
-  it('a deadline is near by the account’s own time, of an open case alone; the nearest is first', async () => {
+  it('list open cases near their deadline by the account’s clock, nearest first', async () => {
     await write(
       { id: 'later', deadlineInSeconds: 49 * HOUR_S },
       { id: 'ahead', deadlineInSeconds: 47 * HOUR_S, tenant: mode('live') },
@@ -233,7 +233,7 @@ describe('what is asked of dispute cases', () => {
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect([await countNearDeadline(48), await near()]).to.deep.equal([3, ['past', 'ahead', 'later']]);
   });
-  it('a reminder is overdue before the instant, by the account’s own time; a clock that is drained sees to its own', async () => {
+  it('list overdue reminders by the account’s clock, except for test clocks that are being drained', async () => {
     const early: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
     const drained: Tenant = { accountId: '3acct000000000000000000000' as AccountId, mode: 'test' };
     const late = addSeconds(NOW, DAY_MS / 1_000);

@@ -1,4 +1,4 @@
-// The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
+// The usual read model has one row per stream. A row never goes back to an older state, whatever the order and size of the batches.
 
 import { expect } from 'chai';
 import { readDecoded } from '../../../application/ports/eventCodec.ts';
@@ -40,7 +40,7 @@ describe('a folded table', () => {
     for await (const page of readDecoded(scene, PAYMENT.stream(id))) logged.push(...(page as LoggedEvent[]));
     return logged;
   };
-  /** Of each row its identity, the state that it tells, and columns that follow from it. */
+  /** Returns the identity and the state of each row, and some columns derived from the state. */
   const rows = async () => {
     const { rows: found } = await session.query<ColumnValues>(
       `SELECT ${selectPayment('p', SCHEMA)}, revision, status, awaits_at, held_since, customer_key, ${asTimestamp('status_since')} AS status_since
@@ -71,12 +71,12 @@ describe('a folded table', () => {
     ];
   };
 
-  it('holds the fold of the stream, and the columns one searches by', async () => {
+  it('stores the fold of the stream and the columns for searches', async () => {
     await writer.apply(events, session);
     expect(await rows()).to.deep.equal(await settledRow());
   });
 
-  it('comes to the same in one batch, one by one, and by a writer that remembers nothing', async () => {
+  it('stores the same when events come one by one and the writer’s cache is empty', async () => {
     for (const event of events) {
       writer.reset();
       await writer.apply([event], session);
@@ -84,7 +84,7 @@ describe('a folded table', () => {
     expect(await rows()).to.deep.equal(await settledRow());
   });
 
-  it('stays as it is when events are applied twice, all or some, by this writer or another', async () => {
+  it('does not change when events are applied again, all or some, by this writer or another', async () => {
     await writer.apply(events, session);
     const before = await session.query(`SELECT xmin, * FROM ${SCHEMA}.payments`);
     await writer.apply(events, session);
@@ -96,7 +96,7 @@ describe('a folded table', () => {
     expect((await session.query(`SELECT xmin, * FROM ${SCHEMA}.payments`)).rows).to.deep.equal(before.rows);
   });
 
-  it('has what follows from the same steps beside it once, however often an event comes', async () => {
+  it('keeps derived tables unchanged when events are applied again', async () => {
     const beside = async () => {
       const all: unknown[] = [];
       for (const { name } of paymentsProjection.tables)
@@ -110,14 +110,14 @@ describe('a folded table', () => {
     expect(await beside()).to.deep.equal(before);
   });
 
-  it('never goes back to what a writer makes of an older row that it remembers', async () => {
+  it('does not overwrite a newer row with a state from the writer’s cache', async () => {
     await writer.apply(events.slice(0, 1), session);
     await paymentsProjection.writer(SCHEMA).apply(events.slice(1), session);
     await writer.apply(events.slice(1, 2), session);
     expect(await rows()).to.deep.equal(await settledRow());
   });
 
-  it('goes on from the row when the stream goes on, and does not mix streams', async () => {
+  it('continues from the stored row and keeps streams apart', async () => {
     const second = newPaymentId();
     await scene.appendPayment(second, [created({ paymentId: second })]);
     await writer.apply([...events.slice(0, 2), ...(await eventsOf(second))], session);
@@ -135,7 +135,7 @@ describe('a folded table', () => {
     );
   });
 
-  it('refuses an event that does not follow what the row has taken, also of a stream that has no row', async () => {
+  it('rejects an event after a gap, also for a stream without a row', async () => {
     const gapBefore = async (at: number) =>
       writer.apply(events.slice(at), session).catch((error: Error) => `${error.name}: ${error.message}`);
     expect(await gapBefore(1)).to.equal(`RevisionGap: payment-${paymentId}: event 1 after event none`);
@@ -144,11 +144,11 @@ describe('a folded table', () => {
     expect(await gapBefore(2)).to.equal(`RevisionGap: payment-${paymentId}: event 2 after event 0`);
     writer.reset();
     expect((await rows()).map(({ revision }) => revision)).to.deep.equal([0]);
-    await writer.apply([{ ...(events[2] as LoggedEvent), previousRevision: 0 }], session); // an operator had one skipped
+    await writer.apply([{ ...(events[2] as LoggedEvent), previousRevision: 0 }], session); // An operator had the event before skipped.
     expect((await rows()).map(({ revision }) => revision)).to.deep.equal([2]);
   });
 
-  it('forgets what a rolled-back batch made of it', async () => {
+  it('discards the state of a batch that was rolled back', async () => {
     await writer.apply(events.slice(0, 1), session);
     const rolledBack = session.transaction(async (tx) => {
       await writer.apply(events.slice(1), tx);

@@ -1,4 +1,4 @@
-// Read models as of then: what is built, resumed, refused and dropped. That they equal what was live is tested in test/system/asOf.test.ts.
+// Building, resuming, rejecting and dropping read models as of a moment. test/system/asOf.test.ts compares them with the live ones.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
@@ -19,7 +19,7 @@ const NEVER = new AbortController().signal;
 /** A payment has three events; a batch has 1,000. */
 const TWO_BATCHES = 400;
 
-describe('read models as of then', () => {
+describe('read models as of a moment', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await Scene.open();
@@ -48,7 +48,7 @@ describe('read models as of then', () => {
     expect(error?.message).to.contain(words);
   };
 
-  it('contain the events up to the position, and touch no live copy, checkpoint or parked stream', async () => {
+  it('contain the events up to the position, and change no live copy, checkpoint or parked stream', async () => {
     await scene.appendPayments(3);
     const then = await head();
     await scene.appendPayments(2);
@@ -63,7 +63,7 @@ describe('read models as of then', () => {
     expect(await sql('SELECT stream FROM subscriptions.parked_streams')).to.deep.equal([]);
   });
 
-  it('built again are the same; another read model joins them; another moment is refused', async () => {
+  it('are the same when built again, accept another read model, and reject another moment', async () => {
     await scene.appendPayments(3);
     const then = await head();
     const once = await build(then, {}, [paymentsProjection]);
@@ -75,7 +75,7 @@ describe('read models as of then', () => {
     expect(await rows()).to.deep.equal(before);
   });
 
-  it('cut off between and within batches are resumed, and equal those that were not', async () => {
+  it('resume after an abort between batches and a failure within one, with the same result', async () => {
     await scene.appendPayments(TWO_BATCHES);
     const then = await head();
     await build(then, { schema: 'whole' });
@@ -91,14 +91,14 @@ describe('read models as of then', () => {
     expect(position).to.not.be.oneOf([null, then]);
     let commits = 0;
     const failing: OpenLeaderSession = interceptingCommits(scene.openSession, () => {
-      if (++commits === 2) throw new Error('killed before the commit'); // the first one only looks for the copy
+      if (++commits === 2) throw new Error('killed before the commit'); // The first commit only checks whether the copy exists.
     });
     await refused(build(then, { openSession: failing }), Error, 'killed before the commit');
     expect(await build(then)).to.deep.equal(await build(then, { schema: 'whole' }));
     expect(await rows()).to.deep.equal(await rows('whole'));
   });
 
-  it('go on without a stream that has an unreadable event, and say so, however often they are built', async () => {
+  it('omit and report a stream with an unreadable event, every time they are built', async () => {
     const paymentId = await scene.appendPayment();
     const before = await head();
     const event = { id: randomUUID(), type: UNKNOWN, data: '{}' };
@@ -116,7 +116,7 @@ describe('read models as of then', () => {
     expect((await build(before, { schema: 'earlier' })).map((one) => one.parked)).to.deep.equal([0, 0]);
   });
 
-  it('leave out an event that an operator had skipped by then, not one skipped later', async () => {
+  it('ignore an event that an operator had skipped by then, but not one skipped later', async () => {
     const paymentId = newPaymentId();
     await scene.appendPayment(paymentId);
     const event = { id: randomUUID(), type: UNKNOWN, data: '{}' };
@@ -155,7 +155,7 @@ describe('read models as of then', () => {
     expect((await build(unskipped, { schema: 'earlier' }))[0]?.parked).to.equal(1);
   });
 
-  it('refuse a schema that they did not make, names that can not be one, and a second builder', async () => {
+  it('reject foreign schemas, invalid names, and a concurrent builder', async () => {
     await scene.appendPayment();
     const then = await head();
     await sql('CREATE SCHEMA books; CREATE TABLE books.payments (id text)');
@@ -189,7 +189,7 @@ describe('read models as of then', () => {
     ]);
   });
 
-  it('refuse a copy of another log or another version', async () => {
+  it('reject a copy of another log or another version', async () => {
     await scene.appendPayment();
     const then = await head();
     await build(then);
@@ -199,7 +199,7 @@ describe('read models as of then', () => {
     await refused(build(then), AsOfRefused, 'of event store another');
   });
 
-  it('mean by a time the last event that was recorded by then', async () => {
+  it('resolve a time to the last event recorded by then', async () => {
     for (let n = 0; n < 5; n++) await scene.appendPayments(2);
     const events = (await sql(
       'SELECT lpad(position::text, 19, \'0\') AS position, to_char(recorded_at, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\') AS at FROM event_store.events ORDER BY 1',

@@ -1,4 +1,4 @@
-// Where consumers of the log stand: moved by compare-and-set, so that a leader that was overtaken commits nothing (architecture §6).
+// Checkpoints of consumers move by compare-and-set, so that a leader that was replaced commits nothing (architecture §6).
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/sql.ts';
@@ -55,7 +55,7 @@ describe('checkpoints', () => {
   const positions = async () => (await readAllCheckpoints(session)).map(({ position: at, swaps }) => [at, swaps]);
   const LOST = 'LostLeadership: projector: another process moved a checkpoint';
 
-  it('are moved from where they stand, also from nowhere', async () => {
+  it('move from a known position, or from none', async () => {
     expect(await move([standing('one', null), standing('two', null)], position(1))).to.equal('done');
     expect(await move([standing('one', position(1))], position(2))).to.equal('done');
     expect(await positions()).to.deep.equal([
@@ -64,7 +64,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('of all processes begin at the beginning on the first start of a deployment, and stay there', async () => {
+  it('of all processes begin at the start of the log in a new deployment, and are kept at the next start', async () => {
     await scene.appendPayment();
     const processes: readonly Beginning[] = [
       { name: 'process/a', from: 'now' },
@@ -81,7 +81,7 @@ describe('checkpoints', () => {
     }
   });
 
-  it('of a process added later begin where it declares: at the beginning, or after the newest event', async () => {
+  it('of a process added later begin as declared: at the start of the log, or after the newest event', async () => {
     const old: Beginning = { name: 'process/old', from: 'now' };
     const added: readonly Beginning[] = [
       old,
@@ -106,7 +106,7 @@ describe('checkpoints', () => {
     expect(await scene.taken('process/all')).to.deep.equal(all);
   });
 
-  it('are moved at no more than twice the cost while a transaction holds an old snapshot', async () => {
+  it('cost at most twice as much to move by place while a transaction holds an old snapshot', async () => {
     const held = await scene.openSession('holder');
     let at = 0;
     let known: Standing = { ...standing('one', null), place: (await readPlaces(session, ['one'])).get('one')! };
@@ -120,7 +120,7 @@ describe('checkpoints', () => {
       );
       known = { ...standing('one', position(at)), place: places.get('one')! };
     };
-    /** Buffers of a move that is rolled back. */
+    /** Returns the buffers that a move uses, and rolls it back. */
     const buffersOf = async (by: 'name' | 'place'): Promise<number> => {
       await session.query('BEGIN');
       const { rows } = await session.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
@@ -149,7 +149,7 @@ describe('checkpoints', () => {
     await held.close();
   });
 
-  it('are not moved from a place that is no longer theirs', async () => {
+  it('are not moved with the place of an older row version or of another checkpoint', async () => {
     const place = (await readPlaces(session, ['one'])).get('one')!;
     expect(await move([{ ...standing('one', null), place }], position(1))).to.equal('done');
     expect(await move([{ ...standing('one', position(1)), place }], position(2))).to.equal(LOST);
@@ -161,7 +161,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('stay where they are, all of them, when another process moved one', async () => {
+  it('all stay unchanged if another process moved one of them', async () => {
     await move([standing('two', null)], position(5));
     expect(await move([standing('one', null), standing('two', null)], position(6))).to.equal(LOST);
     expect(await positions()).to.deep.equal([
@@ -170,7 +170,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('stay where they are when another copy stands at the same place: its rows are not those that were written', async () => {
+  it('stay unchanged if another copy was swapped in at the same position', async () => {
     await move([standing('one', null)], position(5));
     await createCheckpoint(session, {
       name: 'one',
@@ -187,7 +187,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('tell a leader which were moved elsewhere: to another position, to another copy, and when they are gone', async () => {
+  it('report those that were moved, swapped or deleted by others', async () => {
     const ask = (...known: readonly Standing[]) => movedElsewhere(session, known);
     await move([standing('one', null)], position(5));
     expect(await ask(standing('one', position(5)), standing('two', null))).to.deep.equal([]);
@@ -204,7 +204,7 @@ describe('checkpoints', () => {
     expect(await ask(standing('one', position(5)))).to.deep.equal(['one']);
   });
 
-  it('remember the event at their position, and forget it where none stands', async () => {
+  it('store the id of the event at their position, or null if it is unknown', async () => {
     const events = async () => (await readAllCheckpoints(session)).map(({ eventId }) => eventId);
     await move([standing('one', null)], position(1), 'a');
     expect(await events()).to.deep.equal(['a', null]);
@@ -214,7 +214,7 @@ describe('checkpoints', () => {
     expect(await events()).to.deep.equal([null, 'b']);
   });
 
-  it('are of this log: of its store, not beyond its head, and with the same event at their position', async () => {
+  it('are rejected if they have another store, a position beyond the head, or another event at their position', async () => {
     const judge = async (at: number | null, head: number | null, eventId: string | null = null, storeId = 'store') => {
       const checkpoint: Checkpoint = {
         ...standing('one', at === null ? null : position(at)),

@@ -1,4 +1,4 @@
-// A consumer is divided into another number of partitions while processes lead it: each event is taken once, whatever happens (ADR 0021).
+// Changing the number of partitions of a consumer while processes lead it: each event is still taken exactly once (ADR 0021).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
@@ -29,11 +29,11 @@ const divisible = (name: string, before?: (events: readonly LoggedEvent[]) => Pr
   ...taker(name, before),
   ofPartition: () => divisible(name, before),
 });
-/** Ends of the accounts: the first and the last of any number of partitions. */
+/** Partitions of two accounts: for any number of partitions, one is in the first partition and the other in the last. */
 const [FIRST, LAST] = [0, 1_023];
 const paymentIn = (partition: number): PaymentId => idInPartition(partition, Buffer.from(newPaymentId().slice(0, 16)));
 
-describe('dividing a consumer', () => {
+describe('dividing a consumer into partitions', () => {
   let scene: Scene;
   let session: LeaderSession;
   let started: Followed[];
@@ -76,7 +76,7 @@ describe('dividing a consumer', () => {
     expect(started.flatMap(({ faults, parked }) => [...faults, ...parked])).to.deep.equal([]);
   };
 
-  describe('in the table', () => {
+  describe('the stored checkpoints', () => {
     beforeEach(() => createFirstCheckpoint(session, { name: 'a', version: 7, storeId: 'store' }));
     const move = (name: string, swaps: number, from: Position | null, to: Position) =>
       moveCheckpoints(
@@ -87,7 +87,7 @@ describe('dividing a consumer', () => {
         (error: Error) => error.name,
       );
 
-    it('splits its position, and joins equal ones again', async () => {
+    it('are copied to each partition, and joined again when their positions are equal', async () => {
       expect(await move('a', 0, null, at(3))).to.equal('moved');
       expect(await divideOnce(session, 'a', 4)).to.equal('divided');
       const four = [0, 1, 2, 3].map((n) => [`a#${n}/4`, at(3)]);
@@ -109,7 +109,7 @@ describe('dividing a consumer', () => {
       });
     });
 
-    it('marks what is further, until the others have passed it', async () => {
+    it('mark partitions that are ahead until the others have passed them', async () => {
       await divideOnce(session, 'a', 2);
       await move('a#0/2', 1, null, at(5));
       await move('a#1/2', 1, null, at(3));
@@ -127,7 +127,7 @@ describe('dividing a consumer', () => {
       expect(await rowsOf()).to.deep.equal([['a', at(6)]]);
     });
 
-    it('leaves nothing to move for who led another number, also if it is the same number again', async () => {
+    it('reject moves by leaders of an earlier division, even of the same number of partitions', async () => {
       await divideOnce(session, 'a', 2);
       for (const count of [4, 2]) await divideOnce(session, 'a', count);
       expect(await rowsOf()).to.deep.equal([0, 1].map((n) => [`a#${n}/2`, null]));
@@ -137,7 +137,7 @@ describe('dividing a consumer', () => {
       expect(await move('a#0/2', 3, null, at(1))).to.equal('moved');
     });
 
-    it('ends when a program that knows no partitions swaps a copy in, and begins in none of its events', async () => {
+    it('become one checkpoint, without an event id, when a program without partitions swaps in a copy', async () => {
       await divideOnce(session, 'a', 2);
       await move('a#0/2', 1, null, at(5));
       const stored = await session.query("SELECT version, position FROM subscriptions.checkpoints WHERE name = 'a'");
@@ -150,14 +150,14 @@ describe('dividing a consumer', () => {
       expect(await move('a#0/2', 1, at(5), at(6))).to.equal('LostLeadership');
     });
 
-    it('ends with the consumer, and needs one', async () => {
+    it('disappear with the consumer, which can’t be divided once it is missing', async () => {
       await divideOnce(session, 'a', 2);
       await session.query("DELETE FROM subscriptions.checkpoints WHERE name = 'a'");
       expect(await rowsOf()).to.deep.equal([]);
       expect(await divideOnce(session, 'a', 2)).to.equal('missing');
     });
 
-    it('gives way to a transaction that holds its position', async () => {
+    it('stay undivided while another transaction has locked the checkpoint', async () => {
       const other = await scene.openSession('other');
       await other.transaction(async (tx) => {
         await tx.query("SELECT FROM subscriptions.checkpoints WHERE name = 'a' FOR UPDATE");
@@ -167,7 +167,7 @@ describe('dividing a consumer', () => {
       await other.close();
     });
 
-    it('tells of many partitions in several notices, each as long as PostgreSQL allows', async () => {
+    it('are announced in several notices if they exceed the size limit of PostgreSQL', async () => {
       const { notices, close } = await scene.listen();
       const heard: string[] = [];
       await notices.on('quita_progress', (payload) => void heard.push(payload));
@@ -191,7 +191,7 @@ describe('dividing a consumer', () => {
     });
   });
 
-  it('goes on where it was, and hands the partitions to the processes', async () => {
+  it('continues from the same position and spreads the partitions across the processes', async () => {
     await scene.appendPayments(6);
     const one = follow();
     await one.caughtUp();
@@ -209,7 +209,7 @@ describe('dividing a consumer', () => {
     await scene.backends.until(async () => [...one.subscriptions.led, ...two.subscriptions.led].join() === 'a');
   });
 
-  it('moves the partition that took something, and later all others by one statement', async () => {
+  it('stores the position of a busy partition first, and later those of the idle ones in one statement', async () => {
     const moves: (readonly string[])[] = [];
     const one = follow({ openSession: notingMoves(swift(), moves) });
     await scene.appendPayments(1);
@@ -228,7 +228,7 @@ describe('dividing a consumer', () => {
     }
   });
 
-  it('commits nothing of a batch that a process had begun before', async () => {
+  it('rolls back a batch that a process began before the division', async () => {
     const gate = new Gate();
     let isHeld = false;
     const held = follow({ consumers: [divisible('a', () => (isHeld ? gate.pass() : undefined))] });
@@ -244,10 +244,10 @@ describe('dividing a consumer', () => {
     expect(held.restarts.map(({ message }) => message)).to.deep.equal(['another process moved the checkpoint of a']);
   });
 
-  it('loses and doubles nothing of partitions that are joined at different positions', async () => {
+  it('takes each event once when partitions are joined at different positions', async () => {
     let isSlow = true;
     const gate = new Gate();
-    // Payments of the last accounts wait, so that the first ones are far ahead.
+    // Payments of the last accounts wait, so that the first partition gets far ahead.
     const slow = divisible('a', (events) =>
       isSlow && events.some(({ stream }) => stream.startsWith('payment-7')) ? gate.pass() : undefined,
     );
@@ -271,7 +271,7 @@ describe('dividing a consumer', () => {
     expect(await rowsOf()).to.deep.equal([['a', (await scene.positions()).at(-1)]]);
   });
 
-  it('takes up a parked stream to where its partition was, if that was further than the partition it is in now', async () => {
+  it('replays a parked stream up to the position of its former partition if that is ahead of the present one', async () => {
     let isBroken = true;
     const first = paymentIn(FIRST);
     const stream = PAYMENT.stream(first);
@@ -284,7 +284,7 @@ describe('dividing a consumer', () => {
     await one.caughtUp();
     expect(one.parked.map(({ consumer, revision }) => [consumer, revision])).to.deep.equal([['a', 1]]);
     await one.stop();
-    // The last accounts are as if they had been taken by a slower process.
+    // Pretends that a slower process took the last accounts.
     await divide(2);
     const [begin] = await scene.positions();
     await session.query(
@@ -303,7 +303,7 @@ describe('dividing a consumer', () => {
     await allTaken();
   });
 
-  it('is noticed by a retry, if no event comes', async () => {
+  it('is noticed by a retry even if no event arrives', async () => {
     let isBroken = true;
     const failing = divisible('a', () => {
       if (isBroken) throw new Error('no');
@@ -320,7 +320,7 @@ describe('dividing a consumer', () => {
     expect(await scene.taken('a')).to.deep.equal(await scene.positions());
   });
 
-  it('loses and doubles nothing, however often its number changes and whoever leads what', async () => {
+  it('takes each event once for any sequence of divisions, starts, stops and cut connections', async () => {
     await createFirstCheckpoint(session, { name: 'a', version: 1, storeId: scene.store.storeId });
     const step = fc.constantFrom('append', 'start', 'stop', 'cut', 'divide 1', 'divide 2', 'divide 4', 'divide 8');
     await fc.assert(

@@ -1,4 +1,4 @@
-// How processes divide the work of a role: nothing is nobody's, nothing is led twice, and nobody has much more than another.
+// How processes divide the work of a role: each item has one leader, and the shares are about equal.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { divided } from '../../../projections/engine/division.ts';
@@ -9,7 +9,7 @@ const processes = fc.array(able, { minLength: 1, maxLength: 5 });
 const division = (all: readonly (readonly string[])[]) => divided(all.map((names) => ({ able: names })));
 
 describe('the division of a role', () => {
-  it('gives all to one process, and the oldest one more if the work can not be halved', () => {
+  it('gives everything to a single process, and an odd item to the oldest', () => {
     expect(division([NAMES])).to.deep.equal([NAMES]);
     expect(division([NAMES, NAMES])).to.deep.equal([
       ['a', 'c', 'e', 'g'],
@@ -19,7 +19,7 @@ describe('the division of a role', () => {
     expect(division([])).to.deep.equal([]);
   });
 
-  it('gives work to those that can lead it, and less of the rest to those that lead what few can', () => {
+  it('gives items only to processes that can lead them, and fewer shared items to those that lead rare ones', () => {
     expect(division([NAMES.slice(0, 4), NAMES])).to.deep.equal([
       ['a', 'b', 'c', 'd'],
       ['e', 'f', 'g'],
@@ -35,7 +35,7 @@ describe('the division of a role', () => {
     ]);
   });
 
-  it('gives each piece that any process can lead to one that can', () => {
+  it('gives each item to exactly one process that can lead it', () => {
     fc.assert(
       fc.property(processes, (all) => {
         const shares = division(all);
@@ -45,7 +45,7 @@ describe('the division of a role', () => {
     );
   });
 
-  it('gives equal parts to processes that can lead the same', () => {
+  it('gives equal shares to processes that can lead the same items', () => {
     fc.assert(
       fc.property(able, fc.integer({ min: 1, max: 9 }), (names, count) => {
         const sizes = division(Array.from({ length: count }, () => names)).map(({ length }) => length);
@@ -54,7 +54,7 @@ describe('the division of a role', () => {
     );
   });
 
-  it('is the same in whatever order a process names what it can lead', () => {
+  it('does not depend on the order in which a process lists its items', () => {
     fc.assert(
       fc.property(processes, (all) => {
         expect(division(all.map((names) => names.toReversed()))).to.deep.equal(division(all));

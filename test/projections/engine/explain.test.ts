@@ -1,5 +1,5 @@
-// Hot queries use an index already at 30,000 rows, and so at 100,000 (architecture §6). The texts are those that the product sends: they
-// are caught on their way. Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
+// Hot queries use an index at 30,000 rows already, and therefore at 100,000 (architecture §6). The statements are captured from the
+// product’s own code. test/infrastructure/eventStore/postgres/store.test.ts checks the same for subscriptions to rare categories.
 
 import { expect } from 'chai';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
@@ -41,7 +41,7 @@ const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
 const TENANT: Tenant = { accountId: 'account-7' as AccountId, mode: 'test' };
 const ROWS = 30_000;
 
-/** 100 accounts of 300 rows each; one delivery and one payment in a hundred still waits for something. */
+/** 100 accounts with 300 rows each. One delivery and one payment in a hundred is still pending. */
 const FILL = `
   INSERT INTO rm_payments.payments (id, account_id, mode, revision, awaits_at, held_since)
     SELECT 'p' || n, 'account-' || n % 100, 'test', 0,
@@ -79,7 +79,7 @@ const drainOf = (db: Sql) =>
     timerKinds,
   );
 
-describe('at 30,000 rows', function suite() {
+describe('queries at 30,000 rows', function suite() {
   let scene: Scene;
   before(async () => {
     scene = await Scene.open();
@@ -90,7 +90,7 @@ describe('at 30,000 rows', function suite() {
   });
   after(() => scene.close());
 
-  /** Every node of the plans of all statements that `work` sends. */
+  /** Returns all nodes of the plans of the statements that `work` sends. */
   const plansOf = async (work: (db: Sql) => Promise<unknown>): Promise<readonly Plan[]> => {
     const nodes: Plan[] = [];
     const db: Sql = {

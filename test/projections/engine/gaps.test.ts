@@ -1,4 +1,4 @@
-// A stream of which an event is missing: a read model that folds it must not go on as if nothing were, unless the whole stream was deleted.
+// A read model that folds a stream must not continue past a missing event, unless the whole stream was deleted.
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ describe('a gap in a stream', () => {
     await scene.close();
   });
 
-  /** Follows the log into tables of its own, with a store that remembers no events. */
+  /** Follows the log into tables of its own, with a store whose cache is empty. */
   const followInto = async (original: Projection, seen: (store: EventStore) => EventStore = (store) => store) => {
     const projection = { ...original, name: 'gap' };
     await scene.log.sql.query(`CREATE SCHEMA rm_gap; ${projection.ddl('rm_gap')}`);
@@ -41,7 +41,7 @@ describe('a gap in a stream', () => {
       ({ consumer, stream, revision }) => `${consumer} ${stream}@${revision}`,
     );
 
-  it('parks it for a read model that folds it, from the event behind the gap on', async () => {
+  it('parks the stream at the event after the gap', async () => {
     const stream = PAYMENT.stream(await scene.appendPayment());
     await scene.appendPayment();
     await scene.appendPayment();
@@ -94,17 +94,17 @@ describe('a gap in a stream', () => {
   const rows = async () =>
     (await scene.log.sql.query('SELECT id, revision FROM rm_gap.deliveries ORDER BY revision')).rows;
 
-  it('of a delivery that is still there parks it too', async () => {
+  it('parks the stream of a delivery that still exists', async () => {
     const stream = await appendDelivery();
     await loseFacts(scene.log.sql, 'DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
     await followInto(webhookDeliveriesProjection);
     expect(await parked()).to.deep.equal([`gap ${stream}@2`]);
   });
 
-  it('is passed over where the delivery was deleted, and everything else is taken', async () => {
+  it('is ignored if the delivery was deleted, and all other events are taken', async () => {
     const gone = await appendDelivery();
     const kept = await appendDelivery();
-    // A consumer that is slow: it reads the rest of what was deleted since it read the beginning.
+    // A slow consumer: it read the first event of the delivery, and reads the rest after the deletion.
     await followInto(webhookDeliveriesProjection, (store) => ({
       ...store,
       async *subscribe(options) {

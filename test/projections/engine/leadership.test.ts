@@ -1,4 +1,4 @@
-// Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (architecture §6).
+// If two processes lead at once, they never both commit. A process that was frozen comes back as a standby (architecture §6).
 import { expect } from 'chai';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { OpenLeaderSession, Share } from '../../../application/ports/sql.ts';
@@ -8,7 +8,7 @@ import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts'
 import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { Followed, Gate, Scene, taker } from './scene.ts';
 
-/** A part in a role whose only process this one believes to be, and whose locks are always free. */
+/** A share of a role with no other process, in which every lock is free. */
 const soleShare = (): Share => {
   let sharers: Share['sharers'] = [];
   return {
@@ -47,8 +47,8 @@ describe('subscriptions to the log in two processes that both lead', () => {
     await scene.close();
   });
 
-  it('take every event once, though both believe that they lead all along', async () => {
-    // Nothing but the compare-and-set of the checkpoints keeps them from it: the table takes whatever comes.
+  it('take every event once although both processes hold all locks', async () => {
+    // The table accepts duplicates, so that only the compare-and-set of the checkpoints can prevent them.
     await scene.log.sql.query('CREATE TABLE counted (position text)');
     const counting = (before: () => Promise<void> | void): LogConsumer => ({
       name: 'counting',
@@ -86,7 +86,7 @@ describe('subscriptions to the log in two processes that both lead', () => {
     );
   });
 
-  it('hand over when one is frozen in the middle of a batch, which it does not commit when it thaws', async () => {
+  it('hand over when the leader freezes during a batch, which it does not commit when it resumes', async () => {
     const gate = new Gate();
     await scene.appendPayments(2);
     let batches = 0;
@@ -111,7 +111,7 @@ describe('subscriptions to the log in two processes that both lead', () => {
     ['its connections fall silent', 'silence'],
     ['it is cut off', 'blackHole'],
   ] as const)
-    it(`hand over when ${what}, while events keep coming, and come back`, async () => {
+    it(`take each event once when ${what} while events arrive, and after the connection recovers`, async () => {
       const proxy = await startPostgresProxy(scene.log.connectionString);
       await scene.appendPayments(2);
       const openSession = leaderSessions(config(proxy.connectionString), SWIFT);

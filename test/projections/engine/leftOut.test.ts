@@ -1,4 +1,4 @@
-// What a consumer does not take: parked streams from an event on, and single events that an operator had skipped (architecture §6).
+// Events that a consumer does not take: parked streams from one event on, and single events that an operator skipped (architecture §6).
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ const recorded = async (...events: readonly PaymentEvent[]): Promise<readonly Re
   }));
 };
 
-/** The revisions that a batch of four comes to, each with the one that it is said to follow, where that is not the one before. */
+/** Returns, for a batch of four events, the revisions that are left and the previous revision where it is not the preceding number. */
 const taken = async (prepare: (leftOut: LeftOut) => void) => {
   const leftOut = new LeftOut();
   prepare(leftOut);
@@ -41,8 +41,8 @@ const taken = async (prepare: (leftOut: LeftOut) => void) => {
   return events.map(({ revision, previousRevision }) => [revision, previousRevision]);
 };
 
-describe('what is left out of a batch', () => {
-  it('is nothing where nothing is skipped or parked', async () =>
+describe('events left out of a batch', () => {
+  it('are none if nothing is skipped or parked', async () =>
     expect(await taken(() => undefined)).to.deep.equal([
       [0, undefined],
       [1, undefined],
@@ -50,14 +50,14 @@ describe('what is left out of a batch', () => {
       [3, undefined],
     ]));
 
-  it('is an event that an operator had skipped: the next one follows the one before it', async () =>
+  it('include a skipped event, and the next one follows the event before it', async () =>
     expect(await taken((leftOut) => leftOut.skip(STREAM, 1))).to.deep.equal([
       [0, undefined],
       [2, 0],
       [3, undefined],
     ]));
 
-  it('are several that were skipped one behind the other', async () =>
+  it('include several consecutive skipped events', async () =>
     expect(
       await taken((leftOut) => {
         leftOut.skip(STREAM, 1);
@@ -68,14 +68,14 @@ describe('what is left out of a batch', () => {
       [3, 0],
     ]));
 
-  it('is the first event of a stream: the next one follows none', async () =>
+  it('include a skipped first event, and the next one follows none', async () =>
     expect(await taken((leftOut) => leftOut.skip(STREAM, 0))).to.deep.equal([
       [1, -1],
       [2, undefined],
       [3, undefined],
     ]));
 
-  it('is a parked stream from its event on, and nothing any more when it was taken up again', async () => {
+  it('include a parked stream from its first parked event on, until it is unparked', async () => {
     expect(await taken((leftOut) => leftOut.park(STREAM, 2))).to.deep.equal([
       [0, undefined],
       [1, undefined],
@@ -87,6 +87,6 @@ describe('what is left out of a batch', () => {
     expect(again).to.have.length(4);
   });
 
-  it('are other streams’ events never', async () =>
+  it('never include events of other streams', async () =>
     expect(await taken((leftOut) => leftOut.park('payment-other', 0))).to.have.length(4));
 });

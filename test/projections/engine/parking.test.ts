@@ -1,5 +1,5 @@
-// An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; a transient fault parks nothing
-// (architecture §6, §7).
+// If a consumer can’t take an event, it parks the event’s stream. A consumer that fails altogether is set aside. A transient fault parks
+// nothing (architecture §6, §7).
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ describe('parking', () => {
     expect(await scene.store.append(stream, expected, [event])).to.include({ ok: true });
     return event;
   };
-  /** A payment whose fourth event nobody can read, and which goes on after it. */
+  /** Appends a payment whose fourth event is unreadable and is followed by another event. */
   const appendPoisoned = async (over: object = {}) => {
     const stream = PAYMENT.stream(await scene.appendPayment());
     const event = await appendRaw(stream, 2, over);
@@ -51,7 +51,7 @@ describe('parking', () => {
     (await readParked(scene.log.sql, null)).map(
       ({ consumer, stream, revision }) => `${consumer} ${stream}@${revision}`,
     );
-  /** Everything but what stands in the streams from these revisions on. */
+  /** Returns the positions of all events except those of the given streams from the given revisions on. */
   const allBut = async (...from: readonly (readonly [stream: string, revision: number])[]) => {
     const left: string[] = [];
     for (const [stream, revision] of from) left.push(...(await positionsOf([stream])).slice(revision));
@@ -70,14 +70,14 @@ describe('parking', () => {
       'MalformedEvent: ChargeExpired: expected a version from 1 to 1, not 9',
     ],
   ] as const)
-    it(`an event ${what} parks its stream for everybody who follows it, and nothing else`, async () => {
+    it(`parks only the stream of an event ${what}, for every consumer that follows it`, async () => {
       await scene.appendPayments(1);
       const { stream, event } = await appendPoisoned(over);
       await scene.appendPayments(1);
       const accounts = { ...taker('accounts'), categories: ['account' as const] };
       const followed = follow({ consumers: [taker('a'), taker('b'), accounts], batchSize: 3 });
       await followed.caughtUp();
-      await scene.append(stream, 4, [settled()]); // what follows in it is left out too
+      await scene.append(stream, 4, [settled()]); // Later events of the stream are left out too.
       await scene.appendPayments(1);
       await followed.caughtUp();
       for (const name of ['a', 'b']) expect(await scene.taken(name), name).to.deep.equal(await allBut([stream, 3]));
@@ -99,7 +99,7 @@ describe('parking', () => {
       expect([followed.faults, followed.restarts]).to.deep.equal([[], []]);
     });
 
-  it('an event that one consumer fails at parks its stream for that one, from that event on', async () => {
+  it('parks a stream only for the consumer that fails, from the failing event on', async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, () => scene.appendPayment()));
     const stream = PAYMENT.stream(ids[2] as never);
     const sick = taker('sick', (events) => {
@@ -124,7 +124,7 @@ describe('parking', () => {
     );
   });
 
-  it('exactly the poisoned streams are parked, wherever and whenever they fail, and all else is taken once', async function law() {
+  it('parks exactly the failing streams, and takes every other event once', async function law() {
     const payments = await Promise.all(Array.from({ length: 40 }, () => scene.appendPayment()));
     let round = 0;
     await fc.assert(
@@ -146,7 +146,7 @@ describe('parking', () => {
               followed.subscriptions.positions().get(name) === all.at(-1) || followed.subscriptions.faults().length > 0,
           );
           await followed.stop();
-          if (followed.faults.length > 0) return; // all streams of a batch: told below
+          if (followed.faults.length > 0) return; // Every stream of a batch failed. The tests below cover this case.
           expect(await scene.taken(name)).to.deep.equal(await allBut(...bad));
           expect((await parked()).filter((row) => row.startsWith(`${name} `)).toSorted()).to.deep.equal(
             [...bad].map(([stream, revision]) => `${name} ${stream}@${revision}`).toSorted(),
@@ -157,7 +157,7 @@ describe('parking', () => {
     );
   });
 
-  it('a crash in the middle of parking loses nothing and parks it once', async () => {
+  it('loses nothing and parks a stream once when the connection is cut before the commit', async () => {
     const { stream } = await appendPoisoned();
     await scene.appendPayments(1);
     const gate = new Gate();
@@ -174,7 +174,7 @@ describe('parking', () => {
     expect(cut.restarts).to.have.length(1);
   });
 
-  it('a new leader leaves out what was parked before it', async () => {
+  it('leaves out streams that an earlier leader parked', async () => {
     const { stream } = await appendPoisoned();
     const first = follow({ consumers: [taker('a')] });
     await first.caughtUp();
@@ -186,13 +186,13 @@ describe('parking', () => {
     expect(second.parked).to.deep.equal([]);
   });
 
-  describe('taken up again', () => {
+  describe('a retry of a parked stream', () => {
     const retry = async (followed: Followed, stream: string, consumer = 'a') => {
       expect(await askRetry(scene.log.sql, [{ consumer, stream }])).to.equal(1);
       await followed.subscriptions.attend();
     };
 
-    it('after the mend: all that was left out, in order, and what comes from then on', async () => {
+    it('takes all events that were left out, in order, and then new ones', async () => {
       let isBroken = true;
       const ids = await Promise.all(Array.from({ length: 3 }, () => scene.appendPayment()));
       const stream = PAYMENT.stream(ids[1] as never);
@@ -205,7 +205,7 @@ describe('parking', () => {
       await followed.caughtUp();
       await scene.append(stream, 2, [settled(), settled()]);
       await followed.caughtUp();
-      await retry(followed, stream); // not mended yet
+      await retry(followed, stream); // The consumer still fails.
       expect(await parked()).to.deep.equal([`a ${stream}@1`]);
       expect((await readParked(scene.log.sql, null))[0]?.isRetryAsked).to.equal(false);
       isBroken = false;
@@ -220,7 +220,7 @@ describe('parking', () => {
       expect(await askRetry(scene.log.sql, [{ consumer: 'a', stream }]), 'again').to.equal(0);
     });
 
-    it('up to the next event that can’t be taken', async () => {
+    it('stops at the next event that fails', async () => {
       let bad = 1;
       const stream = PAYMENT.stream(await scene.appendPayment());
       await scene.appendPayments(2);
@@ -236,7 +236,7 @@ describe('parking', () => {
       expect(followed.taken).to.deep.equal([]);
     });
 
-    it('when a leader comes that was not there when it was asked for', async () => {
+    it('is done by the next leader if none ran when it was requested', async () => {
       let isBroken = true;
       const stream = PAYMENT.stream(await scene.appendPayment());
       await scene.appendPayments(1);
@@ -256,7 +256,7 @@ describe('parking', () => {
   });
 
   describe('a consumer that fails as a whole', () => {
-    it('keeps its position, parks nothing, is told of once, and drags nobody back; well again, it comes back', async () => {
+    it('keeps its position, parks nothing and reports one fault; other consumers continue, and it resumes once it works', async () => {
       let isBroken = true;
       await scene.appendPayments(4);
       const batches: number[] = [];
@@ -273,7 +273,7 @@ describe('parking', () => {
         );
       }
       expect(await scene.taken('well')).to.deep.equal(await scene.positions());
-      expect(batches.reduce((a, b) => a + b)).to.equal(2 * 12 + 3 * 12); // only the first batch was taken again
+      expect(batches.reduce((a, b) => a + b)).to.equal(2 * 12 + 3 * 12); // Only the first batch was retried.
       expect(await parked()).to.deep.equal([]);
       expect(await scene.taken('sick')).to.deep.equal([]);
       expect(followed.faults).to.deep.equal(['sick: Error: nothing works']);
@@ -286,7 +286,7 @@ describe('parking', () => {
       expect(followed.subscriptions.faults()).to.deep.equal([]);
     });
 
-    it('is one whose table is gone, at the first event', async () => {
+    it('is detected at the first event if its table is missing', async () => {
       await scene.appendPayment();
       const sick = taker('sick', async (_, tx) => {
         await tx.query('INSERT INTO nowhere VALUES (1)');
@@ -300,7 +300,7 @@ describe('parking', () => {
       expect(await scene.taken('sick')).to.deep.equal(await scene.positions());
     });
 
-    it('is one that parked ten streams in a row and took nothing in between', async () => {
+    it('is detected after it parks ten streams in a row without taking an event', async () => {
       const sick = taker('sick', () => Promise.reject(new Error('no')));
       const followed = follow({ consumers: [taker('well'), sick] });
       for (let n = 0; n < 10; n++) {
@@ -318,8 +318,8 @@ describe('parking', () => {
     });
   });
 
-  describe('a consumer that takes an event now and then', () => {
-    it('is not blamed for ten streams that it could not take before and after', async () => {
+  describe('a consumer that takes some events', () => {
+    it('is not set aside for ten parked streams before and after one that it took', async () => {
       let isSick = true;
       const sick = taker('sick', () => (isSick ? Promise.reject(new Error('no')) : undefined));
       const followed = follow({ consumers: [taker('well'), sick] });
@@ -334,7 +334,7 @@ describe('parking', () => {
 
   describe('a transient fault', () => {
     for (const code of ['53100', '53200', '40001', '40P01', '55P03', '57014', '58030', '08006'])
-      it(`${code} is waited out in place`, async () => {
+      it(`${code} is retried without parking`, async () => {
         let times = 2;
         const unlucky = taker('unlucky', () => {
           if (times-- > 0) throw Object.assign(new Error('transient'), { code });
@@ -346,7 +346,7 @@ describe('parking', () => {
         for (const name of ['a', 'unlucky']) expect(await scene.taken(name)).to.deep.equal(await scene.positions());
       });
 
-    it('that lasts for one leaves the others alone', async () => {
+    it('in one consumer does not delay the others', async () => {
       let isBad = true;
       const unlucky = taker('unlucky', () => {
         if (isBad) throw Object.assign(new Error('disk full'), { code: '53100' });
@@ -362,7 +362,7 @@ describe('parking', () => {
     });
   });
 
-  it('one that is far behind does not make the others start from there', async () => {
+  it('does not rewind other consumers to the position of one that is far behind', async () => {
     await scene.appendPayments(3);
     const first = follow({ consumers: [taker('a')] });
     await first.caughtUp();

@@ -1,4 +1,4 @@
-// Partitions of a consumer: which account belongs to which, and where each goes on when their number changes.
+// Partitions of a consumer: which accounts belong to each, and where each starts when their number changes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PARTITIONS_MAX } from '../../../application/ports/consumers.ts';
@@ -33,7 +33,7 @@ const STREAMS = Array.from({ length: 1_024 }, (_, partition) => streamIn(partiti
 const reached = (front: Front): readonly (Position | null)[] => STREAMS.map((stream) => reachedIn(front, stream));
 
 describe('partitions of a consumer', () => {
-  it('divide the accounts into equal parts, each of neighbours', () => {
+  it('divide the accounts into equal contiguous ranges', () => {
     for (const count of COUNTS) {
       const parts = STREAMS.map((stream) => partsOf(count).filter((part) => isOfPart(part, stream)));
       expect(parts.map((of) => of.map(({ index }) => index))).to.deep.equal(
@@ -42,7 +42,7 @@ describe('partitions of a consumer', () => {
     }
   });
 
-  it('take a stream whose name holds no id, too: one of them does', () => {
+  it('include streams without an id in their names, each in exactly one partition', () => {
     for (const stream of ['logConsumer-payments', 'logConsumer-process/x', 'x-', 'x-iii', 'x-0U0', 'x'])
       for (const count of COUNTS)
         expect(
@@ -51,7 +51,7 @@ describe('partitions of a consumer', () => {
         ).to.have.length(1);
   });
 
-  it('have names that say what they are', () => {
+  it('have names that can be parsed back', () => {
     const part = { index: 3, of: 8 };
     for (const consumer of ['payments', 'process/webhookFanOut', 'odd#1']) {
       expect(readName(partitionName(consumer, part))).to.deep.equal({ consumer, part, isMark: false });
@@ -62,7 +62,7 @@ describe('partitions of a consumer', () => {
     expect(partitionName('payments', part)).to.equal('payments#3/8');
   });
 
-  it('of any other number begin so that no account goes back and none skips an event', () => {
+  it('of a new number start so that each account continues at its own position', () => {
     fc.assert(
       fc.property(fronts, counts, (front, count) => {
         const { partitions, marks } = dividedInto(front, count);
@@ -72,7 +72,7 @@ describe('partitions of a consumer', () => {
           ...marks.map(({ part, position }) => ({ name: markName('a', part), position })),
         ];
         expect(reached(frontOf(checkpoints))).to.deep.equal(reached(front));
-        // A mark is only where a part is further than its partition, which must pass it.
+        // There is a mark only where a range is ahead of its partition, which must pass the mark.
         for (const { part, position } of marks)
           expect(position > (partitions[Math.floor((part.index * count) / part.of)] ?? '')).to.equal(true);
         if (count >= front.length) expect(marks).to.deep.equal([]);
@@ -80,7 +80,7 @@ describe('partitions of a consumer', () => {
     );
   });
 
-  it('that go on reach what they would have reached undivided', () => {
+  it('that all reach a position have no account left behind', () => {
     fc.assert(
       fc.property(fronts, counts, (front, count) => {
         const end = at(10) as Position;
@@ -91,7 +91,7 @@ describe('partitions of a consumer', () => {
     );
   });
 
-  it('never go back', () => {
+  it('never move an account back', () => {
     fc.assert(
       fc.property(fronts, counts, positions, fc.nat(PARTITIONS_MAX - 1), (front, of, position, index) => {
         const after = advanced(front, { index: index % of, of }, position);

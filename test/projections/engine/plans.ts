@@ -1,4 +1,4 @@
-// What the statements of a read cost: the nodes of their plans, run.
+// Runs statements with EXPLAIN ANALYZE and returns the nodes of their plans.
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 
 export interface Plan {
@@ -12,7 +12,7 @@ export interface Plan {
 }
 export const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** Returns every node of the plans of all statements that `work` sends, run. What it reads is answered. */
+/** Returns all plan nodes of the statements that `work` sends. Each statement also returns its rows to `work`. */
 export const plansOf = async (to: Sql, work: (db: SqlPool) => Promise<unknown>): Promise<readonly Plan[]> => {
   const nodes: Plan[] = [];
   const db: SqlPool = {
@@ -29,7 +29,7 @@ export const plansOf = async (to: Sql, work: (db: SqlPool) => Promise<unknown>):
   return nodes;
 };
 
-/** Counts the rows that were looked at in tables and indexes. */
+/** Returns the number of rows that were read from tables and indexes. */
 export const rowsRead = (nodes: readonly Plan[]): number =>
   nodes
     .filter((node) => node['Relation Name'] !== undefined)

@@ -1,4 +1,4 @@
-// How many events of one batch may be to blame before it is who takes them (architecture §7). Without a database: savepoints are its
+// How many events of one batch may fail before the consumer itself is blamed (architecture §7). Without a database: savepoints have their
 // own tests.
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
@@ -11,10 +11,10 @@ const TX: SqlTransaction = {
   onEnd: (listener) => listeners.push(listener),
 };
 
-/** Streams whose effects followed a commit. */
+/** Streams whose effects ran after a commit. */
 let followed: string[] = [];
 
-/** One event of each of so many streams, of which every second one can't be taken. */
+/** Applies a batch with one event of each of `2 * poisoned` streams, of which every second fails. */
 const takeBatch = (poisoned: number) => {
   const events = Array.from({ length: 2 * poisoned }, (_, n) => ({
     stream: `payment-${n}`,
@@ -34,14 +34,14 @@ const takeBatch = (poisoned: number) => {
   return applyCarefully(consumer, events, TX);
 };
 
-describe('a batch of which many events can’t be taken', () => {
-  it('parks 200 of them', async () => {
+describe('a batch with many failing events', () => {
+  it('parks 200 streams', async () => {
     const found = await takeBatch(200);
     expect(found.map(({ recorded: { stream } }) => stream)).to.deep.equal(
       Array.from({ length: 200 }, (_, n) => `payment-${2 * n + 1}`),
     );
   });
-  it('has the effects after its commit once, and of what was kept only', async () => {
+  it('runs the effects of the events that were taken, once and only after the commit', async () => {
     for (const isCommitted of [false, true]) {
       followed = [];
       listeners.length = 0;
@@ -50,7 +50,7 @@ describe('a batch of which many events can’t be taken', () => {
       expect(followed).to.deep.equal(isCommitted ? ['payment-0', 'payment-2', 'payment-4'] : []);
     }
   });
-  it('of more, blames the consumer and parks nothing', async () => {
+  it('rejects with ConsumerFailed for 201 failing streams', async () => {
     const error = await takeBatch(201).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ConsumerFailed);
     expect(error).to.have.property('message', 'Error: no');

@@ -1,4 +1,4 @@
-// A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (architecture §6).
+// A rebuild makes a new copy beside the live one, which stays readable and current, and swaps them without a gap (architecture §6).
 import { expect } from 'chai';
 import type { EventCodec, EventLog } from '../../../application/ports/eventCodec.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -40,7 +40,7 @@ describe('rebuilding a read model', () => {
     await session.transaction((tx) => ensureLive(tx, projection, scene.store.storeId));
     await session.close();
   };
-  /** All rows of the read models as text, whatever is live now. */
+  /** Returns all rows of the live read models as text. */
   const rows = async () => {
     const all: Record<string, string[]> = {};
     for (const { name, tables } of PROJECTIONS)
@@ -57,7 +57,7 @@ describe('rebuilding a read model', () => {
   const checkpoints = async () =>
     (await scene.log.sql.query('SELECT name, version, position FROM subscriptions.checkpoints ORDER BY name')).rows;
 
-  it('comes to the same bytes, and leaves nothing beside the live copy', async () => {
+  it('produces the same rows and leaves no schema or checkpoint beside the live copy', async () => {
     await scene.appendPayments(30);
     await followLive().caughtUp();
     const [before, marks] = [await rows(), await checkpoints()];
@@ -74,7 +74,7 @@ describe('rebuilding a read model', () => {
     expect((await rows())['payments.payments']).to.have.length(31);
   });
 
-  it('mends rows that were changed, added and removed', async () => {
+  it('repairs rows that were changed, added or deleted', async () => {
     await scene.appendPayments(3);
     await followLive().caughtUp();
     const before = await rows();
@@ -85,7 +85,7 @@ describe('rebuilding a read model', () => {
     expect(await rows()).to.deep.equal(before);
   });
 
-  it('rebuilds of an empty log', async () => {
+  it('works on an empty log', async () => {
     await createLive(paymentsProjection);
     const [report] = await rebuild([paymentsProjection], scene, scene.openSession);
     expect(report?.events).to.equal(0);
@@ -94,7 +94,7 @@ describe('rebuilding a read model', () => {
     ]);
   });
 
-  it('goes on again and again while events keep coming, and readers see no gap and no step back', async () => {
+  it('succeeds repeatedly while events arrive, and readers see neither a gap nor older data', async () => {
     await scene.appendPayments(20);
     const live = followLive();
     await live.caughtUp();
@@ -102,7 +102,7 @@ describe('rebuilding a read model', () => {
     const writing = (async () => {
       while (!isOver) {
         await scene.appendPayments(5);
-        await live.caughtUp(); // as fast as they are read, or each rebuild has more to do than the one before
+        await live.caughtUp(); // Appends as fast as the consumers read. Otherwise each rebuild has more to do than the one before.
       }
     })();
     const pool = new PgPool(connectionConfig(scene.log.connectionString, 'reader'), 2, () => undefined);
@@ -135,7 +135,7 @@ describe('rebuilding a read model', () => {
     expect(await rows()).to.deep.equal(after);
   });
 
-  it('waits for who reads the live copy in a long transaction, and holds up no other reader meanwhile', async () => {
+  it('waits for a long transaction that reads the live copy, without blocking other readers', async () => {
     await scene.appendPayments(2);
     await followLive().caughtUp();
     const reader = await scene.openSession('test');
@@ -157,14 +157,15 @@ describe('rebuilding a read model', () => {
     expect((await scene.backends.sql.query('SELECT count(*) FROM rm_payments.payments')).rows).to.deep.equal([
       { count: '2' },
     ]);
-    expect(performance.now() - started).to.be.lessThan(5_000); // behind who waits for the long transaction it would wait as long
+    // Queued behind the rebuild’s lock request, the query would wait for the long transaction.
+    expect(performance.now() - started).to.be.lessThan(5_000);
     expect(isDone).to.equal(false);
     await reader.query('COMMIT');
     await reader.close();
     await rebuilding;
   });
 
-  it('decodes a batch while the one before is written', async () => {
+  it('decodes a batch while the previous one is written', async () => {
     await scene.appendPayments(3);
     const second = new Gate();
     let [decoded, commits] = [0, 0];
@@ -175,7 +176,7 @@ describe('rebuilding a read model', () => {
         return scene.codec.decode(recorded);
       },
     };
-    // The first commit is that of the empty copy.
+    // The first commit creates the empty copy.
     const waiting = interceptingCommits(scene.openSession, async () => {
       if (++commits === 2) await second.pass();
     });
@@ -183,7 +184,7 @@ describe('rebuilding a read model', () => {
     expect([report?.events, decoded]).to.deep.equal([9, 3]);
   });
 
-  /** Rebuilds in batches of three events. The first is written as late as the failure of the next allows. */
+  /** Rebuilds in batches of three events. The first batch is committed only after the next one has failed. */
   const failingBehindTheFirst = async (failing: (fail: () => never) => EventLog): Promise<string | undefined> => {
     await scene.appendPayments(2);
     const written = new Gate();
@@ -201,7 +202,7 @@ describe('rebuilding a read model', () => {
     );
   };
 
-  it('whose next batch cannot be decoded rejects when the batch before is written', async () => {
+  it('keeps the batch before one that can’t be decoded, then rejects', async () => {
     const { store, codec } = scene;
     let decoded = 0;
     const failed = await failingBehindTheFirst((fail) => ({
@@ -215,7 +216,7 @@ describe('rebuilding a read model', () => {
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000000003');
   });
 
-  it('whose subscription fails rejects when the batch before is written', async () => {
+  it('keeps the batch before a failing subscription, then rejects', async () => {
     const { store, codec } = scene;
     const failed = await failingBehindTheFirst((fail) => ({
       store: {
@@ -233,8 +234,8 @@ describe('rebuilding a read model', () => {
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000000003');
   });
 
-  it('goes on where it was when it was stopped half-way by its signal, and by the end of its connection', async () => {
-    // Two turns of a replay and a bit: the first is committed when it is stopped.
+  it('resumes after an abort signal and after a lost connection', async () => {
+    // More events than two replay transactions of 4,000: the first is committed when the signal stops the replay.
     await scene.appendPayment();
     await scene.log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
@@ -276,7 +277,7 @@ describe('rebuilding a read model', () => {
     expect(await schemas()).to.deep.equal(['rm_payments']);
   });
 
-  it('refuses to run twice at once, and the first is not disturbed', async () => {
+  it('rejects a second rebuild of the same read model, without disturbing the first', async () => {
     await scene.appendPayments(2);
     await createLive(paymentsProjection);
     const gate = new Gate();
@@ -286,7 +287,7 @@ describe('rebuilding a read model', () => {
     const second = await rebuild([paymentsProjection], scene, scene.openSession).catch((error: Error) => error);
     expect(second).to.be.instanceOf(RebuildRunning);
     await createLive(walletProjection);
-    expect((await rebuild([walletProjection], scene, scene.openSession))[0]?.events).to.equal(2); // another one may
+    expect((await rebuild([walletProjection], scene, scene.openSession))[0]?.events).to.equal(2); // Another read model may be rebuilt.
     gate.open();
     expect((await first)[0]?.events).to.equal(6);
   });

@@ -1,5 +1,5 @@
-// Consumers that live while the log under them is restored to an older state: they go on if their checkpoints were restored with it, and
-// stop with one line if they have taken events that are gone.
+// Running consumers when the log is restored from an older backup: they continue if their checkpoints were restored with it, and stop if
+// they have taken events that no longer exist.
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
@@ -14,7 +14,7 @@ import { Followed, Scene, taker } from './scene.ts';
 const PAYMENT_EVENTS = 3;
 const at = (place: number): Position => String(place).padStart(19, '0') as Position;
 
-describe('consumers of a log that is restored', () => {
+describe('consumers of a restored log', () => {
   let scene: Scene;
   let other: Scene;
   let followed: Followed[];
@@ -34,7 +34,7 @@ describe('consumers of a log that is restored', () => {
   };
   const appendElsewhere = (payments: number) => other.appendPayments(payments);
 
-  it('go on with the new events when their checkpoints were restored with it', async () => {
+  it('continue with new events if their checkpoints were restored too', async () => {
     const consumers = follow();
     await scene.appendPayments(1);
     await consumers.caughtUp();
@@ -60,7 +60,7 @@ describe('consumers of a log that is restored', () => {
   });
 
   for (const payments of [0, 1, 3])
-    it(`stop when it was restored without them, with ${payments} new payments in it`, async () => {
+    it(`stop if their checkpoints were not restored, with ${payments} new payments in the log`, async () => {
       const consumers = follow();
       await scene.appendPayments(2);
       await consumers.caughtUp();
@@ -80,7 +80,7 @@ describe('consumers of a log that is restored', () => {
       expect((await again.mismatch).message).to.equal(message);
     });
 
-  it('stop though the event at the checkpoint stands where the lost one stood, which only its id tells', async () => {
+  it('stop if another event now has the checkpoint’s position, recognized by its id', async () => {
     const consumers = follow(['a']);
     await scene.appendPayments(1);
     await consumers.caughtUp();
@@ -97,7 +97,7 @@ describe('consumers of a log that is restored', () => {
     );
   });
 
-  it('go on from a checkpoint of an earlier version, and remember the event with the next one', async () => {
+  it('continue from a checkpoint without an event id, and store the id with the next move', async () => {
     const before = follow(['a']);
     await scene.appendPayments(1);
     await before.caughtUp();
@@ -110,7 +110,7 @@ describe('consumers of a log that is restored', () => {
     expect(await scene.taken('a')).to.deep.equal(await scene.positions());
   });
 
-  it('are built anew by a rebuild, which takes the place of a copy with events that are gone', async () => {
+  it('are rebuilt correctly over a copy that contains lost events', async () => {
     const session = await scene.openSession('test');
     await session.transaction((tx) => ensureLive(tx, paymentsProjection, scene.store.storeId));
     await session.close();

@@ -1,4 +1,4 @@
-// A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
+// A log with real payments, and consumers that record in a table what they take. Its primary key allows each event only once.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
@@ -25,7 +25,7 @@ import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 
 export const newPaymentId = (): PaymentId => encodeRawId(randomBytes(16)) as PaymentId;
 
-/** What a consumer took, as (consumer, position). */
+/** The positions that each consumer took. */
 const TAKEN = `CREATE TABLE taken (consumer text, position text COLLATE "C", PRIMARY KEY (consumer, position))`;
 
 export class Scene {
@@ -53,7 +53,7 @@ export class Scene {
     await this.log.dispose();
   }
 
-  /** The same log as another process has it open: what is appended there is not in this one's memory. */
+  /** Opens the same log as another process would: events appended there are not in this store’s memory. */
   async elsewhere(): Promise<Scene> {
     return new Scene(this.log, await this.log.connect(), this.backends);
   }
@@ -65,7 +65,7 @@ export class Scene {
     return { notices, close: () => notices.close() };
   }
 
-  /** One payment: created, issued, settled, or the events given, the first of which must create it. */
+  /** Appends one payment: created, issued and settled, or the given events, the first of which must create it. */
   async appendPayment(paymentId = newPaymentId(), over: readonly PaymentEvent[] | null = null): Promise<PaymentId> {
     const events = over ?? [created({ paymentId }), issued(), settled()];
     await this.append(PAYMENT.stream(paymentId), -1, events);
@@ -102,7 +102,7 @@ export class Scene {
     await Promise.all(Array.from({ length: count }, () => this.appendPayment()));
   }
 
-  /** All positions of the log, of one category or all. */
+  /** Returns all positions of the log, or those of one category. */
   async positions(category = '%'): Promise<string[]> {
     const text = `SELECT lpad(position::text, 19, '0') AS position FROM event_store.events WHERE split_part(stream, '-', 1) LIKE $1 ORDER BY 1`;
     return (await this.log.sql.query<{ position: string }>(text, [category])).rows.map(({ position }) => position);
@@ -118,13 +118,13 @@ export class Scene {
     return (await this.log.sql.query<{ position: string | null }>(text, [name])).rows[0]?.position;
   }
 
-  /** Id of the event at the checkpoint. */
+  /** Returns the id of the event at the checkpoint. */
   async eventId(name: string): Promise<string | null | undefined> {
     const text = 'SELECT event_id FROM subscriptions.checkpoints WHERE name = $1';
     return (await this.log.sql.query<{ event_id: string | null }>(text, [name])).rows[0]?.event_id;
   }
 
-  /** Ends the connection of the projector that leads this consumer; false: nobody leads it. */
+  /** Ends the database connection of the projector that leads this consumer. Returns false if no process leads it. */
   async cutLeader(consumer: string): Promise<boolean> {
     const text = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1
       AND objid = (hashtext($2)::bigint & 4294967295)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
@@ -132,7 +132,7 @@ export class Scene {
   }
 }
 
-/** Follows payments into `taken`; `before` runs first, in the same transaction. */
+/** Returns a consumer that records payments in `taken`. `before` runs first, in the same transaction. */
 export const taker = (
   name: string,
   before: (events: readonly LoggedEvent[], tx: Sql) => Promise<void> | void = () => undefined,
@@ -146,14 +146,14 @@ export const taker = (
   },
 });
 
-/** Subscriptions with all that they report, and waiting for it. */
+/** Runs subscriptions and records everything that they report. */
 export class Followed {
   readonly subscriptions: Subscriptions;
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
   readonly parked: ParkedStream[] = [];
-  /** Streams that were taken up again. */
+  /** Streams whose retry took all their events. */
   readonly taken: string[] = [];
   readonly mismatch: Promise<CheckpointMismatch>;
   readonly #progress: LogProgress;
@@ -189,7 +189,7 @@ export class Followed {
     this.subscriptions.start();
   }
 
-  /** Rejects when they have not taken all that is in the log now within `timeoutMs`. */
+  /** Waits until all present events are taken. Rejects after `timeoutMs`. */
   async caughtUp(timeoutMs = 30_000): Promise<void> {
     const head = await this.#store.head();
     if (head !== null) this.#progress.sawHead(head);
@@ -202,7 +202,7 @@ export class Followed {
   }
 }
 
-/** A gate that is shut until it is opened, and that tells when somebody stands before it. */
+/** A gate that stays shut until `open()` is called. `reached` resolves when something waits at it. */
 export class Gate {
   readonly reached: Promise<void>;
   readonly #opened: Promise<void>;
@@ -227,7 +227,7 @@ export class Gate {
   }
 }
 
-/** Sessions whose transactions call `beforeCommit` when all is written and nothing is committed. */
+/** Opens sessions whose transactions call `beforeCommit` when everything is written, just before the commit. */
 export const interceptingCommits =
   (open: OpenLeaderSession, beforeCommit: () => Promise<void> | void): OpenLeaderSession =>
   async (role) => {
@@ -243,7 +243,7 @@ export const interceptingCommits =
     };
   };
 
-/** Sessions that do `beforeLook` before they look for parked streams to retry. */
+/** Opens sessions that call `beforeLook` before they check for parked streams to retry. */
 export const interceptingLooks =
   (open: OpenLeaderSession, beforeLook: (session: LeaderSession) => Promise<void>): OpenLeaderSession =>
   async (role) => {
@@ -257,11 +257,11 @@ export const interceptingLooks =
     };
   };
 
-/** Whether the statement moves checkpoints. */
+/** Returns whether the statement moves checkpoints. */
 const isMove = (statement: Parameters<Sql['query']>[0]): statement is Exclude<typeof statement, string> =>
   typeof statement !== 'string' && statement.name?.startsWith('move_checkpoints') === true;
 
-/** Sessions that add to `moves` the names of the checkpoints of each statement that moves some. */
+/** Opens sessions that add to `moves` the checkpoint names of each statement that moves checkpoints. */
 export const notingMoves =
   (open: OpenLeaderSession, moves: (readonly string[])[]): OpenLeaderSession =>
   async (role) => {
@@ -279,7 +279,7 @@ export const notingMoves =
     };
   };
 
-/** Sessions that do `before` before they store how far idle consumers have come. */
+/** Opens sessions that call `before` before they store the positions of idle consumers. */
 export const beforeStoring =
   (open: OpenLeaderSession, before: () => Promise<void>): OpenLeaderSession =>
   async (role) => {

@@ -1,4 +1,4 @@
-// Several processes share the consumers of a role: each leads some, and whoever leads what when, each event is taken once (ADR 0020).
+// Several processes share the consumers of a role: each leads some, and each event is taken once, whoever leads (ADR 0020).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { OpenLeaderSession } from '../../../application/ports/sql.ts';
@@ -10,7 +10,7 @@ import { Followed, Gate, Scene, taker } from './scene.ts';
 
 const SWIFT: LeaseTimings = { renewMs: 100, leaseMs: 500, lookMs: 50 };
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
-/** A takeover must fit into the 1 s that a read of one's own write waits; busy machines get more. */
+/** A takeover must fit into the 1 s that a read of one’s own write waits. Busy machines get more time. */
 const TAKEOVER_MS = 5_000;
 
 describe('subscriptions to the log in processes that share them', () => {
@@ -27,7 +27,7 @@ describe('subscriptions to the log in processes that share them', () => {
     return followed;
   };
   const led = (one: Followed): string => one.subscriptions.led.toSorted().join('');
-  /** Resolves when the processes lead these consumers. */
+  /** Resolves when the processes lead exactly these consumers. */
   const lead = (expected: Readonly<Record<string, Followed>>, timeoutMs?: number) =>
     scene.backends
       .until(async () => Object.entries(expected).every(([names, one]) => led(one) === names), timeoutMs)
@@ -59,7 +59,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await scene.close();
   });
 
-  it('lead about as many each, and all again when the others stop', async () => {
+  it('share the consumers about equally, and take over those of processes that stop', async () => {
     await scene.appendPayments(3);
     const one = follow();
     await lead({ abcde: one });
@@ -80,7 +80,7 @@ describe('subscriptions to the log in processes that share them', () => {
     expect(started.flatMap(({ restarts }) => restarts)).to.deep.equal([]);
   });
 
-  it('keep what they lead while the processes stay the same', async () => {
+  it('keep their consumers while the set of processes is unchanged', async () => {
     const [one, two] = [follow(), follow()];
     await scene.backends.until(
       async () => led(one).length + led(two).length === 5 && led(one) !== '' && led(two) !== '',
@@ -95,7 +95,7 @@ describe('subscriptions to the log in processes that share them', () => {
     expect(started.flatMap(({ restarts }) => restarts)).to.deep.equal([]);
   });
 
-  it('share a duty like a consumer: one process has it', async () => {
+  it('give each duty to one process, like a consumer', async () => {
     const options = () => ({ consumers: [taker('a')], duties: ['schedule'] });
     const one = follow(options());
     await lead({ aschedule: one });
@@ -105,7 +105,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await lead({ aschedule: two });
   });
 
-  it('that are more than the consumers stand by', async () => {
+  it('stand by when there are more processes than consumers', async () => {
     const options = () => ({ consumers: [taker('a')] });
     const one = follow(options());
     await lead({ a: one });
@@ -120,7 +120,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await allTaken(['a']);
   });
 
-  it('lead what only their version knows at once, beside an older one', async () => {
+  it('lead consumers that only a newer version knows, beside an older process', async () => {
     await scene.appendPayments(2);
     const older = follow({ consumers: ['a', 'b', 'c'].map((name) => taker(name)) });
     await lead({ abc: older });
@@ -129,7 +129,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await allTaken();
   });
 
-  it('wait while a process of a version that does not share leads, and lead when it ends', async () => {
+  it('wait while a process of a version without sharing leads, and lead when it ends', async () => {
     const session = await scene.openSession('projector');
     expect(await session.tryLead('projector')).to.equal(true);
     const [one, two] = [follow(), follow()];
@@ -140,7 +140,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await allTaken();
   });
 
-  it('hand over each time a connection is cut, while events keep coming', async () => {
+  it('hand over each time a connection is cut while events arrive', async () => {
     const both = [follow({ batchSize: 5 }), follow({ batchSize: 5 })] as const;
     const restarts = () => both.flatMap((followed) => followed.restarts);
     for (let cut = 0; cut < 4; cut++) {
@@ -155,12 +155,12 @@ describe('subscriptions to the log in processes that share them', () => {
     expect(restarts()).to.have.length(4);
   });
 
-  it('take over from one that is frozen in the middle of a batch, which does not commit it and shares again when it thaws', async () => {
+  it('take over from a process frozen during a batch, which is rolled back when the process resumes', async () => {
     await scene.appendPayments(2);
     const gate = new Gate();
     let isFrozen = false;
     const consumers = NAMES.map((name) => taker(name, () => (isFrozen ? gate.pass() : undefined)));
-    // It renews never, so that it is frozen for the others, once they look for it.
+    // Without renewals, the other process takes it for frozen.
     const frozen = follow({ consumers, openSession: sessions({ ...SWIFT, renewMs: 1_000_000 }) });
     await allTaken();
     isFrozen = true;
@@ -176,7 +176,7 @@ describe('subscriptions to the log in processes that share them', () => {
     await allTaken();
   });
 
-  it('begin anew with a consumer that was swapped beside them, and go on with the others', async () => {
+  it('restart only a consumer whose copy was swapped, and keep the session', async () => {
     await scene.appendPayments(2);
     const one = follow();
     await allTaken();
@@ -192,13 +192,13 @@ describe('subscriptions to the log in processes that share them', () => {
       'another process moved the checkpoint of d',
     ]);
     expect(await scene.backends.of('quita projector'), 'the same session').to.deep.equal(before);
-    // The lock was given back as often as it was taken.
+    // The lock was released as often as it was acquired.
     await one.stop();
     const two = follow();
     await lead({ abcde: two });
   });
 
-  it('retry a parked stream wherever its consumer is led', async () => {
+  it('retry a parked stream in the process that leads its consumer', async () => {
     let isFailing = true;
     const failing = (name: string) =>
       taker(name, () => {
@@ -216,7 +216,7 @@ describe('subscriptions to the log in processes that share them', () => {
     expect([one.taken.length, two.taken.length]).to.deep.equal([1, 1]);
   });
 
-  it('leave the same rows, in whatever order processes start, stop and are cut off', async () => {
+  it('take each event once for any sequence of starts, stops and cut connections', async () => {
     const step = fc.constantFrom('append', 'start', 'stop', 'cut a', 'cut d');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {

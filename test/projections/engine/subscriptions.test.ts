@@ -1,4 +1,4 @@
-// One reader of the log for many consumers: nothing skipped, nothing twice, whatever happens to the leader (architecture §6).
+// One reader of the log serves many consumers: each takes every event exactly once, whatever happens to the leader (architecture §6).
 import { expect } from 'chai';
 import { type EventStore, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
@@ -34,7 +34,7 @@ describe('subscriptions to the log', () => {
     await scene.close();
   });
 
-  it('take every event once, what was there and what comes, in batches of the size given', async () => {
+  it('take each existing and new event once, in batches of at most the given size', async () => {
     await scene.appendPayments(20);
     const sizes: number[] = [];
     const consumers = [taker('a', (events) => void sizes.push(events.length)), taker('b')];
@@ -52,7 +52,7 @@ describe('subscriptions to the log', () => {
     expect(followed.subscriptions.positions()).to.deep.equal(new Map(['a', 'b'].map((name) => [name, all.at(-1)])));
   });
 
-  it('give a consumer its categories only, and move it past the others', async () => {
+  it('give a consumer events of its categories only, and advance its checkpoint past the others', async () => {
     await scene.appendPayment();
     await scene.store.append('strange-1' as never, -1, [
       { id: crypto.randomUUID(), type: 'T', data: '{}', metadata: '{}' },
@@ -65,7 +65,7 @@ describe('subscriptions to the log', () => {
     expect(followed.subscriptions.faults()).to.deep.equal([]);
   });
 
-  it('let a consumer that has a long way to go rest after each batch for as long as that took', async () => {
+  it('pause a consumer that is catching up after each batch, for as long as the batch took', async () => {
     await scene.appendPayments(20);
     const consumers = [taker('a'), taker('b')];
     const one = follow({ consumers });
@@ -73,7 +73,7 @@ describe('subscriptions to the log', () => {
     await one.stop();
     const takenAt: number[] = [];
     const slow = taker('slow', async (_, tx) => {
-      await tx.query('SELECT pg_sleep(0.05)'); // the work of a turn
+      await tx.query('SELECT pg_sleep(0.05)'); // Simulates the work of a batch.
       takenAt.push(performance.now());
     });
     const two = follow({ consumers: [...consumers, slow], batchSize: 1 });
@@ -83,12 +83,12 @@ describe('subscriptions to the log', () => {
     expect(await scene.taken('slow')).to.deep.equal(await scene.positions());
   });
 
-  describe('leave the checkpoint of a consumer without work behind', () => {
+  describe('with a consumer that has no events to take', () => {
     const busy = taker('busy');
     const idle = { ...taker('idle'), categories: ['refund'] };
     const stored = async () => [await scene.checkpoint('busy'), await scene.checkpoint('idle')];
 
-    it('and store it soon, all such consumers in one statement', async () => {
+    it('store its checkpoint soon after, together with those of all other idle consumers', async () => {
       const moves: (readonly string[])[] = [];
       const other = { ...idle, name: 'other' };
       await scene.appendPayment();
@@ -102,7 +102,7 @@ describe('subscriptions to the log', () => {
         .and.not.to.equal(null);
     });
 
-    it('and store it when the program stops', async () => {
+    it('store its checkpoint when the program stops', async () => {
       const followed = follow({ consumers: [busy, idle] });
       await followed.caughtUp();
       await scene.appendPayment();
@@ -113,7 +113,7 @@ describe('subscriptions to the log', () => {
       expect(followed.restarts).to.deep.equal([]);
     });
 
-    it('unless decisions read it', async () => {
+    it('store its checkpoint with the batch if decisions depend on it', async () => {
       const moves: (readonly string[])[] = [];
       const decidedOn = { ...idle, name: 'decided on', isDecidedOn: true };
       const gate = new Gate();
@@ -128,7 +128,7 @@ describe('subscriptions to the log', () => {
       gate.open();
     });
 
-    it('and tell the other processes at once that it has passed', async () => {
+    it('announce its progress to other processes before storing it', async () => {
       const { notices, close } = await scene.listen();
       const progress = new LogProgress(() => performance.now(), ['busy', 'idle']);
       await progress.follow(scene.store, notices, 'projector');
@@ -142,7 +142,7 @@ describe('subscriptions to the log', () => {
       await close();
     });
 
-    it('and let a copy that was swapped in take its place', async () => {
+    it('restart when a copy of it was swapped in', async () => {
       const followed = follow({ consumers: [busy, idle] });
       await scene.appendPayment();
       await followed.caughtUp();
@@ -160,7 +160,7 @@ describe('subscriptions to the log', () => {
     });
   });
 
-  it('go on where they were when they start again, and take a new consumer from the first event', async () => {
+  it('resume from their checkpoints after a restart, and start a new consumer at the first event', async () => {
     await scene.appendPayments(3);
     const first = follow({ consumers: [taker('a')] });
     await first.caughtUp();
@@ -174,8 +174,8 @@ describe('subscriptions to the log', () => {
     expect(await scene.taken('new')).to.deep.equal(all);
   });
 
-  describe('of which only one leads', () => {
-    it('hands over within 5 s when the leader stops', async () => {
+  describe('with one leader at a time', () => {
+    it('hand over within 5 s when the leader stops', async () => {
       const first = follow({ consumers: [taker('a')] });
       await scene.appendPayments(2);
       await first.caughtUp();
@@ -189,7 +189,7 @@ describe('subscriptions to the log', () => {
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     });
 
-    it('hands over within 5 s each time the leader’s connection is cut, while events keep coming', async () => {
+    it('hand over within 5 s each time the leader’s connection is cut while events arrive', async () => {
       const both = [
         follow({ consumers: [taker('a')], batchSize: 5 }),
         follow({ consumers: [taker('a')], batchSize: 5 }),
@@ -201,14 +201,14 @@ describe('subscriptions to the log', () => {
         expect(await scene.cutLeader('a')).to.equal(true);
         await appending;
         await Promise.any(both.map((followed) => followed.caughtUp(5_000)));
-        await scene.backends.until(async () => restarts().length > cut); // until then it may seem to lead still
+        await scene.backends.until(async () => restarts().length > cut); // Until then the cut leader may still appear to lead.
       }
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
       expect(both.flatMap(({ faults }) => faults)).to.deep.equal([]);
       expect(restarts()).to.have.length(3);
     });
 
-    it('is restarted once when it is cut while it looks for parked streams to retry', async () => {
+    it('restart once when the connection is cut during the check for parked streams to retry', async () => {
       let looks = 0;
       const openSession = interceptingLooks(scene.openSession, async (session) => {
         if (looks++ > 0) return;
@@ -222,7 +222,7 @@ describe('subscriptions to the log', () => {
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     });
 
-    it('lets no leader commit that lost its lock in the middle of a batch', async () => {
+    it('keep a leader that lost its lock during a batch from committing it', async () => {
       const gate = new Gate();
       let batches = 0;
       await scene.appendPayments(2);
@@ -231,7 +231,7 @@ describe('subscriptions to the log', () => {
       const next = follow({ consumers: [taker('a')] });
       await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
       await scene.cutLeader('a');
-      await Promise.any([old.caughtUp(), next.caughtUp()]); // whoever is quicker, on a connection of its own
+      await Promise.any([old.caughtUp(), next.caughtUp()]); // Either may take over first, on a new connection.
       gate.open();
       await scene.appendPayments(1);
       await Promise.any([old.caughtUp(), next.caughtUp()]);
@@ -239,7 +239,7 @@ describe('subscriptions to the log', () => {
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     });
 
-    it('rolls a batch back when somebody else moved the checkpoint, and starts anew from there', async () => {
+    it('roll back a batch if another process moved the checkpoint, and restart from its position', async () => {
       const gate = new Gate();
       await scene.appendPayments(2);
       const followed = follow({ consumers: [taker('a', () => gate.pass()), taker('b')], batchSize: 2 });
@@ -257,7 +257,7 @@ describe('subscriptions to the log', () => {
       ['on its way there', 'swallowRequests', 0],
       ['on its way back', 'swallowAnswers', 3],
     ] as const)
-      it(`takes nothing twice and skips nothing when COMMIT is cut ${where}`, async () => {
+      it(`take each event once when COMMIT is cut ${where}`, async () => {
         const proxy = await startPostgresProxy(scene.log.connectionString);
         const cut = new Gate();
         let commits = 0;
@@ -285,8 +285,8 @@ describe('subscriptions to the log', () => {
       });
   });
 
-  describe('of which one fails', () => {
-    it('is not blamed when it was the connection that was cut', async () => {
+  describe('with a consumer that loses the connection', () => {
+    it('restart without reporting a fault of that consumer', async () => {
       let cuts = 0;
       const unlucky = taker('unlucky', async (_, tx) => {
         if (cuts++ === 0) await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -301,14 +301,14 @@ describe('subscriptions to the log', () => {
     });
   });
 
-  describe('on a log that is not theirs', () => {
+  describe('with a checkpoint of another log', () => {
     const checkpointOf = (storeId: string, position: string | null) =>
       scene.log.sql.query(
         "INSERT INTO subscriptions.checkpoints (name, version, store_id, position) VALUES ('a', 1, $1, $2)",
         [storeId, position],
       );
 
-    it('stop when the checkpoint is of another store', async () => {
+    it('stop when the checkpoint belongs to another event store', async () => {
       await scene.appendPayments(1);
       await checkpointOf('another store', (await scene.positions())[0] as string);
       const followed = follow({ consumers: [taker('a'), taker('b')] });
@@ -335,7 +335,7 @@ describe('subscriptions to the log', () => {
       expect([await scene.taken('a'), await scene.taken('b')]).to.deep.equal([[], []]);
     });
 
-    it('stop when the checkpoint is ahead of the head, and when there is no event at all', async () => {
+    it('stop when the checkpoint is beyond the head, or the log is empty', async () => {
       const ahead = '0000000000000000004';
       await checkpointOf(scene.store.storeId, ahead);
       const empty = follow({ consumers: [taker('a')] });

@@ -1,4 +1,4 @@
-// Work of one transaction that is begun together: how it ends, and which failure counts.
+// Concurrent work in one transaction: when it ends, and which failure is reported.
 import { expect } from 'chai';
 import { failureOf, together } from '../../../projections/engine/together.ts';
 
@@ -6,8 +6,8 @@ const failing = (message: string, code?: string) => async () => {
   throw Object.assign(new Error(message), { code });
 };
 
-describe('work that is begun together', () => {
-  it('has begun all before any has ended, and ends when all have', async () => {
+describe('concurrent work in one transaction', () => {
+  it('starts all of it before any ends, and resolves when all has ended', async () => {
     const said: string[] = [];
     const work = (name: string, turns: number) => async () => {
       said.push(`${name} begun`);
@@ -18,7 +18,7 @@ describe('work that is begun together', () => {
     expect(said).to.deep.equal(['a begun', 'b begun', 'b ended', 'a ended']);
   });
 
-  it('fails by the first failure that no other one caused', async () => {
+  it('fails with the first failure that is not a consequence of another', async () => {
     const consequences = [failing('aborted', '25P02'), failing('not prepared', '26000')];
     const works = [...consequences, failing('real', '23505'), failing('another', '22012')];
     expect(await failureOf(works)).to.deep.include({ index: 2 });
@@ -26,7 +26,7 @@ describe('work that is begun together', () => {
     expect(error).to.equal('real');
   });
 
-  it('fails by a consequence if its cause is unknown, and by a throw before any wait', async () => {
+  it('fails with a consequence if no cause is known, and with an error thrown synchronously', async () => {
     expect(await failureOf([async () => 1, failing('aborted', '25P02')])).to.deep.include({ index: 1 });
     const thrown = () => {
       throw new TypeError('at once');
@@ -35,7 +35,7 @@ describe('work that is begun together', () => {
     expect(await failureOf([async () => 1])).to.equal(null);
   });
 
-  it('waits for the others although one has failed', async () => {
+  it('waits for the rest after a failure', async () => {
     let isDone = false;
     const slow = async () => {
       for (let turn = 0; turn < 5; turn++) await Promise.resolve();

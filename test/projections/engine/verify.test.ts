@@ -1,4 +1,5 @@
-// The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
+// `verify` compares the read models with a replay of the whole log: a healthy system has 0 differences, and any change is found
+// (architecture §6).
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { OpenLeaderSession, Sql } from '../../../application/ports/sql.ts';
@@ -35,7 +36,7 @@ describe('verify', function suite() {
       res.end();
     });
     backends = await watchBackends(database.connectionString);
-    expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true); // the tables of the read models are there
+    expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true); // Waits until the tables of the read models exist.
     await operate();
   });
   after(async () => {
@@ -45,10 +46,10 @@ describe('verify', function suite() {
     await database.drop();
   });
 
-  // What a test read of a table must not be changed by what the tests before it have left to be told.
+  // Pending events of earlier tests must not change the rows that a test reads.
   beforeEach(() => gateway.untilProjected());
 
-  /** Sessions that do something after each statement, before its answer is given. */
+  /** Opens sessions that call `react` after each statement, before they return its result. */
   const sessionsThat =
     (react: (statement: string) => Promise<void>): OpenLeaderSession =>
     async (role) => {
@@ -75,7 +76,7 @@ describe('verify', function suite() {
     expect(rows).to.have.length(1);
     return rows[0]?.row as string;
   };
-  /** What verify says after `damage`, which a rebuild undoes: the next test would find what is left of it. */
+  /** Returns the differences that verify finds after `damage`, which a rebuild then repairs for the next test. */
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
@@ -85,7 +86,7 @@ describe('verify', function suite() {
     return differences;
   };
 
-  /** Charges that are paid, paid wrongly, left alone and expire, and webhooks that arrive and fail. */
+  /** Makes charges that are paid, paid with a wrong amount, left open and expired, and webhooks that succeed and fail. */
   const operate = async (): Promise<void> => {
     await gateway.post('/v1/webhooks/endpoints', { url: receiver.url, events: ['*'] });
     await Promise.all(
@@ -102,7 +103,7 @@ describe('verify', function suite() {
     expect(gateway.faults).to.deep.equal([]);
   };
 
-  it('tells how far it is, step by step', async () => {
+  it('reports its progress step by step', async () => {
     const told: VerifyProgress[] = [];
     const { storage } = gateway;
     await verify(PROJECTIONS, storage, storage.openSession, undefined, (progress) => told.push(progress));
@@ -116,7 +117,7 @@ describe('verify', function suite() {
     expect(told.find(({ work, projection }) => work === 'fold' && projection === 'payments')?.count).to.equal(CHARGES);
   });
 
-  it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
+  it('finds no differences in a healthy system, also when run twice, and leaves no schema behind', async () => {
     const counts = PROJECTIONS.flatMap(({ name, tables }) =>
       tables.map(
         (table) => `(SELECT count(*) FROM ${liveSchema(name)}.${table.name} t WHERE ${table.counts ?? 'true'})`,
@@ -130,7 +131,7 @@ describe('verify', function suite() {
       return { head, rows, reports: [await check(), await check()] };
     };
     let { head, rows, reports } = await look();
-    // What the last deliveries left to be done may still come.
+    // The last deliveries may still append events.
     while ((await store.head()) !== head) ({ head, rows, reports } = await look());
     for (const report of reports)
       expect(report).to.deep.equal({
@@ -144,14 +145,14 @@ describe('verify', function suite() {
     expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
   });
 
-  /** Of statements with which a step, or a table of one, begins. */
+  /** Matches the statements that begin a step, or a table within one. */
   const BEGINNINGS = /^CREATE SCHEMA|^DECLARE|WHERE id > \$1 ORDER BY id/;
   for (const [work, statement] of [
     ['replaying', 'CREATE SCHEMA rm_wallet_verify'],
     ['comparing', 'DECLARE verify_rm_wallet_verify_entries'],
     ['folding', 'FROM rm_payments.payments WHERE id >'],
   ] as const)
-    it(`cut off while it is ${work} it throws, leaves nothing behind, and may begin again`, async () => {
+    it(`stops when aborted while it is ${work}, leaves no schema behind, and can run again`, async () => {
       const stop = new AbortController();
       const begun: string[] = [];
       const openSession = sessionsThat(async (text) => {
@@ -164,7 +165,7 @@ describe('verify', function suite() {
         (error: Error) => error.message,
       );
       expect(cutOff).to.be.oneOf(['it was cut off', 'the replay was stopped']);
-      // It ends in the step that it is in, and does not even begin the next one.
+      // It ends within the current step and does not begin the next one.
       expect(begun.at(-1)).to.include(statement);
       expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
       expect((await check()).differences).to.deep.equal([]);
@@ -176,7 +177,7 @@ describe('verify', function suite() {
     const inSlices = (openSession: OpenLeaderSession) =>
       verify(PROJECTIONS, gateway.storage, openSession, undefined, undefined, SLICE_ROWS);
 
-    it('holds a snapshot for one slice only, and follows what happens between two', async () => {
+    it('holds a snapshot for one slice only, and accepts changes between two slices', async () => {
       let slices = 0;
       const openSession = sessionsThat(async (text) => {
         if (!text.startsWith(SNAPSHOT) || ++slices % 4 > 0) return;
@@ -192,7 +193,7 @@ describe('verify', function suite() {
         .and.at.least(PROJECTIONS.length);
     });
 
-    it('compares each row once', async () => {
+    it('compares each row exactly once', async () => {
       await gateway.untilProjected();
       const [whole, sliced] = [await check(), await inSlices(gateway.storage.openSession)];
       if (whole.position === sliced.position) expect(sliced).to.deep.equal(whole);
@@ -204,7 +205,7 @@ describe('verify', function suite() {
     });
   });
 
-  it('has nothing to say while events keep coming', async () => {
+  it('finds no differences while events arrive', async () => {
     let isOver = false;
     const writing = (async () => {
       while (!isOver) {
@@ -220,13 +221,13 @@ describe('verify', function suite() {
     }
   });
 
-  it('has nothing to say while a read model is rebuilt and swapped', async () => {
+  it('finds no differences while a read model is rebuilt and swapped', async () => {
     const gate = new Gate();
     const checking = verify(
       PROJECTIONS,
       gateway.storage,
       sessionsThat(async (statement) => {
-        if (statement.includes('subscriptions.checkpoints')) await gate.pass(); // the snapshot is taken
+        if (statement.includes('subscriptions.checkpoints')) await gate.pass(); // The snapshot has been taken.
       }),
     );
     await gate.reached;
@@ -241,7 +242,7 @@ describe('verify', function suite() {
     await rebuilding;
   });
 
-  it('finds a wrong balance, and nothing else', async () => {
+  it('finds a wrong balance and nothing else', async () => {
     const where = "t.ledger_account = 'merchant_available'";
     const right = await rowOf(`SELECT t::text AS row FROM rm_wallet.balances t WHERE ${where}`);
     const amount = Number(/,(-?\d+)\)$/.exec(right)?.[1]);
@@ -283,9 +284,9 @@ describe('verify', function suite() {
     });
   });
 
-  it('finds a changed state, against the replay and against the fold of its stream', async () => {
+  it('finds a changed delivery in both the replay and the fold of its stream', async () => {
     const [rows] = PROJECTIONS.find(({ name }) => name === 'webhookDeliveries')?.aggregates ?? [];
-    // One that is at its end: others are tried again meanwhile.
+    // A delivery that has ended. Others may be retried meanwhile.
     const id = await rowOf(
       "SELECT id AS row FROM rm_webhook_deliveries.deliveries WHERE status = 'DELIVERED' ORDER BY id LIMIT 1",
     );
@@ -302,7 +303,7 @@ describe('verify', function suite() {
     expect(folded?.replayed).to.equal(state);
   });
 
-  it('finds a changed endpoint, against the replay and against the fold of its stream', async () => {
+  it('finds a changed endpoint in both the replay and the fold of its stream', async () => {
     const id = await rowOf('SELECT id AS row FROM rm_webhook_endpoints.endpoints');
     const state = await rowOf('SELECT state AS row FROM rm_webhook_endpoints.endpoints');
     const differences = await found(
@@ -318,7 +319,7 @@ describe('verify', function suite() {
     });
   });
 
-  it('finds deliveries that wait and are counted wrongly', async () => {
+  it('finds a wrong count of waiting deliveries', async () => {
     const counted = "('a', 'test', '', 'charge.paid', 'insert', 1)";
     await backends.sql.query(`INSERT INTO operations.scheduled_counts VALUES ${counted}`);
     const { differences } = await check();
@@ -328,7 +329,7 @@ describe('verify', function suite() {
     ]);
   });
 
-  it('counts all differences, and tells of the first hundred', async () => {
+  it('counts all differences and lists the first hundred', async () => {
     const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, NULL, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 130) n`;
     await backends.sql.query(`INSERT INTO rm_wallet.entries ${values}`);
     const { differences, differenceCount } = await check();
@@ -337,7 +338,7 @@ describe('verify', function suite() {
     expect(differences.every(({ table, replayed }) => table === 'wallet.entries' && replayed === null)).to.equal(true);
   });
 
-  it('refuses to run twice at once', async () => {
+  it('rejects a second run at the same time', async () => {
     const answers = await Promise.allSettled([check(), check()]);
     expect(
       answers
@@ -347,8 +348,8 @@ describe('verify', function suite() {
   });
 });
 
-describe('a replayed copy', () => {
-  it('begins anew when the live one has taken up a stream that it left out, or has gone back', async () => {
+describe('the replayed copy', () => {
+  it('starts over when the live copy resumed a parked stream or went back to an earlier position', async () => {
     const scene = await Scene.open();
     const session = await scene.openSession('test');
     try {
@@ -383,8 +384,8 @@ describe('a replayed copy', () => {
   });
 });
 
-describe('verify, of read models of which one has taken nothing', () => {
-  it('has no position at which all were compared', async () => {
+describe('verify with a read model that has taken no events', () => {
+  it('reports no common position', async () => {
     const scene = await Scene.open();
     const session = await scene.openSession('test');
     try {

@@ -1,4 +1,4 @@
-// Read models of another version are rebuilt beside the live ones, which go on meanwhile, also while two versions of the program run
+// Read models of another version are rebuilt beside the live ones, which stay current, also while two versions of the program run
 // (architecture §6).
 import { expect } from 'chai';
 import type { LogConsumer } from '../../../application/ports/consumers.ts';
@@ -15,7 +15,7 @@ import { paymentsProjection } from '../../../projections/payments/projection.ts'
 import { walletProjection } from '../../../projections/wallet/projection.ts';
 import { Followed, Gate, interceptingCommits, Scene } from './scene.ts';
 
-/** Payments in the next version, with one more column. */
+/** The next version of payments, with one more column. */
 const NEXT_PAYMENTS: Projection = {
   ...paymentsProjection,
   version: paymentsProjection.version + 1,
@@ -98,7 +98,7 @@ describe('read models of another version', () => {
     programs.splice(programs.indexOf(program), 1);
     await program.stop();
   };
-  /** Resolves when the checkpoint is at the head of the log. */
+  /** Resolves when the checkpoint reaches the head of the log. */
   const reached = (name: string) =>
     scene.backends.until(async () => (await scene.checkpoint(name)) === (await scene.positions()).at(-1));
   const versions = async () =>
@@ -118,7 +118,7 @@ describe('read models of another version', () => {
     return old;
   };
 
-  it('are rebuilt beside the live ones, which follow the log meanwhile, and then followed like them', async () => {
+  it('are rebuilt while the live ones follow the log, and are then swapped in', async () => {
     await end(await first());
     const gate = new Gate();
     let commits = 0;
@@ -148,7 +148,7 @@ describe('read models of another version', () => {
     expect((await scene.log.sql.query('SELECT gift FROM rm_payments.payments')).rowCount).to.equal(8);
   });
 
-  it('are rebuilt while an older process leads, and then led by the newer one; the older one leads the others', async () => {
+  it('are rebuilt while an older process leads; then each process leads the read models of its version', async () => {
     const old = await first();
     const program = start(NEW);
     expect(await program.done).to.deep.equal(['payments']);
@@ -163,11 +163,11 @@ describe('read models of another version', () => {
       ['payments outdated'],
       [],
     ]);
-    // Both live for longer than a version needs to count as rolled back: the older one leaves the newer read model alone.
+    // Both run longer than it takes to treat a version as rolled back. The older process still leaves the newer read model alone.
     expect(old.followed.subscriptions.isOrphaned('payments')).to.equal(false);
   });
 
-  it('that are divided are rebuilt and divided alike, and left alone by older processes', async () => {
+  it('keep their partitions when rebuilt, and are left alone by older processes', async () => {
     const old = await first();
     expect(await divideOnce(db, 'payments', 2)).to.equal('divided');
     const program = start(NEW);
@@ -186,7 +186,7 @@ describe('read models of another version', () => {
     expect([await count(), differences, program.errors, old.errors]).to.deep.equal([payments, [], [], []]);
   });
 
-  it('are made once by processes that start together on an empty database, and shared', async () => {
+  it('are created once by two processes that start on an empty database, and then shared', async () => {
     const both = [start(OLD), start(OLD)] as const;
     await scene.appendPayments(2);
     await scene.backends.until(async () => both.every(({ followed }) => followed.subscriptions.led.length === 1));
@@ -198,7 +198,7 @@ describe('read models of another version', () => {
     );
   });
 
-  it('of a newer version are rebuilt in the older one if nobody of the newer version leads any more', async () => {
+  it('are rebuilt by an older process when no process of the newer version leads any more', async () => {
     await end(await first());
     const newer = start(NEW);
     await newer.followed.caughtUp();
@@ -210,7 +210,7 @@ describe('read models of another version', () => {
     expect([await count(), await versions(), older.others]).to.deep.equal([5, OLD_VERSIONS, ['payments newer']]);
   });
 
-  it('that a newer version divided are rebuilt in an older one that can not divide them, if the newer one is gone', async () => {
+  it('are rebuilt undivided by an older process that knows no partitions, once the newer one is gone', async () => {
     const newer = await first();
     expect(await divideOnce(db, 'payments', 2)).to.equal('divided');
     await end(newer);
@@ -242,7 +242,7 @@ describe('read models of another version', () => {
     expect([await count(), await versions()]).to.deep.equal([400, NEW_VERSIONS]);
   });
 
-  it('tell every process of another version that it can not read them', async () => {
+  it('are reported as unreadable to processes of another version', async () => {
     await end(await first());
     const { notices, close } = await scene.listen();
     const api = new LogProgress(
@@ -255,7 +255,7 @@ describe('read models of another version', () => {
     expect(await api.caughtUp(0)).to.equal(true);
     const program = start(NEW);
     await program.done;
-    // The swap may be faster than its notice.
+    // The swap may arrive before its notice.
     const reads = refusingOtherVersions(db, api);
     const refused = await reads
       .query('SELECT gone FROM rm_payments.payments')

@@ -1,4 +1,4 @@
-// What reconciliation reads: whose txids these are, and who made payments of late.
+// Queries for reconciliation: which payments have these txids.
 
 import { expect } from 'chai';
 import type { AccountId, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ describe('payments by txid', () => {
   });
   after(() => tables.close());
 
-  /** One payment each, in one batch a tenant. `over`: terms of their own. */
+  /** Writes one payment per name, in one batch. `over` changes their terms. */
   const write = async (of: Tenant, names: readonly string[], over: Parameters<typeof created>[0] = {}) => {
     const steps = names.flatMap((name): Step[] => {
       const [paymentId, txid] = [idOf(name), txidOf(name)];
@@ -39,20 +39,20 @@ describe('payments by txid', () => {
   const find = async (of: Tenant, ...names: readonly string[]) =>
     [...(await findPaymentsByTxid(tables.db, of, names.map(txidOf)))].toSorted();
 
-  it('finds each of several and leaves out what nobody has', async () => {
+  it('finds each known txid and omits unknown ones', async () => {
     await write(TENANT, ['a', 'b', 'c']);
     const found = ['a', 'c'].map((name) => [txidOf(name), idOf(name)]);
     expect(await find(TENANT, 'c', 'x', 'a')).to.deep.equal(found);
     expect(await find(TENANT, 'x')).to.deep.equal([]);
     expect(await find(TENANT)).to.deep.equal([]);
   });
-  it('finds one whose instrument was never made, whatever became of it', async () => {
+  it('finds a payment that failed before an instrument was issued', async () => {
     const event = created({ ...TENANT, paymentId: idOf('a'), txid: txidOf('a') });
     const steps = [event, failed()].map((one, revision) => ({ paymentId: idOf('a'), revision, event: one }));
     await tables.db.transaction((tx) => writer.apply(logged(TENANT, steps), tx));
     expect(await find(TENANT, 'a')).to.deep.equal([[txidOf('a'), idOf('a')]]);
   });
-  it('finds the tenant’s own only', async () => {
+  it('finds only payments of the tenant', async () => {
     await write(TENANT, ['a']);
     await write(LIVE, ['b']);
     await write(OTHER, ['c']);
@@ -60,7 +60,7 @@ describe('payments by txid', () => {
     expect(await find(LIVE, 'a', 'b', 'c')).to.deep.equal([[txidOf('b'), idOf('b')]]);
     expect(await find(OTHER, 'a', 'b', 'c')).to.deep.equal([[txidOf('c'), idOf('c')]]);
   });
-  it('is not misled by metadata that speak of a txid, or that JSON functions of PostgreSQL can’t read', async () => {
+  it('ignores metadata that contain a txid or text that PostgreSQL’s JSON functions can’t read', async () => {
     const text = `"txid":"${txidOf('x')}"`;
     const misleading = { txid: txidOf('x'), deeper: [{ txid: txidOf('a') }], text, odd: '\u0000 \ud800 "' };
     await write(TENANT, ['b'], { metadata: misleading });
@@ -68,7 +68,7 @@ describe('payments by txid', () => {
     const found = ['a', 'b'].map((name) => [txidOf(name), idOf(name)]);
     expect(await find(TENANT, 'a', 'b', 'x')).to.deep.equal(found);
   });
-  it('finds all of several batches, of one instant too', async () => {
+  it('finds payments of several batches and dates', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     await write(TENANT, names.slice(0, 3));
     await write(TENANT, names.slice(3), { createdAt: parseTimestamp('2020-01-01T00:00:00.000Z') });
@@ -76,7 +76,7 @@ describe('payments by txid', () => {
     expect(await find(TENANT, ...names)).to.deep.equal(every);
     expect(await find(TENANT, ...names, 'x')).to.deep.equal(every);
   });
-  it('takes a whole day of txids at once', async () => {
+  it('accepts 20,001 txids at once', async () => {
     await write(TENANT, ['a', 'b']);
     const names = Array.from({ length: 20_000 }, (_, n) => `n${n}`);
     expect(await find(TENANT, ...names, 'b')).to.deep.equal([[txidOf('b'), idOf('b')]]);

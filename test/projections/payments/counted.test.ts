@@ -1,5 +1,4 @@
-// What is counted as payments change is what counting whole payments would give, whatever happened to them and however their events
-// fall into batches (rules T1–T3).
+// The counters kept as payments change equal a count of whole payments, for any history and any batches (rules T1–T3).
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -21,14 +20,14 @@ const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 const TODAY = '2026-11-24';
 const RUNS = 12;
 
-describe('counting payments', function suite() {
+describe('counters of payments', function suite() {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
   });
   after(() => tables.close());
 
-  /** Forgets after every other batch what it remembers. */
+  /** Clears the writer’s cache after every second batch. */
   const write = async ({ batches }: Mixture): Promise<void> => {
     const writer = await tables.fresh();
     for (const [n, batch] of batches.entries()) {
@@ -45,7 +44,7 @@ describe('counting payments', function suite() {
       { numRuns: RUNS },
     );
 
-  it('statistics are those of a recomputation', () =>
+  it('give the same statistics as a recomputation', () =>
     forAll(async ({ payments }) => {
       for (const count of [1, 7, 33, 400]) {
         const days = lastBusinessDays(TODAY, count);
@@ -55,7 +54,7 @@ describe('counting payments', function suite() {
       }
     }));
 
-  it('metrics are those of a recomputation, of all currencies and of one', () =>
+  it('give the same metrics as a recomputation, for all currencies and for one', () =>
     forAll(async ({ payments }) => {
       for (const count of [1, 5, 45, 100])
         for (const currency of [null, 'BRL', 'EUR', 'USD']) {
@@ -69,7 +68,7 @@ describe('counting payments', function suite() {
         }
     }));
 
-  it('totals are those of a count, of every status and between any two instants', () =>
+  it('give the same totals as a count, for every status and between any two instants', () =>
     forAll(async ({ payments }) => {
       const instants = payments.slice(0, 3).map(({ state }) => state.charge.terms.createdAt);
       // Midnight in São Paulo is at 3:00 UTC.
@@ -89,7 +88,7 @@ describe('counting payments', function suite() {
         }
     }));
 
-  it('comes to the same rows in batches of any size, forgetting or not', () =>
+  it('are the same for batches of any size, with and without the writer’s cache', () =>
     forAll(async (mixture) => {
       const inPieces = await tables.rows();
       const writer = await tables.fresh();
@@ -98,7 +97,7 @@ describe('counting payments', function suite() {
       expect(inPieces['payments']).to.have.length(mixture.payments.length);
     }));
 
-  it('writes one row of counts for a charge of one method, also when it is paid', async () => {
+  it('use one row for a charge with one method, also when it is paid', async () => {
     const writer = await tables.fresh();
     const events = [created(), issued(), settled()].map((event, revision) => ({
       paymentId: PAYMENT_ID,
@@ -126,7 +125,7 @@ describe('counting payments', function suite() {
     ]);
   });
 
-  it('counts nothing of another account or mode', async () => {
+  it('count nothing for another account or mode', async () => {
     await fc.assert(
       fc.asyncProperty(mixtures, async (mixture) => {
         await write(mixture);

@@ -1,4 +1,4 @@
-// Which charges free their places at the velocity guard (rule E6).
+// Charges that free their places in the velocity guard (rule E6).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
@@ -29,7 +29,7 @@ const PAYMENTS: readonly (readonly PaymentEvent[])[] = [
   [issued(), expired(), sentBack('charge_ended')],
 ];
 
-describe('charges that can bring no money any more', () => {
+describe('the query for charges that have ended', () => {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
@@ -51,12 +51,12 @@ describe('charges that can bring no money any more', () => {
     return { ended: ended.toSorted(), unknown };
   };
 
-  it('are those that ended unpaid, whatever else their rows hold', async () => {
+  it('returns those that ended unpaid', async () => {
     const ended = ['p0', 'p1', 'p2', 'p6'];
     expect(await among(0, 1, 2, 3, 4, 5, 6)).to.deep.equal({ ended, unknown: [] });
   });
 
-  it('are told apart from those that the read model has never seen', async () => {
+  it('reports charges unknown to the read model separately', async () => {
     expect(await among(4, 0, 99)).to.deep.equal({ ended: ['p0'], unknown: ['p99'] });
     expect(await among()).to.deep.equal({ ended: [], unknown: [] });
   });

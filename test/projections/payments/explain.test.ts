@@ -1,4 +1,4 @@
-// Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (architecture §6).
+// Lists, totals and statistics read little more than they return, for an account with 100,000 payments (architecture §6).
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -23,7 +23,7 @@ const LATER = parseTimestamp('2026-11-21T14:00:00.000Z');
 const ROWS = 100_000;
 const DOCUMENT = '52998224725';
 
-/** Of one account: a payment a second, one in a thousand of each status but PAID; every tenth by the same customer. */
+/** One payment per second. One in a thousand has each status but PAID, and every tenth is by the same customer. */
 const FILL = [
   `INSERT INTO rm_payments.payments (id, account_id, mode, revision, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
     SELECT 'p' || n, '${ACCOUNT_ID}', 'test', 0, timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
@@ -39,7 +39,7 @@ const FILL = [
 
 const txidOf = (n: number): string => createHash('md5').update(`${n}`).digest('hex');
 
-describe('at 100,000 payments of one account', function suite() {
+describe('queries at 100,000 payments of one account', function suite() {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
@@ -53,8 +53,7 @@ describe('at 100,000 payments of one account', function suite() {
   const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
   const newest = { by: 'createdAt', direction: 'desc' } as const;
   const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId, amount: 0 };
-  // Bounds: 100 rows of the page, each with what is kept apart of it. Where pages are numbered they are found twice, and what stands before
-  // them once.
+  // Bounds: the 100 rows of the page and their separate parts. Numbered pages read their rows twice and the rows before them once.
   for (const [name, atMost, work] of [
     ['the first page', 220, (db) => listAfter(db, TENANT, ALL, null, 101)],
     ['a page after a cursor', 220, (db) => listAfter(db, TENANT, ALL, cursor, 101)],
@@ -97,7 +96,7 @@ describe('at 100,000 payments of one account', function suite() {
           Array.from({ length: 1_000 }, (_, n) => txidOf(n * 100 + 1)),
         ),
     ],
-    // A row for each of 1,000 days.
+    // One row for each of 1,000 days.
     ['a total', 1_000, (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, ALL)],
     [
       'a total of a status',
@@ -128,23 +127,23 @@ describe('at 100,000 payments of one account', function suite() {
         ),
     ],
   ] satisfies readonly (readonly [string, number, (db: SqlPool) => Promise<unknown>])[])
-    it(`${name} reads at most ${atMost} rows, by index`, async () => {
+    it(`read at most ${atMost} rows, by index, for ${name}`, async () => {
       const nodes = await plansOf(work);
       expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
       expect(rowsRead(nodes)).to.be.within(1, atMost);
     });
 
-  it('a sort by another field reads each row once beyond the newest, and the states of the page only', async () => {
+  it('read each row once for a sort by another field beyond the newest rows, and full states only for the page', async () => {
     const nodes = await plansOf((db) =>
       listPage(db, TENANT, ALL, { by: 'customerDocument', direction: 'asc' }, { page: 1, limit: 100 }),
     );
     const scans = nodes.filter((node) => node['Node Type'].includes('Seq Scan'));
-    expect(rowsRead(scans)).to.be.within(ROWS - 1, ROWS + 1); // workers share them, and their averages are rounded
+    expect(rowsRead(scans)).to.be.within(ROWS - 1, ROWS + 1); // Parallel workers share the scan, and the averages are rounded.
     const states = nodes.filter((node) => node['Index Name'] === 'payments_pkey');
     expect(rowsRead(states)).to.equal(100);
   });
 
-  it('a sort by numbers is by their size, beyond the newest rows too', async () => {
+  it('sort amounts numerically, also beyond the newest rows', async () => {
     const amountOf = (n: number): number => (n * 7_919) % 10_007;
     const newest = Array.from({ length: ROWS }, (_, n) => n + 1);
     for (const [direction, sign] of [
@@ -157,11 +156,11 @@ describe('at 100,000 payments of one account', function suite() {
     }
   });
 
-  it('a sort by a field in which nearly all are alike sorts the newest rows only', async () => {
+  it('sort only the newest rows by a field in which nearly all are equal', async () => {
     for (const by of ['currency', 'paymentMethods', 'paidWith', 'cryptoNetwork'] as const)
       for (const direction of ['asc', 'desc'] as const) {
         const nodes = await plansOf((db) => listPage(db, TENANT, ALL, { by, direction }, { page: 1, limit: 100 }));
-        // Few payments offer another method than Pix: an index finds them.
+        // Few payments offer a method other than Pix, so an index finds them.
         const scanned = nodes.filter(({ 'Node Type': type }) => /Seq Scan|Bitmap Heap Scan/.test(type)).at(-1);
         const sorted = (scanned?.['Actual Rows'] ?? 0) * (scanned?.['Actual Loops'] ?? 0);
         expect(sorted, `${by} ${direction}`).to.equal(10_000);

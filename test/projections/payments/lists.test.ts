@@ -1,4 +1,4 @@
-// Lists of payments: each page is the same part of the whole, whatever the filter, the sort and the size of the pages.
+// Lists of payments are consistent across pages, for any filter, sort order and page size.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const newestFirst = (a: ExistingPayment, b: ExistingPayment): number =>
   byCodePoint(b.charge.terms.createdAt, a.charge.terms.createdAt) ||
   byCodePoint(a.charge.terms.paymentId, b.charge.terms.paymentId);
 
-/** What a field sorts by. */
+/** Returns the value that a sort by this field compares. */
 const sortValue = (view: TransactionView, field: SortField): string | number | null => {
   if (field === 'paymentMethods') return view.paymentMethods.join();
   if (field === 'metadata') return JSON.stringify(view.metadata).slice(0, 64);
@@ -60,7 +60,7 @@ describe('lists of payments', function suite() {
       { numRuns: runs },
     );
 
-  /** All pages, each from the last one's end. */
+  /** Returns the ids of all pages, each starting after the last payment of the one before. */
   const walked = async (filter: PaymentFilter, limit: number): Promise<string[]> => {
     const found: ExistingPayment[] = [];
     for (let after: Cursor | null = null; ; ) {
@@ -72,13 +72,13 @@ describe('lists of payments', function suite() {
     }
   };
 
-  it('by cursor give each payment once, newest first, then by id', () =>
+  it('return each payment once by cursor, newest first, then by id', () =>
     forAll(10, async (payments) => {
       const expected = payments.toSorted(newestFirst);
       for (const limit of [1, 2, 3, 100]) expect(await walked(EVERYTHING, limit)).to.deep.equal(idsOf(expected));
     }));
 
-  it('by cursor keep what matches status, dates and document, all at once', () =>
+  it('filter by status, dates and document together, by cursor', () =>
     forAll(10, async (payments) => {
       const sorted = payments.toSorted(newestFirst);
       const [to, from] = [sorted[0], sorted.at(-1)].map((one) => one?.charge.terms.createdAt ?? null);
@@ -112,7 +112,7 @@ describe('lists of payments', function suite() {
         }
     }));
 
-  it('are sorted the same however many of the newest are looked at first', () =>
+  it('are sorted the same whatever number of newest rows is tried first', () =>
     forAll(6, async (payments) => {
       for (const by of SORT_FIELDS) {
         const field = SORT_EXPRESSION[by];
@@ -142,12 +142,12 @@ describe('lists of payments', function suite() {
       }
     }));
 
-  it('can be sorted by every field that a transaction has, and by no other', () =>
+  it('can be sorted by exactly the fields of a transaction', () =>
     forAll(1, async ([first]) => {
       expect(SORT_FIELDS.toSorted()).to.deep.equal(Object.keys(transactionView(first as ExistingPayment)).toSorted());
     }));
 
-  it('show nothing to another account or mode', () =>
+  it('are empty for another account or mode', () =>
     forAll(2, async () => {
       for (const other of [
         { ...TENANT, mode: 'live' as const },

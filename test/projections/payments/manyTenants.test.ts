@@ -1,4 +1,4 @@
-// Among 5,000 tenants, one of which has half of all payments, no list of one tenant reads a row of another.
+// With 5,000 tenants, one of which has half of all payments, a list of one tenant reads no row of another.
 import { expect } from 'chai';
 import type { PaymentFilter } from '../../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
@@ -15,14 +15,14 @@ const LARGE = 10_000;
 const TENANTS = 5_000;
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
 
-/** `tenants`: SQL of a tenant's account, by n. Nine of ten payments are paid. */
+/** `tenants` is the SQL of a tenant’s account, by n. Nine of ten payments are paid. */
 const fill = (tenants: string, prefix: string): string =>
   `INSERT INTO rm_payments.payments (id, account_id, mode, revision, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
    SELECT '${prefix}' || n, ${tenants}, 'test', 0, timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
      CASE WHEN n % 10 = 0 THEN 'EXPIRED' ELSE 'PAID' END, 'BRL', 'PIX', (n % 100)::text, (n % 100)::text, md5(n::text)
    FROM generate_series(1, ${LARGE}) n`;
 
-describe('among 5,000 tenants', () => {
+describe('queries among 5,000 tenants', () => {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
@@ -62,14 +62,14 @@ describe('among 5,000 tenants', () => {
       ),
   };
   for (const [name, list] of Object.entries(lists))
-    it(`${name} reads rows of its tenant alone, by index`, async () => {
+    it(`read only rows of the tenant, by index, for ${name}`, async () => {
       for (const accountId of ['large', 'tenant-77']) {
         const tenant: Tenant = { accountId: accountId as AccountId, mode: 'test' };
         const nodes = (await plansOf(tables.db, (db) => list(db, tenant))).filter(
           (node) => node['Relation Name'] === 'payments',
         );
         expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan')).to.deep.equal([]);
-        // Where no index finds the tenant, the condition is a filter.
+        // If no index selects the tenant, the condition appears as a filter.
         const removed = nodes.filter(
           (node) => /"Filter":"[^"]*account_id/.test(JSON.stringify(node)) && (node['Rows Removed by Filter'] ?? 0) > 0,
         );

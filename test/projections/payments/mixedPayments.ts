@@ -1,4 +1,4 @@
-// Several random payments at once: of other days, currencies and documents, their events mixed and cut into batches.
+// Random sets of payments with different days, currencies and documents. Their events are interleaved and cut into batches.
 import fc from 'fast-check';
 import { encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
@@ -11,7 +11,7 @@ export interface MixedPayment {
   readonly id: PaymentId;
   readonly events: readonly PaymentEvent[];
   readonly state: ExistingPayment;
-  /** Of the event that led to the present status. */
+  /** Date of the event that led to the present status. */
   readonly statusSince: string;
 }
 export interface Mixture {
@@ -27,7 +27,7 @@ interface Change {
   readonly currency: string;
   readonly name: string | null;
   readonly document: string | null;
-  /** On the hour: several payments of one instant. */
+  /** Rounds to the full hour, so that several payments share one instant. */
   readonly isOnTheHour: boolean;
 }
 const change: fc.Arbitrary<Change> = fc.record({
@@ -70,7 +70,7 @@ const mixedPayment = (id: PaymentId, events: readonly PaymentEvent[]): MixedPaym
   return { id, events, state: assertExists(state), statusSince };
 };
 
-/** Each payment's events in their order, the payments mixed by `picks`, cut into batches of these sizes. */
+/** Interleaves the events of the payments by `picks`, keeps the order within each payment, and cuts batches of these sizes. */
 const mix = (payments: readonly MixedPayment[], picks: readonly number[], sizes: readonly number[]): Step[][] => {
   const rest = payments.map(({ id, events }) =>
     events.map((event, revision): Step => ({ paymentId: id, revision, event })),

@@ -1,4 +1,4 @@
-// The tables of the payments projection in a schema of their own, where the queries read them, without a log.
+// The tables of the payments projection, without a log, in the schema where the queries read them.
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
@@ -48,13 +48,13 @@ export class PaymentTables {
     return new PaymentTables(await PgSession.open(connectionConfig(database.connectionString, 'test')), database);
   }
 
-  /** Empty tables, and who writes them. Statements prepared for the tables before are of no use to the new ones. */
+  /** Creates empty tables and returns a new writer. Statements prepared for the former tables don’t work with the new ones. */
   async fresh(): Promise<ProjectionWriter> {
     await createSchema(this.db, paymentsProjection, LIVE);
     return paymentsProjection.writer(LIVE);
   }
 
-  /** Every row of every table, as text, in the order of the key. */
+  /** Returns every row of every table as text, in key order. */
   async rows(): Promise<{ readonly [table: string]: readonly string[] }> {
     const all: Record<string, readonly string[]> = {};
     for (const { name, key, counts = 'true' } of paymentsProjection.tables) {

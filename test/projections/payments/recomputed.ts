@@ -1,4 +1,4 @@
-// Statistics and metrics told again from whole payments, the slow and simple way (rules T1–T3).
+// Recomputes statistics and metrics from whole payments, in the slow and simple way (rules T1–T3).
 import type { MetricsView } from '../../../domain/presentation/metrics.ts';
 import { type TransactionStatus, transactionStatus } from '../../../domain/presentation/status.ts';
 import { bucketOf } from '../../../projections/stats/buckets.ts';
@@ -7,7 +7,7 @@ import type { MixedPayment } from './mixedPayments.ts';
 const METHODS = ['PIX', 'CREDIT_CARD', 'MBWAY', 'MULTIBANCO', 'BOLETO', 'CRYPTO'] as const;
 const DAY_MS = 86_400_000;
 
-/** São Paulo keeps UTC−3 all year since 2019. */
+/** Returns the date in São Paulo, which has kept UTC−3 all year since 2019. */
 const dayOf = (at: string): string => new Date(Date.parse(at) - 3 * 3_600_000).toISOString().slice(0, 10);
 export const daysUpTo = (today: string, count: number): string[] =>
   Array.from({ length: count }, (_, n) =>
@@ -27,7 +27,7 @@ interface Facts {
     readonly seconds: number;
   } | null;
   readonly refunds: readonly { readonly on: string; readonly amount: number; readonly fee: number }[];
-  /** By disputes: with the operator's word on a mismatch, or with the end of the case. */
+  /** Losses by disputes, dated by the operator’s decision on a mismatch or by the end of the case. */
   readonly losses: readonly { readonly on: string; readonly amount: number }[];
   readonly status: TransactionStatus;
   readonly statusOn: string;
@@ -50,7 +50,7 @@ const factsOf = ({ state, statusSince, events }: MixedPayment): Facts => {
       method: settled.settlement.method,
       amount: settled.settlement.incoming.amount,
       fees: settled.settlement.providerFee + settled.settlement.platformFee,
-      // A bank’s clock may be behind ours: nobody pays before there is a charge.
+      // A bank’s clock may be behind ours, but no payment precedes its charge.
       seconds: bucketOf(
         Math.max(0, Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000)),
       ),

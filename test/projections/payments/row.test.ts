@@ -1,4 +1,4 @@
-// A payment's row tells its state, all of it: columns and what is kept beside them.
+// The columns of a payment’s row and its separate rest together hold the whole state.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Tenant } from '../../../domain/kernel/ids.ts';
@@ -13,7 +13,7 @@ import { logged, PaymentTables } from './paymentTables.ts';
 
 const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
 
-/** What a row of this state holds, as it is read. */
+/** Returns the row that stores this state, as queries read it. */
 const rowOf = (state: PaymentState): ColumnValues => {
   const told = PAYMENT_COLUMNS.filter(({ isDerived }) => !isDerived).map(({ name, of }) => [name, of(state)]);
   const terms = state.charge.status === 'absent' ? null : state.charge.terms;
@@ -23,7 +23,7 @@ const rowOf = (state: PaymentState): ColumnValues => {
 const readAgain = (state: PaymentState): PaymentState => paymentState(rowOf(state));
 
 describe('a payment’s row', () => {
-  it('tells every kind of state that events lead to, in whatever order they come', () => {
+  it('stores every kind of state that events can lead to, in any order', () => {
     const [rows] = paymentsProjection.aggregates ?? [];
     if (rows === undefined) throw new Error('payments are kept as states');
     let states = 0;
@@ -34,7 +34,7 @@ describe('a payment’s row', () => {
     expect(states).to.be.above(20);
   });
 
-  it('tells what there is of a payment whose creation was passed over', () => {
+  it('stores a payment whose creation event is missing', () => {
     for (const events of [[issued()], [settled()], [expired(), settled()]]) {
       const state = events.reduce(payment.evolve, payment.initial);
       expect(state.charge).to.deep.equal({ status: 'absent' });
@@ -42,7 +42,7 @@ describe('a payment’s row', () => {
     }
   });
 
-  it('tells a txid that the provider gave, and one that it took', () => {
+  it('stores the provider’s own txid as well as the requested one', () => {
     for (const txid of ['0'.repeat(32), undefined]) {
       const events = [created(), issued(txid === undefined ? {} : { txid })];
       const state = events.reduce(payment.evolve, payment.initial);
@@ -61,7 +61,7 @@ describe('a payment’s row', () => {
       (await tables.db.query<ColumnValues>(`SELECT ${selectPayment('p')} FROM rm_payments.payments p ORDER BY id`))
         .rows;
 
-    it('gives each payment back as its events made it', () =>
+    it('restores each payment as its events made it', () =>
       fc.assert(
         fc.asyncProperty(mixtures, async ({ payments, batches }) => {
           const writer = await tables.fresh();
@@ -74,7 +74,7 @@ describe('a payment’s row', () => {
         { numRuns: 15 },
       ));
 
-    it('gives odd texts back, and says nothing twice', async () => {
+    it('restores unusual texts, and stores no value twice', async () => {
       const odd = 'NUL \u0000, "quotes", half a pair \ud800, a whole one \u{1f600}';
       const customer = { name: '"É\u2028', document: '1,2', email: null, phone: '\\' };
       const events = [created({ metadata: { odd, [odd]: odd }, customer }), issued(), settled()];

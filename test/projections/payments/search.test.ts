@@ -1,5 +1,5 @@
-// The list of payments filtered, searched and sorted is what filtering, searching and sorting in memory gives, page by page; its index
-// follows every event, and keeps nothing of an erased person.
+// Filtering, searching and sorting payments in the database equals doing so in memory, page by page. The search index follows every event
+// and keeps no personal data after an erasure.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -39,7 +39,7 @@ const terms: fc.Arbitrary<Terms> = fc.record({
   customerId: fc.constantFrom(...CUSTOMERS),
 });
 
-/** The same payments with other terms: with amounts in common, and what a search looks for. */
+/** Gives the payments other terms, with amounts in common and with texts that a search looks for. */
 const withTerms = ({ payments, batches }: Mixture, all: readonly Terms[]) => {
   const termsOf = new Map(payments.map(({ id }, n) => [id, all[n % all.length] as Terms]));
   const changed = ({ paymentId, event }: Pick<Step, 'paymentId' | 'event'>): PaymentEvent => {
@@ -62,7 +62,7 @@ const searched = fc
 
 const idsOf = (payments: readonly ExistingPayment[]): string[] => payments.map(({ charge }) => charge.terms.paymentId);
 
-/** The slow and simple way. */
+/** Searches in memory, in the slow and simple way. */
 const isFoundBy = (term: SearchTerm, { charge, transaction }: ExistingPayment): boolean => {
   const { terms: own, instruments } = charge;
   const settled = transaction.status === 'settled' ? transaction : null;
@@ -142,7 +142,7 @@ const TEXTS = [
   'order 7',
 ];
 
-describe('a search among payments', function suite() {
+describe('a search for payments', function suite() {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
@@ -165,7 +165,7 @@ describe('a search among payments', function suite() {
     }
   };
 
-  it('filtered and sorted is what filtering and sorting in memory gives, whatever the pages', () =>
+  it('filters and sorts as in memory, for any page size', () =>
     fc.assert(
       fc.asyncProperty(
         searched,
@@ -212,7 +212,7 @@ describe('a search among payments', function suite() {
       { numRuns: 25 },
     ));
 
-  it('finds a payment by every id it ever had, once, and another tenant’s never', () =>
+  it('finds a payment once by each of its ids, and never for another tenant', () =>
     fc.assert(
       fc.asyncProperty(searched, async (mixture) => {
         await applied(mixture);
@@ -242,7 +242,7 @@ describe('a search among payments', function suite() {
       { numRuns: 8 },
     ));
 
-  it('keeps the same rows however events form batches', () =>
+  it('indexes the same rows for any batches of events', () =>
     fc.assert(
       fc.asyncProperty(searched, async ({ payments, batches }) => {
         await applied({ batches });
@@ -258,7 +258,7 @@ describe('a search among payments', function suite() {
       { numRuns: 8 },
     ));
 
-  it('finds erased people by nothing of theirs, and their payments still by end-to-end id', () =>
+  it('finds nothing by the data of an erased person, but still finds the payments by end-to-end id', () =>
     fc.assert(
       fc.asyncProperty(searched, async ({ payments, batches }) => {
         const writer = await tables.fresh();

@@ -1,4 +1,4 @@
-// A search, a range or an order of payments reads what it shows and little else, at 50,000 payments of one account. No plan scans a table.
+// A search, range or sort of payments reads little more than it returns, for an account with 50,000 payments. No plan scans a table.
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -30,8 +30,8 @@ const keyOf = (kind: 'reference' | 'email' | 'customerId' | 'document', value: s
 const CREATED = `timestamptz '${NOW}' - n * interval '1 second'`;
 
 /**
- * Every tenth by the same customer, who has paid every hundredth of somebody else's; every third costs R$ 19.90; one in a thousand by
- * boleto and one in a thousand disputed. Nine other accounts have 3,333 each.
+ * Every tenth payment is by one customer, who also paid every hundredth of the others. Every third costs R$ 19.90. One in a thousand is by
+ * boleto and one in a thousand is disputed. Nine other accounts have 3,333 payments each.
  */
 const FILL = [
   `INSERT INTO rm_payments.payments (id, account_id, mode, revision, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
@@ -95,7 +95,7 @@ describe('a search at 50,000 payments of one account', function suite() {
     ['a day, highest first', LIMIT, 60, { from: parseTimestamp('2026-11-20T03:00:00.000Z'), to: NOW }, HIGHEST],
   ];
   for (const [name, count, atMost, filter, order = NEWEST_FIRST] of cases)
-    it(`for ${name} finds ${count} rows and reads at most ${atMost}, by index`, async () => {
+    it(`for ${name} returns ${count} rows and reads at most ${atMost}, by index`, async () => {
       const work = (db: SqlPool) => listAfter(db, TENANT, { ...EVERY_PAYMENT, ...filter }, null, LIMIT, order);
       const nodes = await plansOf(tables.db, work);
       expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
@@ -108,13 +108,13 @@ describe('a search at 50,000 payments of one account', function suite() {
     ['highest', HIGHEST],
     ['lowest', LOWEST],
   ] as const)
-    it(`continues after a payment, ${name} first, where the page before ended`, async () => {
+    it(`continues after a cursor, ${name} first, without reading earlier pages`, async () => {
       const nodes = await plansOf(tables.db, (db) => listAfter(db, TENANT, EVERY_PAYMENT, CURSOR, LIMIT, order));
       expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
       expect(rowsRead(nodes)).to.be.within(LIMIT, 100);
     });
 
-  it('reads the newest payments of each account for its open pages', async () => {
+  it('reads only the newest payments of each account to check open pages for changes', async () => {
     const watched = [
       ...Array.from({ length: 9 }, (_, n) => ({
         tenant: { ...TENANT, accountId: `account-${n}` as never },

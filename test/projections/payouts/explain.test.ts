@@ -1,4 +1,4 @@
-// Lists of payouts read what they show and little else, of an account with 100,000 of each kind (architecture §6).
+// Lists of payouts read little more than they return, for an account with 100,000 of each kind (architecture §6).
 import { expect } from 'chai';
 import type { PayoutFilter } from '../../../application/ports/readModels/payouts.ts';
 import type { Tenant } from '../../../domain/kernel/ids.ts';
@@ -22,7 +22,9 @@ const MIDDLE = 'a50000' as PayoutId;
 const MIDDLE_AT = addSeconds(NOW, -50_000);
 const STATE = JSON.stringify({ status: 'ready', terms: TERMS, fingerprint: FINGERPRINT, requestedAt: NOW });
 
-/** A payout and a Pix-out a second, paid but for the ten oldest of each; the 200 newest payouts await approval or are open. */
+/**
+ * One payout and one Pix-out per second, all paid except the ten oldest of each. The 200 newest payouts await approval or are unfinished.
+ */
 const AT = `timestamptz '${NOW}' - n * interval '1 second'`;
 const STATUS = `CASE WHEN n > ${ROWS - 10} THEN 'failed' ELSE 'paid' END`;
 const FILL = [
@@ -35,7 +37,7 @@ const FILL = [
 ];
 const ANY: PayoutFilter = { status: null, from: null, to: null };
 
-describe('of 100,000 payouts and as many Pix-outs', () => {
+describe('queries of 100,000 payouts and as many Pix-outs', () => {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
@@ -45,7 +47,7 @@ describe('of 100,000 payouts and as many Pix-outs', () => {
     for (const statement of FILL) await db.query(statement);
   });
 
-  // Bounds: a page and one more of each kind, and the payout that it begins after.
+  // Bounds: the page and one row more of each kind, and the payout that the page starts after.
   for (const [what, filter, after, payouts, atMost] of [
     ['all', {}, null, 100, 202],
     ['all after a payout', {}, MIDDLE, 100, 206],
@@ -55,14 +57,14 @@ describe('of 100,000 payouts and as many Pix-outs', () => {
     ['what came after an instant', { from: addSeconds(MIDDLE_AT, -10) }, MIDDLE, 21, 26],
     ['what came before an instant', { to: MIDDLE_AT }, null, 100, 202],
   ] satisfies readonly (readonly [string, Partial<PayoutFilter>, PayoutId | null, number, number])[])
-    it(`a list of ${what} reads at most ${atMost} rows`, async () => {
+    it(`list ${what} with at most ${atMost} rows read`, async () => {
       const list = (of: typeof db | Parameters<Parameters<typeof plansOf>[1]>[0]) =>
         payoutViews(of).list(TENANT, { ...ANY, ...filter }, { after, limit: 100 });
       expect((await list(db))?.payouts).to.have.length(payouts);
       expect(rowsRead(await plansOf(db, list))).to.be.within(payouts, atMost);
     });
 
-  it('what awaits approval, or is unfinished, is found without reading the others', async () => {
+  it('find payouts that await approval or are unfinished without reading the others', async () => {
     const { payouts, total } = await payoutReads(db).awaitingApproval(null, 10);
     expect([payouts.length, total]).to.deep.equal([10, 100]);
     expect(rowsRead(await plansOf(db, (of) => payoutReads(of).awaitingApproval(ACCOUNT_ID, 10)))).to.be.within(10, 200);

@@ -1,4 +1,4 @@
-// Times to pay: percentiles by buckets, exact up to 255 seconds, and at most 0.8 % too low beyond.
+// Percentiles of times to pay by buckets: exact up to 255 seconds, and at most 0.8 % too low above.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { bucketOf, percentileOf } from '../../../projections/stats/buckets.ts';
@@ -11,7 +11,7 @@ const bucketsOf = (times: readonly number[]) =>
     .toSorted((a, b) => a.seconds - b.seconds);
 
 describe('buckets of times to pay', () => {
-  it('begin with each second, then with ever larger steps', () => {
+  it('are one second wide up to 255 s, then increasingly wider', () => {
     const starts = (from: number, to: number) => {
       const all = new Set<number>();
       for (let one = from; one <= to; one++) all.add(bucketOf(one));
@@ -23,7 +23,7 @@ describe('buckets of times to pay', () => {
     expect(starts(0, 365 * 86_400).length).to.equal(2_417);
   });
 
-  it('contain their seconds, and are at most 1/128 of them wide', () => {
+  it('contain their seconds, and are at most 1/128 of the time wide', () => {
     fc.assert(
       fc.property(seconds, (time) => {
         const bucket = bucketOf(time);
@@ -34,7 +34,7 @@ describe('buckets of times to pay', () => {
     );
   });
 
-  it('give the bucket of the exact percentile, in however many periods the payments were', () => {
+  it('give the bucket of the exact percentile', () => {
     fc.assert(
       fc.property(fc.array(seconds, { maxLength: 80 }), fc.integer({ min: 1, max: 100 }), (times, percent) => {
         const exact = times.toSorted((a, b) => a - b)[Math.ceil((times.length * percent) / 100) - 1];
@@ -45,7 +45,7 @@ describe('buckets of times to pay', () => {
 });
 
 describe('the periods of a window', () => {
-  it('are its whole months and the other days', () => {
+  it('are its whole calendar months and the remaining days', () => {
     const days = (from: string, to: string): string[] => {
       const all: string[] = [];
       for (let at = Date.parse(from); at <= Date.parse(to); at += 86_400_000)

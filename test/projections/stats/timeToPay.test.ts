@@ -1,4 +1,4 @@
-// What a payment writes of the statistics of times to pay.
+// The rows that a payment writes to the statistics of times to pay.
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
@@ -11,7 +11,7 @@ import { PaymentTables } from '../payments/paymentTables.ts';
 const BYTES_MAX = 1_000;
 const CREATED = paymentAfter(created());
 
-/** A payment made so many seconds after its creation. */
+/** Returns the change of a payment that was paid so many seconds after its creation. */
 const paidAfter = (seconds: number): AggregateChange<PaymentState, PaymentEvent> => {
   const event = settled();
   if (event.type !== 'TransactionSettled') throw new Error('not settled');
@@ -37,7 +37,7 @@ describe('times to pay', () => {
   });
   after(() => tables.close());
 
-  it('a payment writes at most 1,000 bytes, also when its day has payments of 80,000 different times', async () => {
+  it('write at most 1,000 bytes per payment, also on a day with 80,000 different times', async () => {
     const writer = timeToPay.writer('rm_payments');
     const day = Array.from({ length: 80_000 }, (_, seconds) => paidAfter(seconds));
     await writer.apply(day, tables.db);
@@ -55,11 +55,11 @@ describe('times to pay', () => {
     };
     for (const seconds of [7, 7, 4_000, 70_000]) await writer.apply([paidAfter(seconds)], counting);
     expect(written).to.have.length(4);
-    // The first change of a page after a checkpoint writes the whole page.
+    // The first change of a page after a checkpoint writes the whole page, so only the smallest count matters.
     expect(Math.min(...written)).to.be.within(1, BYTES_MAX);
   });
 
-  it('the rows of a day and a month are bounded, and each payment is in both', async () => {
+  it('count each payment in its day and its month, in at most 1,400 buckets each', async () => {
     const text =
       'SELECT period, count(*)::int AS buckets, sum(payments)::int AS payments FROM rm_payments.time_to_pay GROUP BY 1 ORDER BY 1';
     const { rows } = await tables.db.query<{ period: string; buckets: number; payments: number }>(text);

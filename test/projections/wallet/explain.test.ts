@@ -1,4 +1,5 @@
-// Statements read the entries of their month and account, and an opening balance reads days, beside 100,000 others (architecture §6).
+// A statement reads the entries of its month and account, and an opening balance reads day totals, among 100,000 entries (architecture
+// §6).
 import { expect } from 'chai';
 import type { AccountId, Tenant } from '../../../domain/kernel/ids.ts';
 import { statementMonth } from '../../../domain/presentation/statement.ts';
@@ -14,7 +15,7 @@ import { plansOf, rowsRead } from '../engine/plans.ts';
 const tenantOf = (number: number): Tenant => ({ accountId: `a${number}` as AccountId, mode: 'live' });
 const NOVEMBER = statementMonth('2026-11')!;
 const ACCOUNTS = 20;
-/** One account has 60,000 entries, the others 40,000 together, spread evenly over ten months that end with November. */
+/** One account has 60,000 entries and the others 40,000 together, spread evenly over the ten months up to November. */
 const ENTRIES = 100_000;
 const MONTHS = 10;
 const OF_FIRST_MONTH = 6_000;
@@ -30,7 +31,7 @@ const FILL = [
   'ANALYZE',
 ];
 
-describe('of 100,000 entries of a ledger', () => {
+describe('queries of 100,000 ledger entries', () => {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
@@ -46,13 +47,13 @@ describe('of 100,000 entries of a ledger', () => {
     return [];
   };
 
-  it('a page of a statement reads its own entries', async () => {
+  it('read at most twice the entries of a page of a statement', async () => {
     expect(await firstPageOf(db, tenantOf(0))).to.have.length(500);
-    // A page, and the entries of its last instant.
+    // The page, and the entries of its last instant.
     expect(rowsRead(await plansOf(db, (of) => firstPageOf(of, tenantOf(0))))).to.be.within(500, 1_000);
   });
 
-  it('a whole month reads each of its entries a few times at most', async () => {
+  it('read each entry of a whole month at most three times', async () => {
     let count = 0;
     const all = async (of: Parameters<typeof statementViews>[0]) => {
       for await (const page of statementViews(of).movements(tenantOf(0), 'BRL', NOVEMBER)) count += page.length;
@@ -62,15 +63,15 @@ describe('of 100,000 entries of a ledger', () => {
     expect(read).to.be.within(OF_FIRST_MONTH, 3 * OF_FIRST_MONTH);
   });
 
-  it('a small account does not read those of a large one', async () => {
+  it('read no entries of a large account for a small one', async () => {
     const count = (await statementViews(db).summary(tenantOf(4), 'BRL', NOVEMBER, 1_000)).movements?.length ?? 0;
     expect(count).to.equal(500);
     const nodes = await plansOf(db, (of) => statementViews(of).summary(tenantOf(4), 'BRL', NOVEMBER, 1_000));
-    // Movements and kinds, and at most a row for each day.
+    // Movements and kinds, and at most one row per day.
     expect(rowsRead(nodes)).to.be.within(2 * count, 2 * count + MONTHS * 31);
   });
 
-  it('an opening balance reads days, not entries', async () => {
+  it('read days, not entries, for an opening balance', async () => {
     const { available } = await statementViews(db).opening(tenantOf(0), 'BRL', NOVEMBER);
     expect(available).to.equal((60_000 - OF_FIRST_MONTH) * 100);
     const read = rowsRead(await plansOf(db, (of) => statementViews(of).opening(tenantOf(0), 'BRL', NOVEMBER)));

@@ -1,4 +1,4 @@
-// A delivery's row tells its state by columns alone: what is read back is what was folded, whatever a receiver answered.
+// The columns of a delivery’s row hold its whole state, whatever a receiver responded.
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
@@ -84,7 +84,7 @@ describe('the row of a delivery', () => {
     }) as LoggedEvent;
   const [rows] = webhookDeliveriesProjection.aggregates ?? [];
 
-  it('is what its events fold to, event by event, read back each time', async () => {
+  it('restores the fold of its events after each event', async () => {
     const writer = webhookDeliveriesProjection.writer('rm');
     for (const [n, events] of HISTORIES.entries())
       for (const [revision, event] of events.entries()) {
@@ -98,7 +98,7 @@ describe('the row of a delivery', () => {
         expect(found.rows[0]?.state, `history ${n}`).to.equal(rows?.textOf(folded));
       }
   });
-  it('is counted in the status that it ended with, and in no other', async () => {
+  it('is counted only in its present status', async () => {
     const { rows: counts } = await pool.query<{ status: string; deliveries: number }>(
       'SELECT status, deliveries FROM rm.delivery_counts ORDER BY status',
     );

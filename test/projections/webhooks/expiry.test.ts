@@ -1,5 +1,5 @@
-// Deliveries that ended long ago go out of log and read model together (ADR 0008): whatever happened and whenever it was recorded, what is
-// left is what a rebuild makes of the log.
+// Deliveries that ended long ago are deleted from the log and the read model together (ADR 0008). The rest of the read model equals a
+// rebuild from the log.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -41,7 +41,7 @@ import { deliveryOf, REFUSED, TAKEN } from '../../world/deliveries.ts';
 const ENDPOINTS = ['00000000000000000000000003', '00000000000000000000000004'] as EndpointId[];
 const ACTS = ['taken', 'refused', 'refusedForGood', 'cancelled', 'askedFor'] as const;
 type Act = (typeof ACTS)[number];
-/** A delivery: what happened to it, and on which day from 2026-01-01 that was recorded. */
+/** A delivery: what happened to it, and on which day after 2026-01-01 each act was recorded. */
 interface History {
   readonly endpoint: number;
   readonly acts: readonly { readonly act: Act; readonly daysLater: number }[];
@@ -49,7 +49,7 @@ interface History {
 
 const day = (days: number): string => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10);
 
-/** The events of a history, with the day of each; and whether the delivery ended. */
+/** Returns the events of a history with their days, and whether the delivery ended. */
 const eventsOf = ({ endpoint, acts }: History) => {
   const target = ENDPOINTS[endpoint] as EndpointId;
   const of = { delivery: deliveryOf({ endpointId: target }), target };
@@ -88,7 +88,7 @@ const histories = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-describe('deliveries that ended long ago', () => {
+describe('deleting deliveries that ended long ago', () => {
   let log: PostgresEventLog;
   let store: Awaited<ReturnType<typeof openPostgresEventStore>>;
   let db: PgPool;
@@ -148,7 +148,7 @@ describe('deliveries that ended long ago', () => {
     });
     expect((await store.append(stream, after, encoded)).ok).to.equal(true);
   };
-  /** Writes them event by event in turn, as they come in a real log, dates them, and builds the read model of them. */
+  /** Appends the histories event by event in turn, as in a real log, dates the events, and builds the read model. */
   const written = async (all: readonly History[]) => {
     const deliveries = all.map((history) => ({ id: encodeRawId(randomBytes(16)) as DeliveryId, ...eventsOf(history) }));
     const longest = Math.max(...deliveries.map(({ events }) => events.length));
@@ -170,7 +170,7 @@ describe('deliveries that ended long ago', () => {
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
       SELECT max(position) + 1, 0, now(), gen_random_uuid(), 'payment-' || gen_random_uuid(), 'x', '{}', '{}' FROM event_store.events`,
     );
-    await reopen(); // one that remembers nothing of it
+    await reopen(); // The reopened store has an empty cache.
     await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
     return deliveries.map(({ id, events, hasEnded }) => ({ id, hasEnded, lastDay: day(events.at(-1)?.day ?? 0) }));
   };
@@ -198,7 +198,7 @@ describe('deliveries that ended long ago', () => {
   const taken = (daysLater = 0): History => ({ endpoint: 0, acts: [{ act: 'taken', daysLater }] });
   const expired = () => expiredDeliveries(db, store);
 
-  it('are gone, those alone, and all of each; what is left is what a rebuild makes of the log', () =>
+  it('removes exactly those, with all their events, and leaves what a rebuild would make', () =>
     fc.assert(
       fc.asyncProperty(histories, fc.nat({ max: 12 }), async (all, cutoff) => {
         await reset();
@@ -217,7 +217,7 @@ describe('deliveries that ended long ago', () => {
       { numRuns: 8 },
     ));
 
-  it('go oldest first, as many as are asked for, and are counted', async () => {
+  it('removes the oldest first, up to the given number, and counts them', async () => {
     const [youngest, oldest, between] = await written([taken(2), taken(0), taken(1)]);
     expect(await expired().deleteSome(day(9), 2)).to.equal(2);
     expect(await idsLeft()).to.deep.equal([youngest?.id]);
@@ -227,13 +227,13 @@ describe('deliveries that ended long ago', () => {
     expect(oldest && between && (await streamsLeft())).to.deep.equal([]);
   });
 
-  it('on the day itself none is deleted, on the next one it is', async () => {
+  it('keeps deliveries of the cutoff day and removes them with the next day’s cutoff', async () => {
     await written([taken(5)]);
     expect(await expired().deleteSome(day(5), 9)).to.equal(0);
     expect(await expired().deleteSome(day(6), 9)).to.equal(1);
   });
 
-  it('wait for work that may schedule them again, and for an operator where they are parked', async () => {
+  it('keeps deliveries that are owed, scheduled, due or parked', async () => {
     const [{ id }] = (await written([taken()])) as unknown as [{ id: DeliveryId }];
     const holds: readonly (readonly [string, readonly unknown[], string])[] = [
       [
@@ -266,7 +266,7 @@ describe('deliveries that ended long ago', () => {
     expect(await expired().deleteSome(day(9), 9)).to.equal(1);
   });
 
-  it('work on other streams, and of other kinds, holds none', async () => {
+  it('ignores work on other streams and of other kinds', async () => {
     await written([taken()]);
     const owe = (queue: string, stream: StreamName) =>
       db.query(`INSERT INTO operations.owed (queue, payload, tenant) VALUES ($1, $2::jsonb::text, 'test/x')`, [
@@ -278,20 +278,20 @@ describe('deliveries that ended long ago', () => {
     expect(await expired().deleteSome(day(9), 9)).to.equal(1);
   });
 
-  it('stay while a copy is compared or built, which stays as it is when they do', async () => {
+  it('waits while any copy is being compared or built', async () => {
     await written([taken()]);
     const session = await openSession('test');
     await holdRetention(session);
     expect(await expired().deleteSome(day(9), 9)).to.equal(null);
     const other = await openSession('test');
-    await holdRetention(other); // two at once
+    await holdRetention(other); // Two holders at once.
     await session.close();
     expect(await expired().deleteSome(day(9), 9)).to.equal(null);
     await other.close();
     expect(await expired().deleteSome(day(9), 9)).to.equal(1);
   });
 
-  it('a rebuild that was killed half-way does not go on with rows of what is gone', async () => {
+  it('discards the copy of a killed rebuild that contains deleted deliveries', async () => {
     await written([taken(0), taken(8)]);
     const killed = new AbortController();
     const stopped = rebuild([webhookDeliveriesProjection], { store, codec }, openSession, {
@@ -313,7 +313,7 @@ describe('deliveries that ended long ago', () => {
     expect(await rowsOf()).to.deep.equal(live);
   });
 
-  it('one whose row is not up to date stays', async () => {
+  it('keeps a delivery whose row is behind its stream', async () => {
     const [{ id }] = (await written([taken(0)])) as unknown as [{ id: DeliveryId }];
     const events = eventsOf({
       endpoint: 0,
@@ -328,7 +328,7 @@ describe('deliveries that ended long ago', () => {
     expect(await idsLeft()).to.deep.equal([id]);
   });
 
-  it('nothing of it happens when it can’t be committed', async () => {
+  it('changes nothing if the commit fails', async () => {
     await written([taken()]);
     const before = await rowsOf();
     const failing = {

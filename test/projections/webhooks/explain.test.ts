@@ -1,5 +1,5 @@
-// Lists of deliveries read what they show and little else, of an account with 100,000 that ended and 100,000 that wait for an endpoint
-// that is away (architecture §6).
+// Lists of deliveries read little more than they return, for an account with 100,000 ended deliveries and 100,000 that wait for an
+// unreachable endpoint (architecture §6).
 
 import { expect } from 'chai';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
@@ -22,7 +22,10 @@ const ROWS = 100_000;
 const AWAY = 'endpoint-0' as EndpointId;
 const WELL = 'endpoint-1' as EndpointId;
 
-/** To 16 endpoints, of five events; one in 50 was given up. Another waits for each, all but eleven of one event for one endpoint. */
+/**
+ * Deliveries of five events to 16 endpoints, of which one in 50 failed. As many others wait, all but ten for one endpoint and all but one
+ * of one event.
+ */
 const FILL = [
   `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
       endpoint_id, status, attempts, payment_id, scheduled_at, updated_at)
@@ -40,7 +43,7 @@ const FILL = [
   'VACUUM ANALYZE',
 ];
 
-describe('of 100,000 deliveries and 100,000 that wait', function suite() {
+describe('queries of 100,000 ended and 100,000 waiting deliveries', function suite() {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
@@ -54,8 +57,8 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
   const page = (of: Sql, filter: Partial<DeliveryFilter>) =>
     deliveryViews(of).list(TENANT, { limit: 100, offset: 0, ...filter }, ['s8', 's9']);
 
-  // Bounds: a page of each table, each of the waiting looked for in the other; with a filter a page of the index alone of each combination
-  // of endpoint, event and status (160), and the counters.
+  // Bounds: a page of each table, with each waiting delivery looked up in the other table. A filter adds an index page for each
+  // combination of endpoint, event and status (160), and the counters.
   const BEGUN = ROWS;
   for (const [what, filter, total, atMost] of [
     ['all', {}, BEGUN + ROWS, 900],
@@ -70,12 +73,12 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
     ['the ten', { endpointId: WELL, status: 'PENDING' }, 10, 200],
     ['an event of which nothing tells', { eventType: 'event-9' }, 0, 400],
   ] satisfies readonly (readonly [string, Partial<DeliveryFilter>, number, number])[])
-    it(`a list of ${what} has its total and reads at most ${atMost} rows`, async () => {
+    it(`list ${what} with the total and at most ${atMost} rows read`, async () => {
       expect((await page(db, filter)).total).to.equal(total);
       expect(rowsRead(await plansOf(db, (explained) => page(explained, filter)))).to.be.within(1, atMost);
     });
 
-  it('those of a payment are found by the times of its events, and read at most 40 rows', async () => {
+  it('find the deliveries of a payment by the times of its events, with at most 40 rows read', async () => {
     const times = [...Array.from({ length: 4 }, (_, n) => addSeconds(NOW, -(400 + n))), addSeconds(NOW, 86_400)];
     const read = (of: Sql) => deliveriesOfPayment(of)(TENANT, 'p100' as PaymentId, times);
     expect((await read(db)).map(({ id }) => id)).to.deep.equal(['d403', 'd402', 'd401', 'd400']);
@@ -84,7 +87,7 @@ describe('of 100,000 deliveries and 100,000 that wait', function suite() {
     expect(rowsRead(nodes)).to.be.within(4, 40);
   });
 
-  it('numbers and one delivery read at most 400 rows', async () => {
+  it('read at most 400 rows for the counts and for one delivery', async () => {
     expect(await deliveryViews(db).stats(TENANT, ['s8', 's9'])).to.deep.equal({
       PENDING: ROWS - 2,
       PROCESSING: 2,
