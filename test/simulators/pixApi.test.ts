@@ -1,4 +1,4 @@
-// The simulated institution, called as Quita calls it. What it answers is compared exactly.
+// Calls the simulated institution as Quita does, and compares its responses exactly.
 import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from './pixApi/
 
 const TXID = 'cobranca00000000000000000001';
 const PROBLEM = 'https://pix.bcb.gov.br/api/v2/error/';
-/** Efí doesn't demand mutual TLS of the webhook. */
+/** Efí then accepts a webhook that doesn’t demand mutual TLS. */
 const SKIP = { 'x-skip-mtls-checking': 'true' };
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -43,7 +43,7 @@ const agentOf = ({ ca, clientCertificate: cert, clientKey: key }: Simulator, wit
   return made;
 };
 
-/** Calls as one client of the simulator. */
+/** Calls the simulator as one of its clients. */
 const caller = async (simulator: Simulator, { client = 0, scope = '' } = {}) => {
   const dispatcher = agentOf(simulator);
   const { clientId, clientSecret, pixKey } = simulator.clients[client] as Simulator['clients'][number];
@@ -113,7 +113,7 @@ const lost = (call: Promise<unknown>) =>
     () => 'answered',
     () => 'lost',
   );
-/** Pix of the callbacks that a receiver got; the registration call has none. */
+/** Returns the Pix of the callbacks that a receiver got. The registration call has none. */
 const announced = ({ got }: Receiver) => got.flatMap(({ body }) => (body['pix'] as Record<string, unknown>[]) ?? []);
 
 describe('the simulated institution', () => {
@@ -122,7 +122,7 @@ describe('the simulated institution', () => {
   });
 
   describe('tokens', () => {
-    it('are given for Basic with a form, for a form alone, and for Basic with JSON', async () => {
+    it('are issued for Basic with a form, for a form alone, and for Basic with JSON', async () => {
       const { simulator, client } = await scene();
       const [{ clientId, clientSecret } = { clientId: '', clientSecret: '' }] = simulator.clients;
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -141,7 +141,7 @@ describe('the simulated institution', () => {
         Array(3).fill([200, 'Bearer', 3600]),
       );
     });
-    it('are refused for a wrong secret, another grant and unknown scopes', async () => {
+    it('are refused for a wrong secret, another grant type and unknown scopes', async () => {
       const { simulator, client } = await scene();
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
       const of = async (text: string, authorization: string) => {
@@ -156,7 +156,7 @@ describe('the simulated institution', () => {
         { error: 'invalid_scope' },
       ]);
     });
-    it('state their lifetime as the settings ask', async () => {
+    it('state their lifetime as configured', async () => {
       const { simulator, client } = await scene();
       const lifetime = async () =>
         (
@@ -169,7 +169,7 @@ describe('the simulated institution', () => {
       simulator.set({ tokenLifetimeAs: 'omitted' });
       expect(await lifetime()).to.equal(undefined);
     });
-    it('end on demand, and are worth nothing without the scope', async () => {
+    it('can be expired, and are rejected for calls outside their scope', async () => {
       const { simulator, client } = await scene();
       simulator.expireTokens();
       expect(errorOf(await client.charge())).to.include({ status: 401, type: 'TokenInvalido' });
@@ -179,7 +179,7 @@ describe('the simulated institution', () => {
       expect(errorOf(await reader.charge())).to.include({ status: 403, type: 'AcessoNegado' });
       expect((await reader.call('GET', `/v2/cob/${TXID}`)).status).to.equal(200);
     });
-    it('see only what belongs to their client', async () => {
+    it('give access to their own client’s charges and Pix only', async () => {
       const simulator = await start({ clients: [{}, {}] });
       const [one, two] = [await caller(simulator), await caller(simulator, { client: 1 })];
       await one.charge();
@@ -199,7 +199,7 @@ describe('the simulated institution', () => {
   });
 
   describe('charges', () => {
-    it('are created, and read as they were created', async () => {
+    it('are created and read back unchanged', async () => {
       const { client } = await scene();
       const devedor = { nome: 'MARIA DE TESTE', cpf: '99992222263' };
       const { status, body } = await client.charge(TXID, { devedor, solicitacaoPagador: 'Pedido 1' });
@@ -220,7 +220,7 @@ describe('the simulated institution', () => {
       expect((await client.call('GET', `/v2/cob/${TXID}`)).body).to.deep.equal(body);
       expect((await client.call('GET', `/cob/${TXID}`)).body).to.deep.equal(body);
     });
-    it('are the same when created twice, and revised when created again with other content', async () => {
+    it('stay the same for an identical repeat, and get a revision for other content', async () => {
       const { simulator, client } = await scene();
       const first = await client.charge();
       expect((await client.charge()).body).to.deep.equal(first.body);
@@ -231,7 +231,7 @@ describe('the simulated institution', () => {
       simulator.pay(TXID);
       expect(errorOf(await client.charge())).to.include({ status: 400, type: 'CobOperacaoInvalida' });
     });
-    it('are refused for what the standard lists', async () => {
+    it('are refused for the violations that the standard lists', async () => {
       const { client } = await scene();
       const refused = async (change: object, txid = TXID) => errorOf(await client.charge(txid, change)).says;
       expect(await refused({ valor: { original: '12.3' } })).to.equal(
@@ -248,7 +248,7 @@ describe('the simulated institution', () => {
       expect(await refused({}, 'short')).to.equal('O campo txid não respeita o _schema_.');
       expect(await refused({ loc: { id: 9 } })).to.equal('O location referenciado por loc.id inexiste.');
     });
-    it('are changed and removed only while they are ATIVA', async () => {
+    it('can be changed and removed only while they are ATIVA', async () => {
       const { client } = await scene();
       await client.charge();
       const path = `/v2/cob/${TXID}`;
@@ -263,7 +263,7 @@ describe('the simulated institution', () => {
       expect(errorOf(await client.call('PATCH', path, removed)).says).to.equal('A cobrança não está ATIVA.');
       expect(errorOf(await client.call('PATCH', '/v2/cob/absent', removed)).type).to.equal('CobNaoEncontrado');
     });
-    it('are listed by period, in pages', async () => {
+    it('are listed by period and page', async () => {
       const { client } = await scene();
       for (const n of [1, 2, 3]) await client.charge(TXID + n);
       const period = 'inicio=2026-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z';
@@ -277,7 +277,7 @@ describe('the simulated institution', () => {
         paginacao: { paginaAtual: 1, itensPorPagina: 2, quantidadeDePaginas: 2, quantidadeTotalDeItens: 3 },
       });
     });
-    it('get a txid from the institution with POST', async () => {
+    it('get a txid from the institution when created with POST', async () => {
       const { client } = await scene();
       const { status, body } = await client.call('POST', '/v2/cob', {
         calendario: {},
@@ -287,7 +287,7 @@ describe('the simulated institution', () => {
       expect([status, body.calendario.expiracao]).to.deep.equal([201, 86_400]);
       expect(body.txid).to.match(/^[a-zA-Z0-9]{32}$/);
     });
-    it('are concluded by any amount, and can be removed by the institution', async () => {
+    it('are concluded by a payment of any amount, and can be removed by the institution', async () => {
       const { simulator, client } = await scene();
       await client.charge();
       await client.charge(`${TXID}2`);
@@ -302,7 +302,7 @@ describe('the simulated institution', () => {
         (await client.call('GET', `/v2/cob/${TXID}`)).body.pix.map(({ valor }: { valor: string }) => valor),
       ).to.deep.equal(['0.01', '12.34']);
     });
-    it('expire for payers by the clock of the institution, but stay ATIVA', async () => {
+    it('can’t be paid after they expire by the institution’s clock, but stay ATIVA', async () => {
       const { simulator, client } = await scene();
       await client.charge();
       simulator.setClock(61 * MINUTE_MS);
@@ -312,7 +312,7 @@ describe('the simulated institution', () => {
   });
 
   describe('Pix received', () => {
-    it('are read with txid, key, components and time', async () => {
+    it('are returned with txid, key, components and time', async () => {
       const { simulator, client } = await scene();
       await client.charge();
       const paidAt = '2026-11-20T12:00:00.000Z';
@@ -331,7 +331,7 @@ describe('the simulated institution', () => {
       expect((await client.call('GET', `/v2/cob/${TXID}`)).body.pix).to.deep.equal([pix]);
       expect(errorOf(await client.call('GET', '/v2/pix/absent'))).to.include({ status: 404, type: 'PixNaoEncontrado' });
     });
-    it('show the payer as the settings ask', async () => {
+    it('show the payer as configured', async () => {
       const { simulator, client } = await scene({ settings: { payer: 'full' } });
       await client.charge();
       const payer = { name: 'ANA DE TESTE', document: '99994444409' };
@@ -343,7 +343,7 @@ describe('the simulated institution', () => {
       simulator.set({ payer: 'none' });
       expect(await shown()).to.equal(undefined);
     });
-    it('are listed by txid, payer and presence', async () => {
+    it('are listed by txid, by payer, and by presence of a txid or return', async () => {
       const { simulator, client } = await scene();
       await client.charge();
       const paid = simulator.pay(TXID, { payer: { document: '99994444409' } });
@@ -360,7 +360,7 @@ describe('the simulated institution', () => {
       expect(await ids('&txIdPresente=false')).to.deep.equal([stray]);
       expect(await ids('&devolucaoPresente=true')).to.deep.equal([stray]);
     });
-    it('are refused a list for what the standard lists', async () => {
+    it('are not listed for parameters that the standard forbids', async () => {
       const { client } = await scene();
       const says = async (query: string) => {
         const { status, type, says: text } = errorOf(await client.call('GET', `/v2/pix?${query}`));
@@ -381,7 +381,7 @@ describe('the simulated institution', () => {
       for (const name of ['paginacao.paginaAtual=-1', 'paginacao.itensPorPagina=0', 'paginacao.itensPorPagina=1001'])
         expect(await says(`${period}&${name}`)).to.match(/^O parâmetro paginacao\./);
     });
-    it('fill a period of 20,000', async () => {
+    it('are listed in pages for a period with 20,000 of them', async () => {
       const { simulator, client } = await scene();
       const [from, to] = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z'];
       simulator.receiveMany(client.pixKey, { count: 20_000, amount: 100, from, to });
@@ -415,7 +415,7 @@ describe('the simulated institution', () => {
         give: (id: string, valor: string) => client.call('PUT', path(id), { valor }),
       };
     };
-    it('begin EM_PROCESSAMENTO and are DEVOLVIDO afterwards', async () => {
+    it('start EM_PROCESSAMENTO and then become DEVOLVIDO', async () => {
       const { client, give, path } = await paid();
       const { status, body } = await give('r1', '2.00');
       const { rtrId, horario, ...rest } = body;
@@ -433,7 +433,7 @@ describe('the simulated institution', () => {
       expect((await client.call('GET', `/v2/cob/${TXID}`)).body.pix[0].devolucoes).to.deep.equal([after]);
       expect(errorOf(await client.call('GET', path('r2'))).type).to.equal('PixDevolucaoNaoEncontrada');
     });
-    it('are refused twice, above the value and after 90 days', async () => {
+    it('are refused for a repeated id, an excessive or zero amount, and after 90 days', async () => {
       const { simulator, give } = await paid({ settings: { returns: 'processing' } });
       await give('r1', '2.00');
       const refused = async (id: string, valor: string) => errorOf(await give(id, valor));
@@ -448,7 +448,7 @@ describe('the simulated institution', () => {
       simulator.setClock(90 * DAY_MS + MINUTE_MS);
       expect((await refused('r2', '1.00')).says).to.match(/90 dias/);
     });
-    it('are decided by the control; a refused one frees its amount, but not its id', async () => {
+    it('are decided by the control API; a refused return frees its amount but not its id', async () => {
       const { simulator, client, endToEndId, give, path } = await paid({ settings: { returns: 'processing' } });
       await give('r1', '12.34');
       simulator.decideReturn(endToEndId, 'r1', 'refused', 'Conta encerrada');
@@ -460,7 +460,7 @@ describe('the simulated institution', () => {
       expect(simulator.balance()).to.equal(0);
       expect(() => simulator.decideReturn(endToEndId, 'r2', 'refused')).to.throw('The return is DEVOLVIDO.');
     });
-    it('come from the institution, too', async () => {
+    it('can be started by the institution too', async () => {
       const { simulator, client, endToEndId, give } = await paid();
       const id = simulator.returnPix(endToEndId, { amount: 1_000, nature: 'MED_FRAUDE', reason: 'Golpe' });
       const [given] = (await client.call('GET', `/v2/pix/${endToEndId}`)).body.devolucoes;
@@ -484,7 +484,7 @@ describe('the simulated institution', () => {
       await client.charge();
       return { simulator, client, hook };
     };
-    it('begin with a test call without pix; the webhook is refused unless it answers 2xx', async () => {
+    it('start with a test call without pix; a webhook is refused unless it responds with 2xx', async () => {
       const { client, hook } = await registered();
       expect(hook.got.map(({ path, body }) => [path, body['evento'], body['pix']])).to.deep.equal([
         ['/hook/secret', 'teste_webhook', undefined],
@@ -508,7 +508,7 @@ describe('the simulated institution', () => {
       const { devolucoes: _, ...before } = pix;
       expect(announced(hook)).to.deep.equal([before, pix]);
     });
-    it('are not sent for a Pix without txid, unless the settings ask for it', async () => {
+    it('are sent for a Pix without txid only if configured', async () => {
       const { simulator, client, hook } = await registered();
       simulator.payKey(client.pixKey, { amount: 100 });
       expect(simulator.state().callbacks.counts.announced).to.equal(0);
@@ -517,7 +517,7 @@ describe('the simulated institution', () => {
       await simulator.whenAccepted(1);
       expect(announced(hook).map((pix) => pix['endToEndId'])).to.deep.equal([endToEndId]);
     });
-    it('are repeated after a pause until the answer is 2xx', async () => {
+    it('are retried after a pause until the response is 2xx', async () => {
       const { simulator, hook } = await registered(
         { settings: { callbackRetryMs: 1 } },
         (_hit, res, n) => void res.writeHead(n === 2 || n === 3 ? 500 : 200).end(),
@@ -533,7 +533,7 @@ describe('the simulated institution', () => {
         givenUp: 0,
       });
     });
-    it('are kept while paused, and come in batches, newest first and repeated on demand', async () => {
+    it('are kept while paused, then sent in batches, newest first and repeatedly as configured', async () => {
       const { simulator, client, hook } = await registered();
       simulator.pauseCallbacks();
       const ids = [simulator.pay(TXID)];
@@ -549,7 +549,7 @@ describe('the simulated institution', () => {
         .map(({ body }) => (body['pix'] as { endToEndId: string }[]).map((pix) => pix.endToEndId));
       expect(bodies).to.deep.equal([[ids[2], ids[1]], [ids[2], ids[1]], [ids[0]], [ids[0]]]);
     });
-    it('are forgotten while dropping', async () => {
+    it('are lost while dropping, and can be sent again on request', async () => {
       const { simulator, client, hook } = await registered();
       simulator.dropCallbacks();
       const lostId = simulator.pay(TXID);
@@ -562,7 +562,7 @@ describe('the simulated institution', () => {
       await simulator.whenAccepted(2);
       expect(announced(hook)[1]?.['endToEndId']).to.equal(lostId);
     });
-    it('hold the return as an object, and the payer where Efí puts it', async () => {
+    it('carry the return as an object and the payer in Efí’s field if configured', async () => {
       const { simulator, hook } = await registered();
       simulator.set({ callbackReturnsAs: 'object', payer: 'full', dialect: 'efi' });
       simulator.returnPix(simulator.pay(TXID));
@@ -581,7 +581,7 @@ describe('the simulated institution', () => {
       pagador: { chave, infoPagador: 'saque' },
       favorecido: { chave: 'ana@example.com' },
     });
-    it('is accepted, done and announced', async () => {
+    it('is accepted, paid and announced', async () => {
       const { simulator, client } = await scene();
       const hook = await receiver();
       await client.webhook(hook.url);
@@ -616,7 +616,7 @@ describe('the simulated institution', () => {
       ]);
       expect((await client.call('GET', '/v2/gn/saldo')).body).to.deep.equal({ saldo: '-5.00' });
     });
-    it('is refused twice, with the same or another content', async () => {
+    it('is refused for a repeated id, with the same or other content, and for a foreign key', async () => {
       const { client } = await scene();
       await client.call('PUT', '/v3/gn/pix/envio1', order(client.pixKey));
       for (const valor of ['5.00', '6.00']) {
@@ -629,7 +629,7 @@ describe('the simulated institution', () => {
         'PixEnviadoNaoEncontrado',
       );
     });
-    it('is decided by the control', async () => {
+    it('is decided by the control API', async () => {
       const { simulator, client } = await scene({ settings: { payouts: 'processing' } });
       const hook = await receiver();
       await client.webhook(hook.url);
@@ -653,7 +653,7 @@ describe('the simulated institution', () => {
   describe('the dialect of Efí', () => {
     const efi = () => scene({ settings: { dialect: 'efi' } });
     const named = ({ status, body }: Reply) => [status, body.nome];
-    it('says 400 for what is absent, 409 for repeats, and names what is wrong', async () => {
+    it('responds with 400 if something is absent and 409 to repeats, and names the error', async () => {
       const { simulator, client } = await efi();
       const path = `/v2/cob/${TXID}`;
       expect(named(await client.call('GET', path))).to.deep.equal([400, 'cobranca_nao_encontrada']);
@@ -674,7 +674,7 @@ describe('the simulated institution', () => {
       simulator.fault({ on: '*', kind: '422' });
       expect(named(await client.call('GET', path))).to.deep.equal([422, 'pagamento_negado']);
     });
-    it('refuses a webhook that answers without certificate, unless the header skips that', async () => {
+    it('refuses a webhook that responds to a call without certificate, unless the header skips the check', async () => {
       const { simulator, client } = await efi();
       const hook = await receiver();
       expect(named(await client.webhook(hook.url))).to.deep.equal([400, 'webhook_invalido']);
@@ -696,25 +696,25 @@ describe('the simulated institution', () => {
       return { simulator, client };
     };
     for (const kind of ['timeout', 'reset', 'lost'] as const)
-      it(`give no whole answer: ${kind}`, async () => {
+      it(`cut off the response: ${kind}`, async () => {
         const { client } = await spoiled(kind);
         expect(await lost(client.impatient(path))).to.equal('lost');
         expect((await client.call('GET', path)).status).to.equal(200);
       });
     for (const kind of ['409', '422', '429', '500', '503'] as const)
-      it(`answer a problem: ${kind}`, async () => {
+      it(`respond with a problem: ${kind}`, async () => {
         const { client } = await spoiled(kind);
         const { status, body, headers } = await client.call('GET', path);
         expect([status, body.status]).to.deep.equal([Number(kind), Number(kind)]);
         expect(headers['retry-after']).to.equal(kind === '429' ? '1' : undefined);
       });
     for (const kind of ['200', '202', '204'] as const)
-      it(`answer no body: ${kind}`, async () => {
+      it(`respond without a body: ${kind}`, async () => {
         const { client } = await spoiled(kind);
         const { status, body } = await client.call('GET', path);
         expect([status, body]).to.deep.equal([Number(kind), '']);
       });
-    it('answer other bodies', async () => {
+    it('respond with other bodies', async () => {
       const { simulator, client } = await spoiled('null');
       expect((await client.call('GET', path)).body).to.equal(null);
       const truth = (await client.call('GET', path)).body;
@@ -727,17 +727,17 @@ describe('the simulated institution', () => {
       expect((await next('statusAsText')).body.status).to.equal('500');
       expect((await next('wrongTypes')).body).to.deep.include({ revisao: '0', txid: TXID.length });
       expect((await next('slow')).body).to.deep.equal(truth);
-      expect(await lost(next('garbage'))).to.equal('lost'); // JSON.parse throws
+      expect(await lost(next('garbage'))).to.equal('lost'); // JSON.parse throws.
       expect(await lost(next('empty'))).to.equal('lost');
     });
-    it('end the token: 401', async () => {
+    it('expire the token: 401', async () => {
       const { client } = await spoiled('401');
       expect((await client.call('GET', path)).status).to.equal(401);
       expect((await client.call('GET', path)).status).to.equal(401);
       await client.renew();
       expect((await client.call('GET', path)).status).to.equal(200);
     });
-    it('come before or after the effect', async () => {
+    it('occur before or after the effect of the call', async () => {
       const { simulator, client } = await scene();
       simulator.fault({ on: 'charge.create', kind: '500', when: 'before' });
       expect((await client.charge()).status).to.equal(500);
@@ -746,7 +746,7 @@ describe('the simulated institution', () => {
       expect(await lost(client.charge())).to.equal('lost');
       expect((await client.call('GET', path)).status).to.equal(200);
     });
-    it('hit the calls that were ordered, and are counted', async () => {
+    it('affect exactly the calls they were ordered for, which are counted', async () => {
       const { simulator, client } = await scene();
       simulator.fault({ on: '*', kind: '503', skip: 1, times: 2, matching: '/cob/' });
       const statuses = [];
@@ -760,7 +760,7 @@ describe('the simulated institution', () => {
       expect([simulator.calls('charge.create'), simulator.calls('token')]).to.deep.equal([5, 3]);
       expect(() => simulator.fault({ on: '*', kind: 'rain' as FaultKind })).to.throw('"kind" must be one of');
     });
-    it('let go of a call that hangs when the simulator closes', async () => {
+    it('release a hanging call when the simulator closes', async () => {
       const { simulator, client } = await scene();
       simulator.fault({ on: 'charge.create', kind: 'timeout', when: 'after' });
       const hanging = lost(client.charge());
@@ -813,7 +813,7 @@ describe('the simulated institution', () => {
       ]);
       expect(await control('GET', '/rain')).to.deep.equal([404, { error: 'There is no GET /rain.' }]);
     });
-    it('shows each day of São Paulo with fees', async () => {
+    it('shows statements by the day in São Paulo, with fees', async () => {
       const { simulator, client } = await scene({ settings: { feeReceived: 10 } });
       simulator.payKey(client.pixKey, { amount: 500, paidAt: '2026-11-20T02:59:59.999Z' });
       simulator.payKey(client.pixKey, { amount: 900, paidAt: '2026-11-20T03:00:00.000Z' });
@@ -835,7 +835,7 @@ describe('the simulated institution', () => {
   });
 
   describe('TLS', () => {
-    it('mutual: trusts its own authority, and refuses a call without the client certificate', async () => {
+    it('mutual: uses the simulator’s own authority and rejects calls without the client certificate', async () => {
       const { simulator, client } = await scene({ tls: 'mutual' });
       expect(simulator.baseUrl).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
       expect((await client.charge()).status).to.equal(201);
@@ -844,7 +844,7 @@ describe('the simulated institution', () => {
       simulator.fault({ on: 'charge.read', kind: 'reset' });
       expect(await lost(client.impatient(`/v2/cob/${TXID}`))).to.equal('lost');
     });
-    it('shows the certificate to a webhook that asks for one; Efí wants a call without it refused', async () => {
+    it('presents the client certificate to a webhook that requires it, also in the dialect of Efí', async () => {
       const authority = makeAuthority();
       const subjects: string[] = [];
       const server = createServer(
@@ -867,7 +867,7 @@ describe('the simulated institution', () => {
       expect((await client.webhook(`https://localhost:${port}/secret`)).status).to.equal(201);
       expect(subjects).to.deep.equal(['Quita simulator client']);
     });
-    it('can have a client certificate that ends soon, and other names of the server', () => {
+    it('supports an early end of the client certificate and other host names of the server', () => {
       const clientUntil = new Date('2026-12-24T18:30:00.000Z');
       const { ca, clientCertificate, serverCertificate } = makeAuthority({ hostNames: ['bank.test'], clientUntil });
       const client = new X509Certificate(clientCertificate);
@@ -884,7 +884,7 @@ describe('the simulated institution', () => {
       );
       expect(server.checkHost('other.test')).to.equal(undefined);
     });
-    it('server: asks for no client certificate', async () => {
+    it('server: requires no client certificate', async () => {
       const simulator = await start({ tls: 'server' });
       const answer = await request(`${simulator.baseUrl}/v2/cob/${TXID}`, { dispatcher: agentOf(simulator, false) });
       await answer.body.dump();

@@ -1,4 +1,4 @@
-// `npm run simulator` as a program: what it prints, and what it leaves in its folder.
+// Runs `npm run simulator` as a program: what it prints and what it stores in its folder.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ describe('npm run simulator', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('prints the command that connects Quita, with files that work, and keeps them for the next start', async () => {
+  it('prints a command that connects Quita, with working files, and keeps the files for the next start', async () => {
     const first = run('--data-dir', folder, ...FREE_PORTS);
     const output = await first.ready;
     const [, api = ''] = /API +(\S+)/.exec(output) ?? [];
@@ -71,7 +71,7 @@ describe('npm run simulator', () => {
     );
     expect(modes).to.deep.equal(Array(6).fill(0o600));
   });
-  it('offers plain http and the dialect of Efí for several clients', async () => {
+  it('supports plain http, the dialect of Efí and several clients', async () => {
     const { ready, kill, exited } = run(
       '--data-dir',
       folder,
@@ -90,7 +90,7 @@ describe('npm run simulator', () => {
     kill();
     expect(await exited).to.equal(0);
   });
-  it('refuses unknown values', async () => {
+  it('rejects invalid option values', async () => {
     for (const [option, value, text] of [
       ['--tls', 'some', '--tls must be one of: mutual, server, none.'],
       ['--port', '70000', '--port must be an integer up to 65535.'],

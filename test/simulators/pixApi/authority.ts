@@ -1,8 +1,8 @@
-// An authority of the simulator's own: its certificate, one for the server on loopback, and one for clients. X.509 in DER (RFC 5280), by
-// Node alone.
+// Makes a certificate authority for the simulator, with a certificate for the server on loopback and one for clients. X.509 in DER (RFC
+// 5280), with Node alone.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** Everything in PEM. */
+/** All values are in PEM. */
 export interface Authority {
   readonly ca: string;
   readonly serverCertificate: string;
@@ -32,7 +32,7 @@ const ECDSA_SHA256 = sequence(oid('2a8648ce3d040302'));
 
 const nameOf = (text: string): Buffer => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(text)))));
 const generalizedTime = (text: string): Buffer => der(0x18, Buffer.from(text));
-/** From 2020 to 2120 unless a test asks for an earlier end, so that no clock is outside. */
+/** From 2020 to 2120 unless a test asks for an earlier end, so that every clock is within the period. */
 const FROM = '20200101000000Z';
 const UNTIL = '21200101000000Z';
 const derTime = (at: Date): string => `${at.toISOString().slice(0, 19).replaceAll(/[-T:]/g, '')}Z`;
@@ -41,7 +41,7 @@ const extension = (id: string, isCritical: boolean, value: Buffer): Buffer =>
   sequence(oid(id), ...(isCritical ? [TRUE] : []), octets(value));
 const SERVER_AUTH = oid('2b06010505070301');
 const CLIENT_AUTH = oid('2b06010505070302');
-/** Loopback, and further names under which tests reach it. */
+/** Loopback, and further names by which tests reach the server. */
 const subjectNames = (hostNames: readonly string[]): Buffer =>
   sequence(
     ...['localhost', ...hostNames].map((name) => der(0x82, Buffer.from(name))),
@@ -49,7 +49,7 @@ const subjectNames = (hostNames: readonly string[]): Buffer =>
     der(0x87, Buffer.from([...new Array<number>(15).fill(0), 1])),
   );
 const CA_EXTENSIONS = [
-  extension('551d13', true, sequence(TRUE)), // basicConstraints: an authority
+  extension('551d13', true, sequence(TRUE)), // basicConstraints: a CA
   extension('551d0f', true, bits(Buffer.from([0b0000_0110]), 1)), // keyUsage: certificates and revocation lists
 ];
 const serverExtensions = (hostNames: readonly string[]): readonly Buffer[] => [
@@ -67,7 +67,7 @@ interface KeyPair {
 const keyPair = (): KeyPair => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 const publicDer = ({ publicKey }: KeyPair): Buffer => publicKey.export({ type: 'spki', format: 'der' });
-/** RFC 5280, 4.2.1.2: of the key's bits, which end the DER of a P-256 key. */
+/** RFC 5280, 4.2.1.2: the SHA-1 hash of the key’s bits, which are the last 65 bytes of a P-256 key in DER. */
 const keyId = (keys: KeyPair): Buffer => createHash('sha1').update(publicDer(keys).subarray(-65)).digest();
 
 const pem = (certificate: Buffer): string =>
@@ -107,13 +107,13 @@ const certificateOf = ({ extensions, name, keys, until = UNTIL }: Wanted, issuer
 const privatePem = ({ privateKey }: KeyPair): string => privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 export interface AuthorityOptions {
-  /** Names besides localhost for the server's certificate, which a test leads to the simulator. */
+  /** Names besides localhost for the server’s certificate. Tests resolve them to the simulator. */
   readonly hostNames?: readonly string[];
   /** When the client's certificate expires. */
   readonly clientUntil?: Date;
 }
 
-/** Returns an authority with fresh keys. Nobody keeps the authority's own private key, so it never issues anything else. */
+/** Returns an authority with fresh keys. Its own private key is discarded, so it can’t issue other certificates. */
 export const makeAuthority = ({ hostNames = [], clientUntil }: AuthorityOptions = {}): Authority => {
   const issuer = keyPair();
   const server = keyPair();

@@ -1,4 +1,4 @@
-// The institution: its accounts and everything that happens to them. The API and the control API act through it.
+// The institution: its accounts and everything that happens to them. The API and the control API operate on it.
 import { Account, type ClientSpec, type Received, type Return, type Sent } from './books.ts';
 import { Callbacks, type CallbackTls } from './callbacks.ts';
 import { BankClock } from './clock.ts';
@@ -10,7 +10,7 @@ import { Tokens } from './tokens.ts';
 import { announcedWire } from './wire.ts';
 import { sentAnnouncement } from './wirePayout.ts';
 
-/** Why a return or Pix-out failed, unless the control API says otherwise. */
+/** The reason for a failed return or Pix-out, unless the control API gives another. */
 const RETURN_REFUSED = 'Saldo insuficiente para realizar a devolução.';
 const PAYOUT_REFUSED = 'Número da agência e/ou conta transacional do usuário recebedor inexistente ou inválido';
 
@@ -22,7 +22,7 @@ export class Bank {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly tokens: Tokens;
   readonly callbacks: Callbacks;
-  /** How many calls of each operation arrived, faulty ones included. */
+  /** Number of calls of each operation that arrived, including faulty ones. */
   readonly calls: Partial<Record<Operation, number>> = {};
   #watchers = new Set<() => void>();
   #locations = 0;
@@ -57,7 +57,7 @@ export class Bank {
     return this.#locations;
   }
 
-  /** Records a Pix that has arrived. */
+  /** Records an incoming Pix. */
   receive(account: Account, received: Received): void {
     account.received.set(received.endToEndId, received);
     account.receivedByTime.add(received);
@@ -66,7 +66,7 @@ export class Bank {
     account.book({ at, kind: 'fee', amount: -this.settings.feeReceived, endToEndId });
   }
 
-  /** Sends a Pix as it is now to the webhook of its key, if there is one. */
+  /** Sends the present state of a Pix to the webhook of its key, if there is one. */
   announce(account: Account, received: Received): void {
     const webhook = account.webhooks.get(received.key);
     if (webhook === undefined || (received.txid === null && !this.settings.callbacksWithoutTxid)) return;

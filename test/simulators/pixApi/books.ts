@@ -1,10 +1,10 @@
-// The institution's books, in memory. Amounts are integers of centavos, times are milliseconds since 1970 on the institution's clock.
+// The institution’s books, in memory. Amounts are integers of centavos. Times are milliseconds since 1970 on the institution’s clock.
 import { ByTime } from './byTime.ts';
 
 export interface ClientSpec {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The first is the client's own; charges may name any. */
+  /** The first key is the default. Charges may use any of them. */
   readonly pixKeys: readonly string[];
   readonly scopes: readonly string[];
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Person {
 
 export type ChargeStatus = 'ATIVA' | 'CONCLUIDA' | 'REMOVIDA_PELO_USUARIO_RECEBEDOR' | 'REMOVIDA_PELO_PSP';
 
-/** What a client may change of a charge. Each change makes a revision. */
+/** The terms of a charge that a client may change. Each change makes a revision. */
 export interface Terms {
   readonly lifetimeSeconds: number;
   readonly debtor: Person | null;
@@ -38,7 +38,7 @@ export interface Charge {
   readonly createdAt: number;
   readonly locationId: number;
   readonly location: string;
-  /** The revision is the place in this list. */
+  /** The index in this list is the revision number. */
   readonly history: Terms[];
   readonly received: Received[];
 }
@@ -59,7 +59,7 @@ export interface Return {
   readonly nature: Nature;
   readonly note: string | null;
   readonly requestedAt: number;
-  /** Whether the institution made it, not its client. */
+  /** Whether the institution made the return, not its client. */
   readonly isForeign: boolean;
   status: 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO';
   settledAt: number | null;
@@ -71,7 +71,7 @@ export interface Received {
   readonly txid: string | null;
   readonly key: string;
   readonly amount: number;
-  /** Part of the amount that the payer withdrew in cash. */
+  /** The part of the amount that the payer withdrew in cash. */
   readonly withdrawal: number;
   readonly at: number;
   readonly payer: Person;
@@ -82,7 +82,7 @@ export interface Received {
 }
 
 export interface Sent {
-  /** `idEnvio`, chosen by the client. */
+  /** The `idEnvio` that the client chose. */
   readonly id: string;
   readonly endToEndId: string;
   readonly amount: number;
@@ -101,7 +101,7 @@ export interface Webhook {
   readonly createdAt: number;
 }
 
-/** One line of the account's statement. What leaves the account is negative. */
+/** One line of the account’s statement. Debits are negative. */
 export interface Entry {
   readonly at: number;
   readonly kind: 'received' | 'returned' | 'paidOut' | 'fee';
@@ -109,7 +109,7 @@ export interface Entry {
   readonly endToEndId: string;
 }
 
-/** Everything that belongs to one client, and nothing of another's. */
+/** Holds everything that belongs to one client. */
 export class Account {
   readonly client: ClientSpec;
   readonly charges = new Map<string, Charge>();
@@ -132,11 +132,11 @@ export class Account {
 
 export const termsOf = (charge: Charge): Terms => charge.history.at(-1) as Terms;
 
-/** Payments and removals change the status without a new revision; only a client's change makes one. */
+/** Payments and removals change the status without a new revision. Only changes by the client make one. */
 export const setStatus = (charge: Charge, status: ChargeStatus): void => {
   charge.history[charge.history.length - 1] = { ...termsOf(charge), status };
 };
 
-/** Returns what has been returned or is on its way back. */
+/** Returns the sum of all returns that are done or in progress, in centavos. */
 export const returnedOf = (received: Received): number =>
   received.returns.reduce((sum, { status, amount }) => (status === 'NAO_REALIZADO' ? sum : sum + amount), 0);

@@ -1,4 +1,4 @@
-// A list that stays ordered by time. Appending the newest and reading a period are cheap, also among 100,000.
+// A list ordered by time. Appending the newest item and reading a period stay cheap with 100,000 items.
 
 export class ByTime<T> {
   readonly #items: T[] = [];
@@ -8,7 +8,7 @@ export class ByTime<T> {
     this.#timeOf = timeOf;
   }
 
-  /** Items of equal time stay in the order in which they came. */
+  /** Items of equal time keep their order of insertion. */
   add(item: T): void {
     const time = this.#timeOf(item);
     const last = this.#items.at(-1);
@@ -16,7 +16,7 @@ export class ByTime<T> {
     else this.#items.splice(this.#firstAfter(time), 0, item);
   }
 
-  /** Returns the items of a period, both ends included. */
+  /** Returns the items of a period, including both ends. */
   between(from: number, to: number): readonly T[] {
     return this.#items.slice(this.#firstAfter(from - 1), this.#firstAfter(to));
   }

@@ -1,13 +1,13 @@
-// What a handler gets and gives.
+// The input and output of a handler.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Bank } from './bank.ts';
 import type { Account } from './books.ts';
 
 export interface Call {
   readonly bank: Bank;
-  /** The account of the token. Its client sees nothing of the others. */
+  /** The account of the token. Its client has access to no other account. */
   readonly account: Account;
-  /** Parts of the path, decoded. */
+  /** The decoded variable parts of the path. */
   readonly params: readonly string[];
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -16,8 +16,8 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  /** Absent: no body. */
+  /** If omitted, the response has no body. */
   readonly body?: unknown;
-  /** What the institution does after it answered, whether or not the answer arrives. */
+  /** Runs after the response was sent, whether or not it arrives. */
   readonly afterwards?: () => void;
 }

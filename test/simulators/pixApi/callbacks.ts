@@ -1,9 +1,9 @@
-// Sends callbacks: `POST {webhookUrl}/pix` with `{"pix": […]}`, again after a pause until the answer is 2xx.
+// Sends callbacks: `POST {webhookUrl}/pix` with `{"pix": […]}`, retried after a pause until the response is 2xx.
 import { Agent, request } from 'undici';
 import type { Pauses } from './pauses.ts';
 import type { Settings } from './settings.ts';
 
-/** With what the institution calls an https webhook. */
+/** TLS material for calls to https webhooks. */
 export interface CallbackTls {
   readonly ca: string | undefined;
   readonly certificate: string | undefined;
@@ -19,21 +19,21 @@ export interface Delivery {
   readonly at: string;
   readonly url: string;
   readonly body: unknown;
-  /** The status of the answer, or null without an answer. */
+  /** The status of the response, or null without a response. */
   readonly status: number | null;
   readonly error: string | null;
 }
 
 export type CallbackMode = 'delivering' | 'paused' | 'dropping';
 
-/** Deliveries that the log keeps. */
+/** Number of deliveries that the log keeps. */
 const LOG_MAX = 1_000;
 const isAccepted = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
-/** What is due at one URL. One request at a time is under way, so that the order is exact. */
+/** The pending callbacks of one URL. Requests go out one at a time, so that their order is exact. */
 class Line {
   readonly waiting: Pending[] = [];
-  /** Those that failed, with the function that cancels their pause. */
+  /** Failed callbacks, each with the function that cancels its pause. */
   readonly retrying = new Map<Pending, () => void>();
   busy: Promise<void> = Promise.resolve();
 }
@@ -45,7 +45,7 @@ export class Callbacks {
   readonly #settings: Settings;
   readonly #pauses: Pauses;
   readonly #agent: Agent;
-  /** Without the certificate. */
+  /** An agent without the certificate. */
   readonly #stranger: Agent;
   readonly #now: () => number;
   #mode: CallbackMode = 'delivering';
@@ -67,7 +67,7 @@ export class Callbacks {
     return this.#mode;
   }
 
-  /** Callbacks that are due and not yet accepted. */
+  /** The number of callbacks that are not yet accepted. */
   get pending(): number {
     return [...this.#lines.values()].reduce((sum, { waiting, retrying }) => sum + waiting.length + retrying.size, 0);
   }
@@ -83,26 +83,26 @@ export class Callbacks {
     this.#changed();
   }
 
-  /** `paused` keeps what comes for later; `dropping` forgets it for good; `delivering` also sends what was kept. */
+  /** `paused` keeps new callbacks for later, `dropping` discards them, and `delivering` also sends those that were kept. */
   setMode(mode: CallbackMode): void {
     this.#mode = mode;
     if (mode === 'delivering') for (const [url, line] of this.#lines) this.#kick(url, line);
   }
 
-  /** Tries everything that is due once, without a pause, in any mode. */
+  /** Sends every pending callback once, without a pause, in any mode. */
   async flush(): Promise<{ readonly accepted: number; readonly pending: number }> {
     const before = this.counts.accepted;
     await Promise.all([...this.#lines].map(([url, line]) => this.#flushLine(url, line)));
     return { accepted: this.counts.accepted - before, pending: this.pending };
   }
 
-  /** Calls the URL itself, as Efí does when a webhook is registered. Returns whether it answered 2xx. */
+  /** Calls the URL itself, as Efí does when a webhook is registered. Returns whether the response is 2xx. */
   test(url: string, withCertificate = true): Promise<boolean> {
     const body = { evento: 'teste_webhook', data_criacao: new Date(this.#now()).toISOString() };
     return this.#send(url, body, withCertificate ? this.#agent : this.#stranger);
   }
 
-  /** Resolves when `condition` holds; looked at after every change. */
+  /** Resolves when `condition` holds. It is evaluated after every change. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {

@@ -43,7 +43,7 @@ const PROPERTIES = {
   },
   loc: { type: 'object' },
 };
-/** Cash withdrawal (`valor.retirada`) and amounts that the payer may change are not offered. */
+/** Cash withdrawal (`valor.retirada`) and amounts that the payer may change are not supported. */
 const VALUE = {
   type: 'object',
   properties: { original: AMOUNT, modalidadeAlteracao: { const: 0 } },
@@ -68,7 +68,7 @@ const refuse = (razao: string, propriedade: string): never => {
   throw problem('CobOperacaoInvalida', violation);
 };
 
-/** Returns the terms that `body` asks for; `before` fills what it omits. */
+/** Returns the terms that `body` asks for. `before` supplies what it omits. */
 const termsFrom = ({ account }: Call, body: TermsBody, before: Terms | null): Terms => {
   const { devedor, valor, chave, solicitacaoPagador, infoAdicionais, loc } = body;
   const debtor: Person | null =
@@ -111,8 +111,8 @@ const created = ({ account }: Call, charge: Charge): Answer => ({
 });
 
 /**
- * PUT /cob/{txid}. A repeat with the same content returns the charge as it is; another content makes a revision of a charge that is
- * ATIVA, and is refused otherwise. Efí refuses every repeat with 409 `txid_duplicado`.
+ * PUT /cob/{txid}. A repeat with the same content returns the charge unchanged. Other content makes a revision if the charge is ATIVA, and
+ * is refused otherwise. Efí refuses every repeat with 409 `txid_duplicado`.
  */
 export const putCharge = (call: Call): Answer => {
   const { bank, account, params } = call;
@@ -140,7 +140,7 @@ const chargeOf = ({ account, params: [txid = ''] }: Call): Charge => {
   return charge;
 };
 
-/** PATCH /cob/{txid}: changes the terms, or removes the charge and changes nothing else. */
+/** PATCH /cob/{txid}: changes the terms, or removes the charge without other changes. */
 export const patchCharge = (call: Call): Answer => {
   const charge = chargeOf(call);
   const body = readChange(call.body);

@@ -1,10 +1,10 @@
-// The institution's clock, which may differ from everybody else's.
+// The institution’s clock, which may differ from this machine’s.
 
 export class BankClock {
-  /** Milliseconds that the institution's clock is ahead of this machine's; negative if it is behind. */
+  /** Milliseconds by which the institution’s clock is ahead of this machine’s. Negative if it is behind. */
   offsetMs = 0;
 
-  /** Returns milliseconds since 1970, as the institution sees them. */
+  /** Returns the institution’s time in milliseconds since 1970. */
   now(): number {
     return Date.now() + this.offsetMs;
   }

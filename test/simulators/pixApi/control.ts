@@ -1,4 +1,4 @@
-// What payers, other banks and the institution do, on demand. Amounts are integers of centavos; times are ISO 8601 texts.
+// Actions of payers, other banks and the institution, on demand. Amounts are integers of centavos. Times are ISO 8601 texts.
 import type { Bank } from './bank.ts';
 import {
   type Account,
@@ -40,7 +40,7 @@ export class Control {
     this.#bank = bank;
   }
 
-  /** Pays a charge. Returns the end-to-end id. Throws ControlError if the charge can't be paid any more, unless forced. */
+  /** Pays a charge. Returns the end-to-end id. Throws ControlError if the charge can no longer be paid, unless `force` is set. */
   pay(txid: string, { force = false, clientId, ...payment }: ChargePayment = {}): string {
     const [account, charge] = this.#charge(txid, clientId);
     const { amount, key, status, lifetimeSeconds } = termsOf(charge);
@@ -53,12 +53,12 @@ export class Control {
     return this.#arrive(account, received);
   }
 
-  /** A Pix to the key itself, not to a charge. Without a txid the standard announces no callback. Returns the end-to-end id. */
+  /** Sends a Pix to the key, not to a charge. By the standard, a Pix without txid causes no callback. Returns the end-to-end id. */
   payKey(key: string, payment: KeyPayment): string {
     return this.#arrive(this.#accountOfKey(key), this.#received(payment, key));
   }
 
-  /** Lets many Pix arrive at a key, without callbacks. */
+  /** Records many incoming Pix for a key, without callbacks. */
   receiveMany(key: string, { count, amount, from, to }: ManyPayments): void {
     const account = this.#accountOfKey(key);
     const [start, end] = [timeFrom(from), timeFrom(to)];
@@ -68,14 +68,14 @@ export class Control {
     }
   }
 
-  /** The institution removes a charge. */
+  /** Removes a charge on behalf of the institution. */
   remove(txid: string, clientId?: string): void {
     const [, charge] = this.#charge(txid, clientId);
     if (termsOf(charge).status !== 'ATIVA') throw new ControlError(409, `The charge is ${termsOf(charge).status}.`);
     setStatus(charge, 'REMOVIDA_PELO_PSP');
   }
 
-  /** A return that Quita didn't ask for: made in the institution's app (ORIGINAL) or by its dispute process (MED_…). Returns its id. */
+  /** Makes a return that Quita didn’t request: in the institution’s app (ORIGINAL) or by its dispute process (MED_…). Returns its id. */
   returnPix(endToEndId: string, { amount, nature = 'ORIGINAL', reason }: ForeignReturn = {}): string {
     const [account, received] = this.#pix(endToEndId);
     const left = received.amount - returnedOf(received);
@@ -99,7 +99,7 @@ export class Control {
     return given.id;
   }
 
-  /** Ends a return that is EM_PROCESSAMENTO. */
+  /** Decides a return that is EM_PROCESSAMENTO. */
   decideReturn(endToEndId: string, id: string, outcome: 'done' | 'refused', reason?: string): void {
     const [account, received] = this.#pix(endToEndId);
     const given = received.returns.find((other) => other.id === id);
@@ -108,7 +108,7 @@ export class Control {
     this.#bank.settleReturn(account, received, given, isDone(outcome), reason ?? null);
   }
 
-  /** Ends a Pix-out that is EM_PROCESSAMENTO. */
+  /** Decides a Pix-out that is EM_PROCESSAMENTO. */
   decidePayout(id: string, outcome: 'done' | 'refused', reason?: string): void {
     const [account, sent] = this.#find<Sent>('Pix-out', ({ sent }) => sent.get(id));
     if (sent.status !== 'EM_PROCESSAMENTO') throw new ControlError(409, `The Pix-out is ${sent.status}.`);
@@ -121,7 +121,7 @@ export class Control {
     return Object.assign(this.#bank.settings, change);
   }
 
-  /** Sets how far the institution's clock is ahead of this machine's; negative if it is behind. */
+  /** Sets how far the institution’s clock is ahead of this machine’s. Negative if it is behind. */
   setClock(offsetMs: number): void {
     if (!Number.isSafeInteger(offsetMs)) throw new ControlError(400, '"offsetMs" must be an integer.');
     this.#bank.clock.offsetMs = offsetMs;
@@ -132,7 +132,7 @@ export class Control {
     return time(this.#bank.clock.now());
   }
 
-  /** Makes calls go wrong. Throws ControlError for an unknown operation or kind. */
+  /** Orders a fault. Throws ControlError for an unknown operation or kind. */
   fault(order: FaultOrder): Fault {
     checkFault(order);
     return this.#bank.faults.add(order);
@@ -142,7 +142,7 @@ export class Control {
     this.#bank.faults.clear();
   }
 
-  /** Every token ends at once, so that the next call of each client is 401. */
+  /** Expires all tokens, so that the next call of each client fails with 401. */
   expireTokens(): void {
     this.#bank.tokens.expireAll();
   }
@@ -151,18 +151,18 @@ export class Control {
   pauseCallbacks(): void {
     this.#mode('paused');
   }
-  /** Forgets callbacks for good until `resumeCallbacks`. */
+  /** Discards callbacks until `resumeCallbacks`. */
   dropCallbacks(): void {
     this.#mode('dropping');
   }
   resumeCallbacks(): void {
     this.#mode('delivering');
   }
-  /** Sends each callback that is due once, without waiting for its pause, in any mode. */
+  /** Sends each pending callback once, without waiting for its pause, in any mode. */
   flushCallbacks(): Promise<{ readonly accepted: number; readonly pending: number }> {
     return this.#bank.callbacks.flush();
   }
-  /** Sends the callback of a Pix again, as it is now. */
+  /** Sends the callback of a Pix again, with its present state. */
   announceAgain(endToEndId: string): void {
     this.#bank.announce(...this.#pix(endToEndId));
   }
@@ -174,7 +174,7 @@ export class Control {
   balance(clientId?: string): number {
     return balanceOf(this.#account(clientId));
   }
-  /** Returns the statement of a civil day of São Paulo, `yyyy-mm-dd`. */
+  /** Returns the statement of a calendar day in São Paulo, `yyyy-mm-dd`. */
   statement(day: string, clientId?: string): Statement {
     if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day)))
       throw new ControlError(400, `"${day}" is not a day.`);
@@ -241,7 +241,7 @@ export class Control {
   #accountOfKey(key: string): Account {
     return this.#find('Pix key', ({ client }) => (client.pixKeys.includes(key) ? true : undefined))[0];
   }
-  /** Returns the first client's account if `clientId` is omitted. */
+  /** Returns the account of the first client if `clientId` is omitted. */
   #account(clientId: string | undefined): Account {
     const { accounts } = this.#bank;
     return accounts.get(clientId ?? [...accounts.keys()][0] ?? '') ?? this.#absent('client');

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 
 interface Order {
   readonly control: Control;
-  /** Parts of the path, decoded. */
+  /** The decoded variable parts of the path. */
   readonly params: readonly string[];
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ const clientOf = ({ query }: Order): string | undefined => query.get('clientId')
 const PAYMENT = ['amount', 'withdrawal', 'payer', 'paidAt', 'note', 'showPayer'];
 const DECISION = ['outcome', 'reason'];
 
-/** `*` in a path stands for one part. A body has only these fields. An action that returns nothing answers `{}`. */
+/** `*` in a path matches one segment. A body may have only the listed fields. An action without a result responds with `{}`. */
 const ACTIONS: Readonly<Record<string, readonly [fields: readonly string[] | 'any', action: Action]>> = {
   'POST /charges/*/pay': [
     [...PAYMENT, 'force', 'clientId'],
@@ -88,7 +88,7 @@ const objectOf = (text: string): Order['body'] => {
     const body: unknown = JSON.parse(text || '{}');
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Order['body'];
   } catch {
-    // The same complaint as for JSON that is no object.
+    // Falls through to the same error as for JSON that is not an object.
   }
   throw new ControlError(400, 'The body must be a JSON object.');
 };

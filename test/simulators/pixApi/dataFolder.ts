@@ -1,4 +1,4 @@
-// The folder in which the program keeps certificates, keys and client secrets, so that a restart keeps Quita connected.
+// The folder that holds certificates, keys and client secrets, so that Quita stays connected after a restart.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export class DataFolder {
     return join(this.#folder, `client-${client}.secret`);
   }
 
-  /** Returns the authority of the last start, or makes one. */
+  /** Returns the stored authority, or makes one at the first start. */
   async authority(): Promise<Authority> {
     const names = Object.keys(FILES) as (keyof Authority)[];
     if (!names.every((name) => existsSync(this.pathOf(name)))) {
@@ -48,7 +48,7 @@ export class DataFolder {
     return Object.fromEntries(texts) as Record<keyof Authority, string>;
   }
 
-  /** Returns the secret of the last start, or makes one. Clients count from 1. */
+  /** Returns the stored secret, or makes one at the first start. Clients count from 1. */
   async secret(client: number): Promise<string> {
     const path = this.secretFile(client);
     if (!existsSync(path)) await write(path, letters(40));

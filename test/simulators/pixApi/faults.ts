@@ -1,50 +1,50 @@
-// Faults on demand: which call misbehaves, how, how often, and whether the call has its effect.
+// Faults on demand: which call fails, how, how often, and whether the call takes effect.
 import { letters } from './ids.ts';
 import type { Operation } from './operations.ts';
 
-/** How an answer goes wrong. */
+/** The ways in which a response can fail. */
 export const FAULT_KINDS = [
-  'timeout', // no answer, and the connection stays open
-  'reset', // the connection is reset instead of an answer
-  'lost', // the answer breaks off in the middle
+  'timeout', // no response, and the connection stays open
+  'reset', // the connection is reset instead of a response
+  'lost', // the response breaks off in the middle
   '500',
   '503',
   '409',
   '422',
   '429', // with Retry-After
-  '401', // and the token of the call expires
-  'html', // a page of a proxy, status 502
-  'empty', // the true status without a body
+  '401', // and the call’s token expires
+  'html', // an error page of a proxy, status 502
+  'empty', // the true status, without a body
   'null',
   'list',
   'garbage', // a body that breaks off in the middle of the JSON
   'statusAsText', // a problem whose status is a string
-  'wrongTypes', // the true answer, with texts for numbers and numbers for texts
-  'slow', // the true answer, later
-  '200', // these three without a body
+  'wrongTypes', // the true response, with texts for numbers and numbers for texts
+  'slow', // the true response, delayed
+  '200', // This and the next two: no body.
   '202',
   '204',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** By nature the effect of the call takes place: only its answer is damaged. */
+/** Faults that only damage the response, so that the call takes effect. */
 const AFTER: readonly FaultKind[] = ['lost', 'empty', 'null', 'list', 'garbage', 'wrongTypes', '200', '202', '204'];
 
 export interface FaultOrder {
   /** An operation, or `*` for every call except those for tokens. */
   readonly on: Operation | '*';
   readonly kind: FaultKind;
-  /** `before`: the call has no effect. `after`: it has its effect, and only the answer is damaged. */
+  /** `before`: the call has no effect. `after`: it takes effect, and only the response is damaged. */
   readonly when?: 'before' | 'after';
-  /** How many calls, 1 if omitted; null for all until the faults are cleared. */
+  /** Number of affected calls: 1 if omitted, or null for all calls until the faults are cleared. */
   readonly times?: number | null;
-  /** How many matching calls go well first. */
+  /** Number of matching calls that succeed first. */
   readonly skip?: number;
-  /** Only calls whose path contains this text. */
+  /** Affects only calls whose path contains this text. */
   readonly matching?: string;
   /** Delay of `slow`, in milliseconds. */
   readonly ms?: number;
-  /** Of 429, in seconds. */
+  /** The `Retry-After` of 429, in seconds. */
   readonly retryAfter?: number;
 }
 
@@ -56,9 +56,9 @@ export interface Fault {
   readonly matching: string;
   readonly ms: number;
   readonly retryAfter: number;
-  /** Calls that go well before the fault begins. */
+  /** Number of calls that still succeed before the fault starts. */
   skip: number;
-  /** Calls left; null for all. */
+  /** Number of calls left, or null for all. */
   left: number | null;
   hits: number;
 }
@@ -90,12 +90,12 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** Returns the faults, used up or not, oldest first. */
+  /** Returns the faults, including used ones, oldest first. */
   all(): readonly Fault[] {
     return this.#faults;
   }
 
-  /** Returns the fault of this call, and counts it, or null if the call goes well. The oldest fault goes first. */
+  /** Returns the oldest fault that applies to this call and counts it, or null if the call should succeed. */
   take(operation: Operation, path: string): Fault | null {
     for (const fault of this.#faults) {
       const isMeant = fault.on === operation || (fault.on === '*' && operation !== 'token');
@@ -111,7 +111,7 @@ export class Faults {
     return null;
   }
 
-  /** The call is not one that the fault is meant for: it was not authorised. */
+  /** Returns a fault to the queue because the call was not authorized and so doesn’t count. */
   giveBack(fault: Fault): void {
     if (fault.left !== null) fault.left += 1;
     fault.hits -= 1;

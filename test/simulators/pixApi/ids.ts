@@ -1,4 +1,4 @@
-// Ids that the institution and the payers' bank make. All are fictitious participants.
+// Makes the ids of the institution and of the payers’ bank, both fictitious participants.
 import { randomBytes } from 'node:crypto';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId, makeReturnId } from '../../../domain/pix/ids.ts';
@@ -7,12 +7,12 @@ export const INSTITUTION_ISPB = '99999007';
 const PAYERS_ISPB = '99999008';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv0123456789wxyz01';
-/** Random bytes are made in bulk: one call for each id would take most of the time of 100,000 payments. */
+/** Random bytes are generated in bulk. One call per id would take most of the time of 100,000 payments. */
 const POOL_BYTES = 65_536;
 let pool = Buffer.alloc(0);
 let used = 0;
 
-/** Returns `length` letters and digits. */
+/** Returns `length` random letters and digits. */
 export const letters = (length: number): string => {
   if (used + length > pool.length) {
     pool = randomBytes(POOL_BYTES);

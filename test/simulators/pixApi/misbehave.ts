@@ -1,4 +1,4 @@
-// Carries out a fault: damages the answer, or gives none.
+// Carries out a fault: damages the response or sends none.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Bank } from './bank.ts';
@@ -11,7 +11,7 @@ const HTML = '<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>'
 
 const problemText = (status: number | string, title: string): string =>
   JSON.stringify({ type: 'https://pix.bcb.gov.br/api/v2/error/ErroInternoDoServidor', title, status, detail: title });
-/** Efí refuses a Pix-out by analysis with 422 `pagamento_negado`; `erro_aplicacao` is its general error. */
+/** Efí’s analysis refuses a Pix-out with 422 `pagamento_negado`. `erro_aplicacao` is its general error. */
 const asProblem = (status: number, title: string, dialect: Settings['dialect']): Sending =>
   dialect === 'efi'
     ? {
@@ -37,7 +37,7 @@ const wrongTypes = (value: unknown): unknown => {
   return typeof value === 'number' ? String(value) : value === null ? 0 : typeof value === 'string' ? value.length : {};
 };
 
-/** Returns what is sent instead of `truth`, which is null if the call had no effect. */
+/** Returns the response to send instead of `truth`, which is null if the call had no effect. */
 const replacement = (fault: Fault, truth: Sending | null, dialect: Settings['dialect']): Sending => {
   const status = truth?.status ?? 200;
   const text = truth?.text ?? '{}';
@@ -80,7 +80,7 @@ const replacement = (fault: Fault, truth: Sending | null, dialect: Settings['dia
   }
 };
 
-/** Announces the whole answer and cuts the connection after half of it. */
+/** Announces the full length and cuts the connection after half of the response. */
 const breakOff = (res: ServerResponse, { status, contentType, text }: Sending): void => {
   const bytes = Buffer.from(text ?? '');
   res.writeHead(status, { 'content-type': contentType, 'content-length': bytes.length + 1 });
@@ -94,9 +94,9 @@ export const misbehave = async (
   res: ServerResponse,
   truth: Sending | null,
 ): Promise<void> => {
-  if (fault.kind === 'timeout') return; // The client gives up, or `close` cuts the connection.
+  if (fault.kind === 'timeout') return; // The client times out, or `close` cuts the connection.
   if (fault.kind === 'reset') {
-    // Node can't reset a TLS connection; a close before the answer looks the same to clients.
+    // Node can’t reset a TLS connection. A close before the response looks the same to clients.
     if (req.socket instanceof TLSSocket) req.socket.destroy();
     else req.socket.resetAndDestroy();
     return;

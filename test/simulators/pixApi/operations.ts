@@ -1,4 +1,4 @@
-// The calls that the institution answers, by names that faults and counts use.
+// The operations of the institution, by the names that faults and call counts use.
 
 export const OPERATIONS = [
   'token',

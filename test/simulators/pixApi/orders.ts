@@ -1,9 +1,9 @@
-// Orders of the control: what they hold, and what is refused. Amounts are integers of centavos; times are ISO 8601 texts.
+// Orders of the control API and their validation. Amounts are integers of centavos. Times are ISO 8601 texts.
 import type { Nature, Person } from './books.ts';
 import { FAULT_KINDS, type FaultOrder } from './faults.ts';
 import { OPERATIONS } from './operations.ts';
 
-/** An order that can't be carried out. */
+/** Thrown for an order that can’t be carried out. */
 export class ControlError extends Error {
   readonly status: 400 | 404 | 409;
 
@@ -14,12 +14,12 @@ export class ControlError extends Error {
 }
 
 export interface Payment {
-  /** The charge's amount if omitted. Any other amount also concludes the charge. */
+  /** Default: the amount of the charge. Any other amount also concludes the charge. */
   readonly amount?: number;
-  /** Cash that the payer withdrew, part of the amount. */
+  /** The part of the amount that the payer withdrew in cash. */
   readonly withdrawal?: number;
   readonly payer?: Partial<Person>;
-  /** Now, on the institution's clock, if omitted. */
+  /** Default: now, on the institution’s clock. */
   readonly paidAt?: string;
   readonly note?: string;
   /** Overrides the setting `payer` for this Pix. */
@@ -27,28 +27,28 @@ export interface Payment {
 }
 
 export interface ChargePayment extends Payment {
-  /** Pays although the charge can't be paid any more, as late, second and stray payments arrive in the real network. */
+  /** Pays even if the charge can no longer be paid, like late, second and stray payments in the real network. */
   readonly force?: boolean;
-  /** Whose charge it is, needed if several clients have one with this txid. */
+  /** The owner of the charge. Required if several clients have a charge with this txid. */
   readonly clientId?: string;
 }
 
 export interface KeyPayment extends Payment {
   readonly amount: number;
-  /** Of a static code, if any. */
+  /** The txid of a static code, if any. */
   readonly txid?: string;
 }
 
 export interface ManyPayments {
   readonly count: number;
   readonly amount: number;
-  /** The payments are spread evenly over this period, both ends included. */
+  /** The payments are spread evenly over this period, including both ends. */
   readonly from: string;
   readonly to: string;
 }
 
 export interface ForeignReturn {
-  /** What is left of the Pix if omitted. */
+  /** Default: the remaining amount of the Pix. */
   readonly amount?: number;
   readonly nature?: Nature;
   readonly reason?: string;
@@ -73,7 +73,7 @@ export const isDone = (outcome: unknown): boolean => {
   return outcome === 'done';
 };
 
-/** Throws ControlError for an unknown operation or kind, or a wrong number. */
+/** Throws ControlError for an unknown operation or kind, or an invalid number. */
 export const checkFault = (order: FaultOrder): void => {
   if (order.on !== '*' && !OPERATIONS.includes(order.on))
     throw new ControlError(400, `"on" must be "*" or one of: ${OPERATIONS.join(', ')}.`);

@@ -1,4 +1,4 @@
-// Pauses between attempts and slow answers. None of them keeps the process alive, and none outlives `close`.
+// Pauses between attempts and before slow responses. They don’t keep the process alive, and they end with `close`.
 
 export class Pauses {
   readonly #pending = new Map<NodeJS.Timeout, () => void>();
@@ -17,7 +17,7 @@ export class Pauses {
     };
   }
 
-  /** Resolves after `ms` milliseconds, or at once when the simulator closes. */
+  /** Resolves after `ms` milliseconds, or when the simulator closes. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-// Pix-out of Efí, which the standard doesn't have. Source: see wirePayout.ts.
+// Efí’s Pix-out, which is not part of the standard. Source: see wirePayout.ts.
 import { isPixKey } from '../../../domain/pix/pixKey.ts';
 import type { Sent } from './books.ts';
 import type { Answer, Call } from './call.ts';
@@ -31,7 +31,7 @@ const readPayout = bodyReader<PayoutBody>('RequisicaoInvalida', 'pix', {
 
 const PAYOUT_ID = /^[a-zA-Z0-9]{1,35}$/;
 
-/** PUT /v3/gn/pix/{idEnvio}. A used id is 409, whatever it was used for. */
+/** PUT /v3/gn/pix/{idEnvio}. A repeated id fails with 409, whatever the content. */
 export const putPayout = ({ bank, account, params: [id = ''], body }: Call): Answer => {
   const { valor, pagador, favorecido } = readPayout(body);
   const amount = centsOf(valor);

@@ -1,4 +1,4 @@
-// Pix received, and their returns: /pix.
+// Received Pix and their returns: /pix.
 import { type Received, type Return, returnedOf } from './books.ts';
 import type { Answer, Call } from './call.ts';
 import { returnIdAt } from './ids.ts';
@@ -14,7 +14,7 @@ const receivedOf = ({ account, params: [endToEndId = ''] }: Call): Received => {
 
 export const getPix = (call: Call): Answer => ({ status: 200, body: pixWire(receivedOf(call), call.bank.settings) });
 
-/** Returns whether the value answers a filter for presence, which may be absent. */
+/** Returns whether the value matches a presence filter. Null means no filter. */
 const isPresence = (wanted: boolean | null, isPresent: boolean): boolean => wanted === null || wanted === isPresent;
 
 /** GET /pix: the filter by payer always compares the true document. */
@@ -62,7 +62,7 @@ const refuse = (razao: string, propriedade: string): never => {
   throw problem('PixDevolucaoInvalida', { razao, propriedade });
 };
 
-/** PUT /pix/{e2eid}/devolucao/{id}. An id is never used again, so a repeat is refused even if its content is the same. */
+/** PUT /pix/{e2eid}/devolucao/{id}. An id can’t be reused, so even an identical repeat is refused. */
 export const putReturn = (call: Call): Answer => {
   const { bank, account, params } = call;
   const received = receivedOf(call);

@@ -1,4 +1,4 @@
-// Reads bodies and query parameters. What doesn't fit is refused with the violations that the standard lists.
+// Reads bodies and query parameters. Invalid ones are refused with the violations that the standard lists.
 import { Ajv, type SchemaObject } from 'ajv';
 import type { ByTime } from './byTime.ts';
 import { type ProblemType, problem, type Violation } from './refusal.ts';
@@ -6,11 +6,11 @@ import { type ProblemType, problem, type Violation } from './refusal.ts';
 const ajv = new Ajv({ allErrors: true, strictTypes: false });
 const cents = /^(\d{1,10})\.(\d{2})$/;
 
-/** Returns the centavos of a text that the schema has already accepted. */
+/** Returns the centavos of a text that has passed the schema. */
 export const centsOf = (text: string): number => Number(text.replace(cents, '$1$2'));
 export const AMOUNT: SchemaObject = { type: 'string', pattern: cents.source };
 
-/** Returns a reader of bodies of this shape. It throws the refusal `type`, naming fields as `object.field`. */
+/** Returns a reader for bodies of this shape. It throws the refusal `type` and names fields as `object.field`. */
 export const bodyReader = <T>(type: ProblemType, object: string, schema: SchemaObject): ((body: unknown) => T) => {
   const fits = ajv.compile<T>(schema);
   return (body) => {
@@ -32,7 +32,7 @@ const WHOLE = /^\d{1,9}$/;
 const ITEMS_MAX = 1_000;
 const ITEMS_DEFAULT = 100;
 
-/** Reads query parameters, and refuses as `type` those that don't fit. */
+/** Reads query parameters. Throws a refusal of `type` for invalid ones. */
 export class Query {
   readonly #values: URLSearchParams;
   readonly #type: ProblemType;
@@ -46,7 +46,7 @@ export class Query {
     throw problem(this.#type, { razao, propriedade: name, valor: this.#values.get(name) ?? '' });
   }
 
-  /** Returns the parameter, or null if absent. */
+  /** Returns the parameter, or null if it is absent. */
   text(name: string, pattern: RegExp): string | null {
     const value = this.#values.get(name);
     if (value !== null && !pattern.test(value)) this.refuse(name);
@@ -64,7 +64,7 @@ export class Query {
     return value >= least && value <= most ? value : this.refuse(name);
   }
 
-  /** Returns the document of `cpf` or `cnpj`, or null if neither is given. Both are refused. */
+  /** Returns the document in `cpf` or `cnpj`, or null if neither is given. Refuses a request with both. */
   person(): { readonly cpf: string } | { readonly cnpj: string } | null {
     const cpf = this.text('cpf', /^\d{11}$/);
     const cnpj = this.text('cnpj', /^[0-9A-Z]{14}$/);
@@ -72,7 +72,7 @@ export class Query {
     return cpf !== null ? { cpf } : cnpj !== null ? { cnpj } : null;
   }
 
-  /** Returns the time of a mandatory parameter. */
+  /** Returns the time of a required parameter. */
   #time(name: string): number {
     const text = this.text(name, DATE_TIME) ?? this.refuse(name, `O parâmetro ${name} é obrigatório.`);
     const at = Date.parse(text);
@@ -89,7 +89,7 @@ export class Query {
     return { from, to, wire: { inicio: this.#values.get('inicio') as string, fim: this.#values.get('fim') as string } };
   }
 
-  /** Returns one page of the items, and what the answer says about the pages. */
+  /** Returns one page of the items, and the page information for the response. */
   page<T>(items: readonly T[]): { readonly items: readonly T[]; readonly wire: object } {
     const page = this.whole('paginacao.paginaAtual', 0, Number.MAX_SAFE_INTEGER, 0);
     const size = this.whole('paginacao.itensPorPagina', 1, ITEMS_MAX, ITEMS_DEFAULT);
@@ -104,7 +104,7 @@ export class Query {
     };
   }
 
-  /** Returns one page of a period of `list`, after `filter`, with `parametros` of the answer. */
+  /** Returns one page of the filtered items of a period, and the `parametros` of the response. */
   list<T>(list: ByTime<T>, filter: ((item: T) => boolean) | null, filters: object) {
     const period = this.period();
     const found = list.between(period.from, period.to);

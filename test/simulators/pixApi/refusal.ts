@@ -1,10 +1,10 @@
-// Refusals in the two forms that institutions use: problems as of RFC 7807, and Efí's own.
+// Refusals in the two forms that institutions use: problems (RFC 7807), and Efí’s own.
 
 export class Refusal extends Error {
   readonly status: number;
   readonly contentType: string;
   readonly body: unknown;
-  /** Of a problem of the standard. */
+  /** The type of a standard problem, or null in Efí’s form. */
   readonly type: ProblemType | null;
   readonly violations: readonly Violation[];
 
@@ -32,7 +32,7 @@ export interface Violation {
 
 const ERROR_TYPES = 'https://pix.bcb.gov.br/api/v2/error/';
 
-/** Kinds of problem that the simulator answers (API Pix 2.9.0, section "Tratamento de erros"). */
+/** The problem types that the simulator uses (API Pix 2.9.0, section "Tratamento de erros"). */
 const PROBLEMS = {
   RequisicaoInvalida: [400, 'Requisição inválida.'],
   TokenInvalido: [401, 'Não autorizado.'],
@@ -54,7 +54,7 @@ const PROBLEMS = {
 } as const;
 export type ProblemType = keyof typeof PROBLEMS;
 
-/** Returns the refusal `type`, with what the request violates. */
+/** Returns the refusal `type` with the violations of the request. */
 export const problem = (type: ProblemType, ...violations: readonly Violation[]): Refusal => {
   const [status, title] = PROBLEMS[type];
   const detail = violations[0]?.razao ?? title;
@@ -68,6 +68,6 @@ export const problem = (type: ProblemType, ...violations: readonly Violation[]):
   return new Refusal(status, 'application/problem+json', body, type, violations);
 };
 
-/** Efí's own form of errors (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/). */
+/** Returns an error in Efí’s own form (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/). */
 export const efiError = (status: number, nome: string, mensagem: string): Refusal =>
   new Refusal(status, 'application/json', { nome, mensagem });

@@ -1,4 +1,4 @@
-// Which handler answers which path, and which scope it needs.
+// Maps each path to its handler and the scope that it requires.
 import type { Answer, Call } from './call.ts';
 import { getCharge, listCharges, patchCharge, postCharge, putCharge } from './charges.ts';
 import type { Operation } from './operations.ts';
@@ -14,7 +14,7 @@ export interface Route {
   readonly answer: (call: Call) => Answer | Promise<Answer>;
 }
 
-/** Routes of the standard answer with and without `/v2` before them, because institutions differ in the base URL. */
+/** Standard routes work with and without the prefix `/v2`, because institutions differ in the base URL. */
 const standard = (path: string): RegExp => new RegExp(`^(?:/v2)?${path.replaceAll('*', '([^/]+)')}/?$`);
 const efi = (path: string): RegExp => new RegExp(`^${path.replaceAll('*', '([^/]+)')}/?$`);
 
@@ -26,7 +26,7 @@ const route = (
   answer: Route['answer'],
 ): Route => ({ method, path, operation, scope, answer });
 
-/** Scopes of Pix-out are those of Efí (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/). */
+/** The scopes of Pix-out are Efí’s (https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/). */
 export const ROUTES: readonly Route[] = [
   route('PUT', standard('/cob/*'), 'charge.create', 'cob.write', putCharge),
   route('POST', standard('/cob'), 'charge.create', 'cob.write', postCharge),

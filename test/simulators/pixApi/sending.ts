@@ -1,10 +1,10 @@
-// An answer as it goes over the wire.
+// A response as sent over the wire.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Sending {
   readonly status: number;
   readonly contentType: string;
-  /** Null: no body and no content type. */
+  /** If null, there is no body and no content type. */
   readonly text: string | null;
 }
 
@@ -18,7 +18,7 @@ export const send = (
   res.end(text ?? undefined);
 };
 
-/** Returns the whole body of a request as text. */
+/** Returns the body of a request as text. */
 export const bodyOf = async (req: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   for await (const chunk of req) chunks.push(chunk as Buffer);

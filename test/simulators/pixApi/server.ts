@@ -1,4 +1,4 @@
-// The institution's API over HTTP: routes, authentication, answers, and the faults that spoil them.
+// The institution’s API over HTTP: routes, authentication, responses and faults.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bank } from './bank.ts';
 import type { Answer } from './call.ts';
@@ -33,7 +33,7 @@ const sendingOfRefusal = ({ status, contentType, body }: Refusal): Sending => ({
   text: JSON.stringify(body),
 });
 
-/** A part of a path that is not well-formed stands for itself. */
+/** Returns a path segment decoded, or unchanged if it is malformed. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part);
@@ -65,7 +65,7 @@ export const apiListener = (bank: Bank) => {
     return route.answer({ bank, account, params, query: url.searchParams, headers, body: parsed(text) });
   };
 
-  /** Answers as the institution should. `fault` damages the answer, not its effect. */
+  /** Responds as the institution should. `fault` damages the response, not its effect. */
   const answer = async (req: IncomingMessage, res: ServerResponse, url: URL, text: string, fault: Fault | null) => {
     let sending: Sending;
     let afterwards: (() => void) | undefined;
@@ -77,7 +77,7 @@ export const apiListener = (bank: Bank) => {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (fault !== null && error.status === UNAUTHORIZED) {
-        // A refusal of the request itself would be a true one here. The repeat with a new token is meant.
+        // The 401 is genuine. The fault is meant for the repeat with a new token.
         bank.faults.giveBack(fault);
         damage = null;
       }
@@ -113,7 +113,7 @@ export const apiListener = (bank: Bank) => {
 
   return (req: IncomingMessage, res: ServerResponse): void => {
     handle(req, res).catch((error: unknown) => {
-      // A client that went away while it sent its request needs no answer.
+      // The client disconnected while it sent its request, so there is nothing to respond to.
       if (!req.complete || res.headersSent) res.destroy();
       else {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);

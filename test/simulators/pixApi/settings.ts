@@ -1,37 +1,37 @@
-// What an operator of the simulator can switch while it runs. Institutions differ in all of these.
+// Settings that can be changed while the simulator runs. Institutions differ in all of them.
 
-/** What becomes of a return or Pix-out after the first answer, which always says EM_PROCESSAMENTO. */
+/** The outcome of a return or Pix-out after the first response, which always has EM_PROCESSAMENTO. */
 type Outcome = 'done' | 'refused' | 'processing';
 
 export interface Settings {
   /**
-   * `efi`: errors in Efí's form and with its statuses, 409 for every repeat, the payer in `gnExtras.pagador` of callbacks, and webhooks
-   * that must refuse a call without certificate (efiForm.ts names the sources).
+   * `efi`: errors in Efí’s form with its statuses, 409 for every repeat, the payer in `gnExtras.pagador` of callbacks, and webhooks that
+   * must reject calls without a certificate (efiForm.ts names the sources).
    */
   dialect: 'standard' | 'efi';
-  /** Whether answers and callbacks carry the payer, which the standard removed in 2.1. */
+  /** Whether responses and callbacks carry the payer, which the standard removed in 2.1. */
   payer: 'none' | 'full' | 'masked';
-  /** `processing` waits for the control API. */
+  /** `processing` leaves the decision to the control API. */
   returns: Outcome;
   payouts: Outcome;
   tokenLifetimeSeconds: number;
-  /** How the token answer states `expires_in`. */
+  /** How the token response states `expires_in`. */
   tokenLifetimeAs: 'number' | 'text' | 'omitted';
-  /** Most Pix in one callback. */
+  /** Maximum number of Pix in one callback. */
   callbackBatch: number;
   callbackOrder: 'oldestFirst' | 'newestFirst';
-  /** How many times each callback is sent, even if the first was accepted. */
+  /** How often each callback is sent, even if the first was accepted. */
   callbackRepeats: number;
   callbackReturnsAs: 'list' | 'object';
   callbackRetryMs: number;
-  /** Attempts per callback, the first included. */
+  /** Maximum attempts per callback, including the first. */
   callbackAttempts: number;
   callbackTimeoutMs: number;
-  /** The standard announces only Pix with a txid. */
+  /** The standard has callbacks only for Pix with a txid. */
   callbacksWithoutTxid: boolean;
-  /** Whether PUT /webhook first calls the URL, with a body without `pix`, and refuses one that doesn't answer 2xx. */
+  /** Whether PUT /webhook first calls the URL with a body without `pix`, and refuses the webhook unless the response is 2xx. */
   registrationCall: boolean;
-  /** In centavos, charged for each Pix received and sent. */
+  /** Fees in centavos for each Pix received and sent. */
   feeReceived: number;
   feeSent: number;
 }
@@ -67,10 +67,10 @@ const CHOICES: { readonly [K in keyof Settings]?: readonly unknown[] } = {
   callbacksWithoutTxid: [true, false],
   registrationCall: [true, false],
 };
-/** Of the numbers, those that may be 0. */
+/** The numeric settings that may be 0. */
 const MAY_BE_ZERO: readonly string[] = ['callbackRetryMs', 'feeReceived', 'feeSent'];
 
-/** Returns what is wrong with a change of settings, or null. */
+/** Returns the problem of a change of settings, or null. */
 export const settingsProblem = (change: object): string | null => {
   for (const [name, value] of Object.entries(change)) {
     if (!Object.hasOwn(DEFAULT_SETTINGS, name)) return `"${name}" is not a setting.`;

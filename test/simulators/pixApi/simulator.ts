@@ -1,4 +1,4 @@
-// `npm run simulator`: the simulated institution as a program of its own. See docs/simulator.md.
+// `npm run simulator`: runs the simulated institution as a program. See docs/simulator.md.
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

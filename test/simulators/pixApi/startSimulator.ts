@@ -12,17 +12,17 @@ import { apiListener, TOKEN_PATH } from './server.ts';
 import type { Settings } from './settings.ts';
 
 export interface SimulatorOptions {
-  /** `none`: plain http. `server`: https. `mutual` (mTLS): https, and a call without the client certificate fails. `none` if omitted. */
+  /** `none` (default): plain http. `server`: https. `mutual` (mTLS): https, and calls without the client certificate fail. */
   readonly tls?: 'none' | 'server' | 'mutual';
-  /** Keys and certificates, of `makeAuthority`; fresh ones if omitted. */
+  /** Keys and certificates from `makeAuthority`. Default: fresh ones. */
   readonly authority?: Authority;
-  /** One client if omitted. */
+  /** Default: one client. */
   readonly clients?: readonly Partial<ClientSpec>[];
   readonly settings?: Partial<Settings>;
-  /** Any free port if omitted. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly controlPort?: number;
-  /** Authority that issued the certificate of https webhooks, in PEM; the system's and the simulator's own if omitted. */
+  /** The authority of https webhooks, in PEM. Default: the system’s and the simulator’s own. */
   readonly callbackCa?: string;
 }
 
@@ -33,7 +33,7 @@ interface SimulatedClient {
 }
 
 const HOST = '127.0.0.1';
-/** Digits that make `n` a fictitious CNPJ and Pix keys that differ from one client to the next. */
+/** Returns `n` as digits, for fictitious CNPJs and Pix keys that differ between clients. */
 const numbered = (n: number, length: number): string => String(n).padStart(length, '0');
 
 const clientSpec = (given: Partial<ClientSpec>, i: number): ClientSpec => ({
@@ -59,13 +59,13 @@ const stop = (server: Server): Promise<void> =>
     server.closeAllConnections();
   });
 
-/** A running simulator, with the control actions. */
+/** A running simulator with its control actions. */
 export class Simulator extends Control {
-  /** Paths follow it with or without `/v2`; those of Efí are `/v2/gn/…` and `/v3/gn/…`. */
+  /** The base of all paths, which have an optional `/v2`. Efí’s paths are `/v2/gn/…` and `/v3/gn/…`. */
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly controlUrl: string;
-  /** PEM; null without TLS, like the certificate and the key of the client. */
+  /** In PEM. Null without TLS, as are the client’s certificate and key. */
   readonly ca: string | null;
   readonly clientCertificate: string | null;
   readonly clientKey: string | null;
@@ -88,7 +88,7 @@ export class Simulator extends Control {
     this.#close = close;
   }
 
-  /** Cuts every connection, and forgets callbacks that are due. */
+  /** Cuts every connection and discards pending callbacks. */
   close(): Promise<void> {
     return this.#close();
   }

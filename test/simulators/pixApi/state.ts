@@ -1,4 +1,4 @@
-// Everything that the institution knows, as plain JSON, so that tests can compare it with what Quita knows.
+// The institution’s whole state as plain JSON, so that tests can compare it with Quita’s.
 import type { Bank } from './bank.ts';
 import { type Account, type Charge, type Received, type Return, type Sent, type Terms, termsOf } from './books.ts';
 import type { CallbackMode, Delivery } from './callbacks.ts';
@@ -25,7 +25,7 @@ export interface ChargeState extends Terms {
   readonly txid: string;
   readonly createdAt: string;
   readonly revision: number;
-  /** End-to-end ids of what was paid. */
+  /** End-to-end ids of the payments received. */
   readonly received: readonly string[];
 }
 interface ClientState {

@@ -1,4 +1,4 @@
-// The account's balance and its statement of one civil day of São Paulo, which has no summer time since 2019.
+// The account’s balance and its statement for one calendar day in São Paulo, which has had no daylight saving time since 2019.
 import type { Account, Entry } from './books.ts';
 import { time } from './wire.ts';
 
@@ -8,7 +8,7 @@ export interface Statement {
   readonly day: string;
   readonly opening: number;
   readonly received: number;
-  /** What leaves the account is negative: `opening + received + returned + paidOut + fees = closing`. */
+  /** Debits are negative: `opening + received + returned + paidOut + fees = closing`. */
   readonly returned: number;
   readonly paidOut: number;
   readonly fees: number;
@@ -26,7 +26,7 @@ const sum = (entries: readonly Entry[], kind?: Entry['kind']): number =>
 
 export const balanceOf = ({ client, entries }: Account): number => client.openingBalance + sum(entries.all());
 
-/** `day` is `yyyy-mm-dd`. */
+/** Returns the statement of `day`, `yyyy-mm-dd`. */
 export const statementOf = ({ client, entries }: Account, day: string): Statement => {
   const start = Date.parse(`${day}T00:00:00-03:00`);
   const opening = client.openingBalance + sum(entries.between(Number.NEGATIVE_INFINITY, start - 1));

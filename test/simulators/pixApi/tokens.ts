@@ -1,4 +1,4 @@
-// Access tokens: OAuth2 client credentials, as of RFC 6749 section 4.4.
+// Access tokens: OAuth2 client credentials (RFC 6749 section 4.4).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Account } from './books.ts';
 import { letters } from './ids.ts';
@@ -18,7 +18,7 @@ export interface TokenRequest {
 
 const oauthError = (status: number, error: string): Refusal => new Refusal(status, 'application/json', { error });
 
-/** Reads a form, or JSON as the official SDK of Efí sends it (sdk-node-apis-efi 1.4). */
+/** Reads a form, or JSON as Efí’s official SDK sends it (sdk-node-apis-efi 1.4). */
 const fieldsOf = ({ headers, body }: TokenRequest): Record<string, unknown> => {
   if (!headers['content-type']?.includes('json')) return Object.fromEntries(new URLSearchParams(body));
   try {
@@ -50,7 +50,7 @@ export class Tokens {
     this.#settings = settings;
   }
 
-  /** Returns the body of the token answer. Throws Refusal as of RFC 6749 section 5.2. */
+  /** Returns the body of the token response. Throws Refusal as specified in RFC 6749 section 5.2. */
   issue(request: TokenRequest): object {
     const fields = fieldsOf(request);
     const [id, secret] = credentialsOf(request.headers.authorization, fields);

@@ -16,7 +16,7 @@ const refuse = (razao: string, propriedade: string): never => {
   throw problem('WebhookOperacaoInvalida', { razao, propriedade });
 };
 
-/** The published schema wants the receiver's CNPJ; institutions also send the key. */
+/** The published schema requires the receiver’s CNPJ. Institutions also send the key. */
 const webhookWire = ({ key, url, createdAt }: Webhook, cnpj: string) => ({
   webhookUrl: url,
   chave: key,
@@ -25,7 +25,7 @@ const webhookWire = ({ key, url, createdAt }: Webhook, cnpj: string) => ({
 });
 
 /**
- * Efí first calls without its certificate, and wants to be refused, unless the header says `x-skip-mtls-checking: true`
+ * Efí first calls without its certificate and expects to be rejected, unless the header says `x-skip-mtls-checking: true`
  * (https://dev.efipay.com.br/docs/api-pix/webhooks/).
  */
 const checkAsEfi = async ({ callbacks }: Bank, url: string, headers: Call['headers']): Promise<void> => {
@@ -35,7 +35,7 @@ const checkAsEfi = async ({ callbacks }: Bank, url: string, headers: Call['heade
     throw efiError(400, 'webhook_invalido', 'Não foi possível receber uma resposta da URL informada');
 };
 
-/** PUT /webhook/{chave}. Like Efí, first calls the URL itself, without `/pix`, with a body that has no `pix`. */
+/** PUT /webhook/{chave}. Like Efí, it first calls the URL itself, without `/pix`, with a body that has no `pix`. */
 export const putWebhook = async ({ bank, account, params: [key = ''], body, headers }: Call): Promise<Answer> => {
   const { webhookUrl } = readWebhook(body);
   const { registrationCall, dialect } = bank.settings;
@@ -65,7 +65,7 @@ export const deleteWebhook = (call: Call): Answer => {
   return { status: 204 };
 };
 
-/** GET /webhook: the period may be absent. */
+/** GET /webhook. The period is optional. */
 export const listWebhooks = ({ account, query: values }: Call): Answer => {
   const query = new Query(values, 'WebhookConsultaInvalida');
   const period = values.has('inicio') || values.has('fim') ? query.period() : null;

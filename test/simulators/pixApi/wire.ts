@@ -1,4 +1,4 @@
-// How charges, Pix and returns look in answers and callbacks (API Pix 2.9.0).
+// The form of charges, Pix and returns in responses and callbacks (API Pix 2.9.0).
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { amountText, buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 import { type Charge, type ClientSpec, type Person, type Received, type Return, type Terms, termsOf } from './books.ts';
@@ -31,7 +31,7 @@ export const returnWire = (given: Return) => ({
   ...(given.reason === null ? {} : { motivo: given.reason }),
 });
 
-/** The extension that many institutions send although the standard removed it in 2.1. */
+/** An extension that many institutions still send although the standard removed it in 2.1. */
 const payerWire = ({ payer, showPayer }: Received, settings: Settings): { readonly pagador?: object } => {
   const shown = showPayer ?? settings.payer;
   if (shown === 'none') return {};
@@ -65,7 +65,7 @@ export const pixWire = (received: Received, settings: Settings) => ({
   ...(received.returns.length === 0 ? {} : { devolucoes: received.returns.map(returnWire) }),
 });
 
-/** A callback's Pix, with the peculiarities that the settings ask for. */
+/** Returns the Pix of a callback, in the form that the settings ask for. */
 export const announcedWire = (received: Received, settings: Settings): object => {
   const returns = received.returns.map(returnWire);
   const payer = payerWire(received, settings);
@@ -82,7 +82,7 @@ const locationWire = (charge: Charge) => ({
   location: charge.location,
 });
 
-/** Only a charge that can be paid has a code (Efí and others omit it afterwards). */
+/** Only a payable charge has a code. Efí and others omit it afterwards. */
 const codeWire = (charge: Charge, terms: Terms, { name, city }: ClientSpec) =>
   terms.status === 'ATIVA'
     ? {
@@ -95,7 +95,7 @@ const codeWire = (charge: Charge, terms: Terms, { name, city }: ClientSpec) =>
       }
     : {};
 
-/** A charge as it was in the given revision; the latest if omitted. */
+/** Returns a charge as of the given revision, by default the latest. */
 export const chargeWire = (charge: Charge, client: ClientSpec, revision = charge.history.length - 1) => {
   const terms = charge.history[revision] ?? termsOf(charge);
   return {
@@ -113,7 +113,7 @@ export const chargeWire = (charge: Charge, client: ClientSpec, revision = charge
   };
 };
 
-/** A charge with what was paid. Efí reads the lifetime back as text (type of `pixDetailCharge` in sdk-node-apis-efi). */
+/** Returns a charge with its payments. Efí returns the lifetime as text (type of `pixDetailCharge` in sdk-node-apis-efi). */
 export const fullChargeWire = (charge: Charge, client: ClientSpec, settings: Settings, revision?: number) => {
   const { calendario, ...rest } = chargeWire(charge, client, revision);
   const { criacao, expiracao } = calendario;

@@ -1,12 +1,12 @@
-// Pix-out as Efí shows it. Source: https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/ and …/webhooks/ (text as stored in the
+// Pix-out in Efí’s form. Source: https://dev.efipay.com.br/docs/api-pix/envio-pagamento-pix/ and …/webhooks/ (text as stored in the
 // repository mpaivaana/error-report, docs/api-pix), and the types of efipay/sdk-node-apis-efi, dist/types/methods/pix.d.ts.
 import type { Sent } from './books.ts';
 import { masked, money, time } from './wire.ts';
 
-/** The fictitious holder of every key that is paid. */
+/** The fictitious holder of every payee key. */
 const PAYEE = { name: 'FAVORECIDO DE TESTE', document: '99995555514' };
 
-/** The answer of PUT /v3/gn/pix/{idEnvio}: it alone names the id `e2eId`. */
+/** The response of PUT /v3/gn/pix/{idEnvio}, the only one that calls the end-to-end id `e2eId`. */
 export const acceptedWire = (sent: Sent) => ({
   idEnvio: sent.id,
   e2eId: sent.endToEndId,
@@ -15,7 +15,7 @@ export const acceptedWire = (sent: Sent) => ({
   status: sent.status,
 });
 
-/** A rejected one gives no reason here; only its callback does. */
+/** A rejected Pix-out has no reason here, only in its callback. */
 export const sentWire = (sent: Sent) => ({
   endToEndId: sent.endToEndId,
   idEnvio: sent.id,
