@@ -1,4 +1,4 @@
-// What a browser sends to the dashboard: the session's cookie, and forms with the token of the session's pages.
+// What a browser sends to the dashboard: the session cookie, and forms with the session’s CSRF token.
 import { sessionCookieName } from '../../http/kernel/cookies.ts';
 import { CSRF_FIELD, csrfTokenOf } from '../../http/kernel/forms.ts';
 import type { CallOptions } from './gateway.ts';
@@ -8,12 +8,12 @@ interface Bearer {
 }
 const tokenOf = ({ authorization }: Bearer): string => authorization.slice('Bearer '.length);
 
-/** The cookie of a session that was begun by `logIn`. */
+/** Returns the cookie header of a session from `logIn`. */
 export const cookieOf = (bearer: Bearer): { readonly cookie: string } => ({
   cookie: `${sessionCookieName('http://')}=${tokenOf(bearer)}`,
 });
 
-/** Spread after `headers`: a form adds its content type. */
+/** Returns a form for `call`. Spread it after `headers`, because it adds its content type. */
 export const formOf = (fields: Readonly<Record<string, string>>): Pick<CallOptions, 'raw' | 'form'> => ({
   raw: new URLSearchParams(fields).toString(),
   form: true,
@@ -27,7 +27,7 @@ export interface FormFile {
 }
 const BOUNDARY = 'quita-form-0123456789';
 
-/** What a browser sends of a form with files: the fields first. Spread after `headers`. */
+/** Returns a multipart form as a browser sends it, fields first. Spread it after `headers`. */
 export const filesForm = (
   fields: Readonly<Record<string, string>>,
   files: readonly FormFile[],
@@ -50,10 +50,10 @@ export const filesForm = (
   };
 };
 
-/** A form with files of a page of the session. */
+/** Returns a form with files and the session’s CSRF token. */
 export const ownFiles = (bearer: Bearer, files: readonly FormFile[]) =>
   filesForm({ [CSRF_FIELD]: csrfTokenOf(tokenOf(bearer)) }, files);
 
-/** A form of a page of the session. */
+/** Returns a form with the session’s CSRF token. */
 export const ownForm = (bearer: Bearer, fields: Readonly<Record<string, string>> = {}) =>
   formOf({ ...fields, [CSRF_FIELD]: csrfTokenOf(tokenOf(bearer)) });

@@ -40,7 +40,7 @@ const BY = { actor: 'operator:test', requestId: null };
 
 export class CallbackDesk {
   readonly gateway: TestGateway;
-  /** Takes the live charges. */
+  /** The connection that receives the live charges. */
   readonly first: Connected;
   readonly others: readonly Connected[];
   readonly needs: CallbackNeeds;
@@ -86,7 +86,7 @@ export class CallbackDesk {
     return this.first.fake.provider;
   }
 
-  /** Switches the first connection, and waits until this process knows. */
+  /** Switches the first connection, and waits until this process has noticed. */
   async switch(to: 'enabled' | 'draining' | 'disabled'): Promise<void> {
     const done = await this.gateway.gateway.services.platform.switchProviderConnection(this.first.id, to, BY);
     if (isRejection(done)) throw new Error(done.message);
@@ -102,7 +102,7 @@ export class CallbackDesk {
     expect(await pollUntil(projected, 20_000, look)).to.equal(true);
     return secret;
   }
-  /** Removes a connection without payments, and waits until this process knows. */
+  /** Removes a connection without payments, and waits until this process has noticed. */
   async remove({ id }: Connected): Promise<void> {
     const done = await this.gateway.gateway.services.platform.removeProviderConnection(id, BY);
     expect(done).to.equal('removed');
@@ -131,7 +131,7 @@ export class CallbackDesk {
     return pix.providerPaymentId;
   }
 
-  /** Calls back. A body that is not a text is sent as JSON. */
+  /** Sends a callback. A body that is not text or bytes is sent as JSON. */
   call(
     body: unknown,
     { connection = this.first, secret = connection.secret, end = '', headers = {} }: CallOptions = {},
@@ -140,7 +140,7 @@ export class CallbackDesk {
     const path = `/providers/pc_${connection.id}/${secret}${end}`;
     return this.gateway.call('POST', path, { raw: raw as string, key: null, headers });
   }
-  /** Calls back about these Pix, and expects the answer of a stored callback. */
+  /** Sends a callback about these Pix, and expects it to be stored. */
   async told(...pix: readonly { readonly endToEndId: string; readonly txid?: string }[]): Promise<void> {
     const { status, body, text } = await this.call({ pix });
     expect([status, body], text).to.deep.equal([200, {}]);
@@ -190,7 +190,7 @@ export class CallbackDesk {
     if (found === null) throw new Error(`not within 20 s: ${await this.received(charge)}`);
   }
 
-  /** Makes every callback so many milliseconds older. */
+  /** Makes every callback `ms` milliseconds older. */
   async age(ms: number): Promise<void> {
     await this.gateway.storage.operations.query(
       `UPDATE operations.provider_callbacks SET received_at = received_at - $1 * interval '1 ms',
@@ -214,7 +214,7 @@ export class CallbackDesk {
   }
 }
 
-/** Waits until this process knows that the connection has this status. Rejects after 20 s. */
+/** Waits until this process sees the connection in this status. Rejects after 20 s. */
 const untilStatus = async (
   { gateway: { needs, projected } }: TestGateway,
   id: ConnectionId,

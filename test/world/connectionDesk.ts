@@ -1,4 +1,4 @@
-// Operators' work on provider connections by requests, with simulated institutions behind them.
+// An operator’s requests about provider connections, with simulated institutions behind them.
 import { expect } from 'chai';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import type { ConnectionView } from '../../domain/presentation/connection.ts';
@@ -63,7 +63,7 @@ export class ConnectionDesk {
     return this.gateway.charge<T>({ amount: 1_000, ...body }, { key: key ?? this.gateway.tenant.liveKey });
   }
 
-  /** Waits until this process routes charges of the tenant to so many connections. Rejects after 10 s. */
+  /** Waits until this process routes charges of the tenant to `count` connections. Rejects after 10 s. */
   untilRouted(count: number): Promise<unknown> {
     const { tenant, gateway } = this.gateway;
     const { providers } = gateway.needs;
@@ -73,7 +73,7 @@ export class ConnectionDesk {
     });
   }
 
-  /** Waits until this process uses a secret of the connection of this version. Rejects after 10 s. */
+  /** Waits until this process uses version `version` of a secret of the connection. Rejects after 10 s. */
   untilVersion(id: string, version: number): Promise<unknown> {
     const { providerConnections } = this.gateway.gateway.needs as unknown as {
       readonly providerConnections: ConnectionRegistry;

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import { freePort } from './program.ts';
 
-/** More than the queue of swallowingProcess.ts holds. */
+/** More connections than the queue of swallowingProcess.ts holds. */
 const FILLING = 8;
 
 export class DeadHosts {

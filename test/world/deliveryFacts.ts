@@ -63,7 +63,7 @@ export const expectSchedule = async (
 ): Promise<FailedAttempt[]> => {
   const attempts = await failedAttempts(gateway, id);
   expect(attempts.map(({ number }) => number)).to.deep.equal(Array.from({ length: count }, (_, i) => i + 1));
-  expect(secondsFrom(createdAt, attempts[0]!.at)).to.be.within(0, 30); // at once, unless the machine is slow
+  expect(secondsFrom(createdAt, attempts[0]!.at)).to.be.within(0, 30); // The first attempt is immediate, unless the machine is slow.
   for (const [i, attempt] of attempts.slice(1).entries()) {
     expect(attempt.at).to.equal(attempts[i]!.nextAttemptAt);
     expectAbout(secondsFrom(attempts[i]!.at, attempt.at), SCHEDULE_SECONDS[i]!);

@@ -32,7 +32,7 @@ export interface Owner {
   kill(): Promise<void>;
 }
 
-/** Runs the owner script in a new process group, as `identity` if given. */
+/** Runs the owner script in a new process group, as the user `identity` if given. */
 const spawnOwner = (dataDir: string, identity: { uid?: number; gid?: number } = {}): Owner => {
   const child = spawn(process.execPath, [OWNER_SCRIPT, dataDir], {
     ...identity,
@@ -69,7 +69,7 @@ const spawnOwner = (dataDir: string, identity: { uid?: number; gid?: number } = 
   };
 };
 
-/** A folder that every user can enter. */
+/** Makes a folder that every user can enter. */
 const makeFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'quita-test-'));
   await chmod(folder, 0o755);

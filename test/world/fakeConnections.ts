@@ -55,7 +55,7 @@ export class FakeConnection implements OpenConnection {
     },
   };
 
-  /** Throws for a body that names `poison`, as an adapter with a fault would. */
+  /** Throws for a body that contains `poison`, like a faulty adapter. */
   readCallback(raw: string): ReadCallback {
     if (raw.includes('poison')) throw new Error('poison');
     let body: { readonly pix?: readonly WirePix[]; readonly sent?: readonly string[] };

@@ -54,16 +54,16 @@ export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFe
   readonly instruments = new Map<string, Issued>();
   /** `<txid> <payment method>` of cancelled instruments. */
   readonly cancelled = new Set<string>();
-  /** By txid. */
+  /** Payments by txid. */
   readonly incomingPayments = new Map<string, IncomingPayment[]>();
   /** Accounts in the list of payments, by txid; `owner` if missing. */
   readonly owners = new Map<string, AccountId>();
   owner = 'acct' as AccountId;
   /** Payments per page of the list. */
   listPage = 1_000;
-  /** By txid. */
+  /** Facts by txid. */
   readonly facts = new Map<string, AcquirerFact[]>();
-  /** By txid. */
+  /** Dispute cases by txid. */
   readonly cases = new Map<string, ProviderCase[]>();
   /** Payer checks by end-to-end id; `unknown` if missing. */
   readonly payers = new Map<string, PayerCheck>();
@@ -145,7 +145,7 @@ export class FakeProvider implements PaymentProvider, AcquirerReports, DisputeFe
       all.map((incoming) => received(txid, incoming)),
     );
   }
-  /** A payment is booked when it is paid. */
+  /** A payment counts as booked when it is paid. */
   async bookedBetween(from: string, to: string, after: string | null): Promise<Known<BookedPage>> {
     const first = Number(after ?? 0);
     const spoilt = await this.#called('bookedBetween', `${from} ${to}${after === null ? '' : ` after ${after}`}`);

@@ -202,7 +202,7 @@ export class TestGateway {
   /** Resolves when these read models, or all, reflect all events in the log, also those of other processes. Rejects after 30 s. */
   async untilProjected(...models: readonly ReadModelName[]): Promise<void> {
     const head = await this.storage.store.head();
-    if (head !== null) this.gateway.projected.sawHead(head); // it may not know of other processes' events yet
+    if (head !== null) this.gateway.projected.sawHead(head); // It may not know about events of other processes yet.
     if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
       throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
   }
@@ -317,7 +317,10 @@ export class TestGateway {
     return this.#close();
   }
 
-  /** `key` defaults to the first tenant's test key; null sends none. Fails if the OpenAPI document doesn't declare the response. */
+  /**
+   * Sends a request. `key` defaults to the first tenant’s test key; null sends none. Fails if the OpenAPI document doesn’t declare the
+   * response.
+   */
   async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
     const key = options.key === undefined ? this.tenant.testKey : options.key;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -422,17 +425,17 @@ const gatewayOn = (
 const firstStart = async (connectionString: string): Promise<void> => {
   await migrate(connectionString);
   const storage = await openStorage(connectionString, null, testKeyring(), () => undefined);
-  // No upkeep: it would seal this log, and the copies have others.
+  // No upkeep, because it would seal this log, while each copy has a log of its own.
   const startSchedule = () => async () => undefined;
   const gateway = await gatewayOn(storage, 'http://127.0.0.1', { startSchedule }, []);
   await untilReadModelsExist(storage.reads, PROJECTIONS);
   await gateway.stop(2_000);
-  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // a test may use its own key
+  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // A test may use another key.
   await storage.close();
 };
-/** Returns a new database on which a gateway has run, for several gateways, or one that must outlive its gateway. */
+/** Returns a new database on which a gateway has run. Use it for several gateways, or if it must outlive its gateway. */
 export const startedDatabase = (): Promise<TestDatabase> => databaseFrom(firstStart);
-/** Returns a new database. It has run a first start, unless the options change its parts or the event store. */
+/** Returns a new database after a first start, or only a migrated one if the options change its parts or the event store. */
 const databaseFor = ({ eventStoreUrl, extension, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
   eventStoreUrl || extension || projections || codec ? migratedDatabase() : startedDatabase();
 

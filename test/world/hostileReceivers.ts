@@ -8,14 +8,14 @@ import { ELSEWHERE, EXPIRED, type Identity, RECEIVER } from '../support/tls/cert
 export interface Outcome {
   readonly status: 'DELIVERED' | 'PENDING';
   readonly lastStatusCode: number | null;
-  /** Begins with the stable word of rule W4; null without an error. */
+  /** Starts with the stable word of rule W4. Null without an error. */
   readonly lastError: RegExp | null;
-  /** Undefined if none is shown. */
+  /** Undefined if there is none. */
   readonly lastResponseBody?: string | RegExp;
 }
 interface Hostile {
   readonly open: () => Promise<Receiver>;
-  /** Host of the URL; 127.0.0.1 by default. */
+  /** Host of the URL. Default: 127.0.0.1. */
   readonly host?: string;
   readonly outcome: Outcome;
 }
@@ -33,7 +33,7 @@ const failed = (
 });
 
 const KEPT_BYTES = 4_096;
-/** Decoded size. A sender that decoded the whole body would need as much memory. */
+/** Decoded size in bytes. A sender that decoded the whole body would need that much memory. */
 const BOMB_BYTES = 64 * 1_048_576;
 const DRIP_MS = 20;
 
@@ -64,17 +64,17 @@ const answering =
   (statusCode: number, headers: Readonly<Record<string, string | readonly string[]>> = {}, body = '') =>
   () =>
     openReceiver((response) => response.writeHead(statusCode, headers as Record<string, string | string[]>).end(body));
-/** Digits, because NUL bytes would be shown as U+FFFD. */
+/** Digits, because NUL bytes would appear as U+FFFD. */
 const zeros = Buffer.alloc(BOMB_BYTES, '0');
 const GZIPPED = gzipSync(zeros);
 const LARGEST_WINDOW = {
   params: {
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: BOMB_BYTES,
-    [constants.BROTLI_PARAM_QUALITY]: 9, // as small as with the greatest, in a twentieth of the time
+    [constants.BROTLI_PARAM_QUALITY]: 9, // The same size as with the highest quality, in a twentieth of the time.
   },
 };
-/** Sends a small body that decodes to a large one, without its last byte. */
+/** Sends a small body that decodes to a large one, and withholds its last byte. */
 const bomb =
   (coding: string, bytes: Buffer, statusCode = 200) =>
   () =>

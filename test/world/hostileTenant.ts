@@ -1,4 +1,4 @@
-// A tenant who puts markup, direction marks and long words into everything that takes a text, and the dashboard's pages that show it.
+// A tenant with markup, direction marks and long words in every text field, and the dashboard pages that show them.
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -9,10 +9,10 @@ import { rawIdOf } from './http.ts';
 import { Merchant } from './merchant.ts';
 import { Receiver } from './receiver.ts';
 
-/** Runs if a page forgets to escape it, and turns what follows. */
+/** Runs a script if a page doesn’t escape it, and changes the direction of the text after it. */
 export const MARKUP = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\u2066`;
 const WORD = 'W'.repeat(10_000);
-/** At most `length` characters. */
+/** Returns a hostile text of at most `length` characters. */
 export const hostileText = (length: number): string => (MARKUP + WORD).slice(0, length);
 const FILE_NAME = `"><img src=x onerror=alert(1)>${'W'.repeat(200)}.png`;
 

@@ -1,4 +1,5 @@
-// The program, which a test can kill with SIGKILL and restart on the same data, and a merchant who retries each request until it succeeds.
+// Runs the program so that a test can kill it with SIGKILL and restart it on the same data. Its merchant retries each request until it
+// succeeds.
 import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
@@ -37,7 +38,7 @@ export class KillableGateway {
     this.#program = parts.program;
   }
 
-  /** After `patienceMs`, `insist` rejects, so that no request continues during later tests. */
+  /** After `patienceMs`, `insist` rejects, so that no request continues into later tests. */
   static async open(
     patienceMs: number,
     env: Readonly<Record<string, string>> = {},

@@ -107,11 +107,11 @@ export class Merchant {
     const { status, body, text } = await this.#gateway.call('DELETE', path, { key: this.key });
     expect([status, body], text).to.deep.equal([200, { deleted: true }]);
   }
-  /** Waits until no delivery is under way, and expects `pending` to be held back. Failed ones wait for their retry. */
+  /** Waits until no delivery is in progress, and expects `pending` held deliveries. Failed ones wait for their retry. */
   async flush(pending = 0): Promise<void> {
     expect(await this.flushed()).to.equal(pending);
   }
-  /** Waits until no delivery is under way. Returns the number of those held back. */
+  /** Waits until no delivery is in progress. Returns the number of held deliveries. */
   async flushed(): Promise<number> {
     const { status, body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this);
     expect([status, Object.keys(body)], text).to.deep.equal([200, ['pending']]);

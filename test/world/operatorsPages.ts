@@ -1,4 +1,4 @@
-// The operators' pages as a browser without scripts gets them.
+// The operators’ pages as a browser without JavaScript gets them.
 import { expect } from 'chai';
 import { PLATFORM_PAGES } from '../../http/kernel/callers.ts';
 import { cookieOf, formOf, ownForm } from './browser.ts';
@@ -37,14 +37,14 @@ export class OperatorsPages {
     return text;
   }
 
-  /** Sends the form, and expects to be led to `place`, which reports `done`. First, it expects that nobody else can send it. */
+  /** Sends the form and expects a redirect to `place` that reports `done`. Before that, expects 403 for everybody else. */
   async act(path: string, fields: Readonly<Record<string, string>>, place: string, done: string): Promise<void> {
     await this.refusesOthers(path, fields);
     const { status, headers, text } = await this.send(path, fields);
     expect([status, headers.get('location')], text).to.deep.equal([303, `${PLATFORM_PAGES}${place}?done=${done}`]);
   }
 
-  /** Sends the form, and expects the page again with `words`, and with what was typed. */
+  /** Sends the form, and expects the page again with `words` in an alert. Returns the page. */
   async refused(path: string, fields: Readonly<Record<string, string>>, words: string): Promise<string> {
     const { status, text } = await this.send(path, fields);
     expect(status, text).to.equal(422);
@@ -52,7 +52,7 @@ export class OperatorsPages {
     return text;
   }
 
-  /** Expects 403 for a forged form, and for one of a merchant's OWNER. */
+  /** Expects 403 for a forged form and for a form of a merchant’s OWNER. */
   async refusesOthers(path: string, fields: Readonly<Record<string, string>> = {}): Promise<void> {
     const cookie = cookieOf(this.bearer);
     const others = [

@@ -1,5 +1,5 @@
-// Data for every page of operators: held money, cases that wait, payouts to approve, a connection with callbacks and findings, users and
-// keys of an account, users who were only invited. Names are long.
+// Makes data for every operator page: held money, waiting cases, payouts to approve, a connection with callbacks and findings, users and
+// keys of an account, and invited users. Names are long.
 import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { makeCallbacks } from '../http/examples/callbackExamples.ts';
 import { contradictedCase, mismatchedCase, openedCase, reviewedCase } from '../http/examples/caseExamples.ts';
@@ -10,7 +10,7 @@ import type { TestGateway } from './gateway.ts';
 import { rawIdOf } from './http.ts';
 import { refusedReturn } from './refusedReturn.ts';
 
-/** Stores a finding of reconciliation for a connection that is never compared. */
+/** Stores a reconciliation finding for a connection that is never compared. */
 export const storeFinding = async ({ storage }: TestGateway, connection: string, number = 1): Promise<string> => {
   const id = `rf_${String(number).padStart(24, '0')}`;
   await storage.operations.query(
@@ -26,7 +26,7 @@ export const storeFinding = async ({ storage }: TestGateway, connection: string,
   return id;
 };
 
-/** Returns the paths of the pages, below the platform. */
+/** Returns the paths of the pages, relative to the operators’ area. */
 export const operatorsScene = async (gateway: TestGateway, longName: string): Promise<readonly string[]> => {
   const lock = { expected_payer_tax_id: '12345678909', customer: { name: longName } };
   const { id: heldId } = (await gateway.charge<{ id: string }>(lock)).body;

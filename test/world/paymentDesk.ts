@@ -42,7 +42,7 @@ export class PaymentDesk {
     return new PaymentDesk(gateway, await gateway.newTenant());
   }
 
-  /** Sends all webhooks of this account to the receiver, under the account's own path. */
+  /** Sends all webhooks of this account to the receiver, at a path of their own. */
   async listen(receiver: Receiver): Promise<void> {
     const url = `${receiver.url}/${this.tenant.accountId}`;
     const { status, text } = await this.#gateway.post('/v1/webhooks/endpoints', { url, events: ['*'] }, this.as);
@@ -51,7 +51,7 @@ export class PaymentDesk {
   hits(receiver: Receiver): readonly Hit[] {
     return receiver.got.filter(({ path }) => path.endsWith(this.tenant.accountId));
   }
-  /** Waits until no delivery is under way. Returns the sorted types of all webhooks so far. */
+  /** Waits until no delivery is in progress. Returns the sorted types of all webhooks so far. */
   async told(receiver: Receiver): Promise<readonly string[]> {
     const { body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this.as);
     expect(body, text).to.deep.equal({ pending: 0 });

@@ -35,7 +35,7 @@ export class PayoutDesk {
     this.merchant = merchant;
   }
 
-  /** Opens a new account with this balance. `auto`: whether the sandbox pays payouts by itself. */
+  /** Opens a new account with this balance. `auto`: whether the sandbox pays payouts automatically. */
   static async open(gateway: TestGateway, { available = 10_000, auto = false } = {}): Promise<PayoutDesk> {
     const desk = new PayoutDesk(gateway, await Merchant.open(gateway));
     if (!auto) await desk.settings({ auto_confirm_payouts: false });

@@ -1,4 +1,4 @@
-// A payer whose data is in every place that holds such data: charges, refunds, a dispute with evidence, webhooks that fail, a payout.
+// A payer whose data is stored in every possible place: charges, refunds, a dispute with evidence, failed webhooks, a payout.
 import { expect } from 'chai';
 import { EvidenceDesk } from './evidenceDesk.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from './gateway.ts';
@@ -8,7 +8,7 @@ import { Merchant } from './merchant.ts';
 import { pollUntil } from './pollUntil.ts';
 import { Receiver } from './receiver.ts';
 
-/** Texts that occur nowhere else. */
+/** Texts that occur in no other data. */
 export const PERSON = {
   name: 'Zuleica Quaresma Xavante',
   document: '39053344705',
@@ -19,7 +19,7 @@ export const PERSON = {
   appeal: 'O violão azul foi entregue a Zuleica',
   file: 'nota-zuleica.png',
 } as const;
-/** Texts that must not be found after an erasure, in any case of letters. */
+/** Texts that must not be found after an erasure, in upper or lower case. */
 export const TRACES: readonly string[] = [
   'Zuleica',
   PERSON.document,
@@ -39,7 +39,7 @@ export class PersonDesk {
   readonly gateway: TestGateway;
   readonly merchant: Merchant & { readonly tenant: TestTenant };
   readonly receiver: Receiver;
-  /** Raw ids: a Pix charge with refund and dispute, payments by other methods, an expired charge. */
+  /** Raw ids of a Pix charge with refund and dispute, payments by other methods, and an expired charge. */
   readonly payments: string[] = [];
   readonly chargeKey = newKey();
   chargeId = '';
@@ -50,9 +50,9 @@ export class PersonDesk {
   evidenceId = '';
   /** Path and query of the link to the file, before the erasure. */
   evidenceLink = '';
-  /** The same of the boleto. */
+  /** Path and query of the link to the boleto, before the erasure. */
   boletoPath = '';
-  /** By method. */
+  /** Payment ids by method. */
   readonly idsByMethod = new Map<string, string>();
 
   private constructor(gateway: TestGateway, merchant: PersonDesk['merchant'], receiver: Receiver) {
@@ -61,7 +61,7 @@ export class PersonDesk {
     this.receiver = receiver;
   }
 
-  /** Opens an account whose webhook endpoint quotes every message, and rejects those whose type begins so. */
+  /** Opens an account whose webhook endpoint echoes every message, and rejects those whose type starts with `rejected`. */
   static async open(gateway: TestGateway, rejected = ''): Promise<PersonDesk> {
     return PersonDesk.of(gateway, await Merchant.open(gateway), rejected);
   }
@@ -90,7 +90,7 @@ export class PersonDesk {
     return this.gateway.charge(this.chargeBody(amount), { ...this.merchant, idempotencyKey: this.chargeKey });
   }
 
-  /** Pays, refunds a part to the person's Pix key, and ends a dispute in the merchant's favour. */
+  /** Pays, partially refunds to the person’s Pix key, and wins a dispute for the merchant. */
   async payInFull(): Promise<void> {
     const { status, body, text } = (await this.charge()) as Reply<Body>;
     expect(status, text).to.equal(201);
@@ -133,7 +133,7 @@ export class PersonDesk {
     return (await this.gateway.get<Body>(`/v1/charges/${id}`, this.merchant)).body['status'];
   }
 
-  /** Pays by methods that have instruments of their own. */
+  /** Pays by every method other than Pix, each with an instrument of its own. */
   async payOtherwise(): Promise<void> {
     for (const [method, currency] of [
       ['BOLETO', 'BRL'],
@@ -172,7 +172,7 @@ export class PersonDesk {
     await this.#until(async () => (await this.get<Body>(`/v1/payouts/${id}`)).body['status'] === 'paid');
   }
 
-  /** Lets a refund, a payout and a card payment fail, with the person in the bank's own words. */
+  /** Makes a refund, a payout and a card payment fail, with the person’s name in the bank’s reason. */
   async failEverywhere(): Promise<void> {
     const settings = { auto_confirm_refunds: false, auto_confirm_payouts: false };
     const because = { reason: PERSON.complaint };
@@ -201,7 +201,7 @@ export class PersonDesk {
     return this.gateway.call<T>('POST', `/ops/v1/privacy/${what}`, { key: null, headers, body });
   }
 
-  /** Waits until the keys of all payments and payouts are destroyed. */
+  /** Waits until the data keys of all owners are destroyed and every erasure is complete. */
   async untilErased(owners: readonly string[]): Promise<void> {
     const text = 'SELECT FROM privacy.data_keys WHERE owner = ANY($1::text[]) AND destroyed_at IS NOT NULL';
     await this.#until(async () => {

@@ -47,7 +47,7 @@ interface StartOptions {
   readonly uid?: number;
   /** Default: all roles in one process. */
   readonly role?: RoleName;
-  /** Root of the checkout to run; this one by default. */
+  /** Root of the checkout to run. Default: this one. */
   readonly root?: string;
 }
 
@@ -129,8 +129,8 @@ export const removeDataDir = (dataDir: string): Promise<void> =>
   rm(join(dataDir, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
 /**
- * Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. `signal` kills it. `root`: of the
- * checkout to run; this one by default.
+ * Runs a CLI command on the data directory and returns its JSON output. Rejects unless it exits with 0. `signal` kills it. `root` is the
+ * checkout to run, by default this one.
  */
 export const cli = (
   dataDir: string,

@@ -56,7 +56,7 @@ export class Receiver {
         for (const wake of receiver.#waiters) wake();
       });
     });
-    // The sender may reuse a connection, however long the process was paused.
+    // The sender could otherwise reuse a connection that the server closed while the process was paused.
     server.keepAliveTimeout = 0;
     const host = ownLoopback();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));

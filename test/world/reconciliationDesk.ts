@@ -1,4 +1,4 @@
-// Reconciliation of one connection in a database: an institution in memory on one side, the events of payments and payouts on the other.
+// Reconciliation of one connection in a database: an institution in memory, and the events of payments and payouts to compare with it.
 
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Known, ProviderReturn, ReceivedPayment } from '../../application/ports/paymentProvider.ts';
@@ -29,14 +29,14 @@ import { connectionTerms } from './fakeConnections.ts';
 
 const SCHEMA = 'rm_provider_movements';
 
-/** An institution in memory. It lists pages of `pageSize`. */
+/** An institution in memory. It returns lists in pages of `pageSize`. */
 export class FakeInstitution {
   readonly received: ReceivedPayment[] = [];
   readonly sent: SentPayment[] = [];
   pageSize = 100;
   /** Calls of lists, in order. */
   readonly calls: string[] = [];
-  /** Called before each answer; may throw. Returning `unknown` withholds the answer. */
+  /** Called before each response, and may throw. With `unknown` the response is unknown. */
   before: (call: string) => 'unknown' | undefined = () => undefined;
   listsSent = true;
 
@@ -114,11 +114,11 @@ export class ReconciliationDesk {
   readonly institution = new FakeInstitution();
   /** Ids of payments by txid. */
   readonly charges = new Map<string, ConnectionPayment>();
-  /** References of stored notifications, and subjects of started jobs. */
+  /** References of stored notifications, and descriptions of started jobs. */
   readonly notified: string[] = [];
-  /** Findings that operators were told about. */
+  /** Findings reported to operators. */
   readonly alerts: Finding[] = [];
-  /** Failures in a row that operators were told about. */
+  /** Repeated failures reported to operators. */
   readonly stalled: string[] = [];
   readonly #revisions = new Map<string, number>();
 
@@ -210,7 +210,7 @@ export class ReconciliationDesk {
     return this.institution.connection(this.connectionId);
   }
 
-  /** Starts a look over a span, or continues the one under way. */
+  /** Starts a look over a span, or continues one in progress. */
   async look(until: Timestamp, target: Timestamp): Promise<Look> {
     const { looks } = this.needs;
     const before = (await looks.of(this.connectionId)).find(({ name }) => name === 'latest') ?? null;
@@ -219,7 +219,7 @@ export class ReconciliationDesk {
     if (look === null) throw new Error('another process was faster');
     return look;
   }
-  /** Compares a span to its end. Returns the number of steps. */
+  /** Compares a span completely. Returns the number of steps. */
   async compare(until: Timestamp, target: Timestamp): Promise<number> {
     const work = { ...this.needs, connection: this.connection, takeReturns: [] };
     let steps = 0;
@@ -252,7 +252,7 @@ export class ReconciliationDesk {
   operate() {
     return operateReconciliation(this.operateNeeds);
   }
-  /** Returns kind and reference of the findings, oldest movement first. */
+  /** Returns kind and reference of each finding, oldest movement first. */
   async findings(all = false): Promise<readonly string[]> {
     const { findings } = await findingReads(this.pool).list({ connectionId: this.connectionId, all }, 1_000);
     return findings.map(({ kind, reference }) => `${kind} ${reference}`).reverse();

@@ -30,7 +30,7 @@ export class RefundDesk {
     this.merchant = merchant;
   }
 
-  /** Opens a new account. `auto`: whether the sandbox confirms refunds by itself. */
+  /** Opens a new account. `auto`: whether the sandbox confirms refunds automatically. */
   static async open(gateway: TestGateway, auto = false): Promise<RefundDesk> {
     const desk = new RefundDesk(gateway, await Merchant.open(gateway));
     if (!auto) await desk.settings({ auto_confirm_refunds: false });

@@ -10,7 +10,7 @@ interface SmtpServer {
   readonly receivers: readonly string[];
   /** Rejects all messages from now on. */
   refuse(): void;
-  /** Answers RCPT commands with this line from now on. */
+  /** Responds to RCPT commands with this line from now on. */
   refuseReceivers(line: string): void;
   close(): Promise<void>;
 }

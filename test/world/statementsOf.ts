@@ -1,13 +1,13 @@
-// Counts the SQL statements of each request that this process serves, however many requests and jobs run at once.
+// Counts the SQL statements of each request that this process serves, also while other requests and jobs run.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import pg from 'pg';
 
 const CHANNEL = 'http.server.request.start';
-/** The client names its request. */
+/** The header in which the client names its request. */
 const NAME = 'x-counted';
-/** Of transactions, and of connections that are opened meanwhile. */
+/** Statements of transactions and of new connections don’t count. */
 const NOT_COUNTED = /^\s*(?:BEGIN|COMMIT|ROLLBACK|SET )|pg_control_system/i;
 
 export interface CountedStatement {
@@ -16,7 +16,7 @@ export interface CountedStatement {
 }
 
 export interface CountedRequests {
-  /** Sends this header with the request. */
+  /** Returns the header that names the request. */
   readonly headers: (name: string) => Readonly<Record<string, string>>;
   readonly statements: (name: string) => readonly CountedStatement[];
   readonly stop: () => void;

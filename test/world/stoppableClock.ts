@@ -1,4 +1,4 @@
-// A clock that a test can stop, so that the time its setup takes doesn't matter.
+// A clock that a test can stop, so that a slow setup has no effect.
 import type { Clock } from '../../application/ports/system.ts';
 
 export class StoppableClock implements Clock {

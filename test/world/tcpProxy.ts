@@ -1,5 +1,5 @@
 // A TCP proxy between a client and a server on loopback that causes faults on demand: dropped responses, silence, cut connections. The
-// server may listen on a Unix socket of PostgreSQL; `host` is then its folder in the form of a connection string (%2F…).
+// server may listen on PostgreSQL’s Unix socket. `host` is then its folder as written in a connection string (%2F…).
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ export interface TcpProxy {
   swallowAnswers(): void;
   /** Drops the client's bytes from now on. */
   swallowRequests(): void;
-  /** Silences open connections in both directions without closing them, like a NAT that lost them. New ones work. Returns their number. */
+  /** Silences open connections in both directions without closing them, like a NAT that lost them. New ones work. Returns how many. */
   silence(): number;
   /** Silences all connections in both directions until `heal`. New ones are accepted and never answered. */
   blackHole(): void;
@@ -114,7 +114,7 @@ export const startTcpProxy = async (
 };
 
 export interface PostgresProxy extends TcpProxy {
-  /** Leads through the proxy. */
+  /** Connects through the proxy. */
   readonly connectionString: string;
 }
 

@@ -18,7 +18,7 @@ export interface TestTenant {
   readonly liveKey: string;
 }
 
-/** Opens an account. Account and keys derive from `seed`; without one they are random. */
+/** Opens an account. Account id and keys derive from `seed`, or are random without one. */
 export const newTenant = async (
   { commands, accounts }: Pick<Gateway, 'commands' | 'accounts'>,
   seed?: string,
@@ -44,7 +44,7 @@ export const newTenant = async (
   return { accountId, testKey, liveKey };
 };
 
-/** Opens accounts in the log of a running program, some 1,000 a second. */
+/** Opens accounts in the log of a running program, about 1,000 per second. */
 export const openTenants = async (log: EventLog, count: number): Promise<readonly TestTenant[]> => {
   const commands = new CommandHandler({ ...log, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, { now: () => Date.now() }, DECLARED_SETTINGS);

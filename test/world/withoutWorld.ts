@@ -3,7 +3,7 @@ import type { MailSender } from '../../application/ports/mail.ts';
 import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { type AddressResolver, hostsFile, hostsFirst } from '../../infrastructure/webhookSender/resolver.ts';
 
-/** For tests that start owed work themselves, so that the gateway doesn't start it first. */
+/** For tests that run owed work themselves, so that the gateway doesn’t run it first. */
 export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
 
 export const NO_MAIL: MailSender = {
