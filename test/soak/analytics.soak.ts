@@ -1,5 +1,6 @@
-// The analysts' guide at 1,000,000 payments: each question in less than a second, by an analyst of all accounts and by one of a single
-// account (`npm run soak -- analytics`; PAYMENTS changes how many). And runaway queries beside POST /v1/charges on the embedded database.
+// The queries of the analysts’ guide at 1,000,000 payments: each takes less than a second, for an analyst of all accounts and for one of a
+// single account (`npm run soak -- analytics`; PAYMENTS changes the number). Also POST /v1/charges on the embedded database beside runaway
+// queries.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -40,7 +41,7 @@ const QUESTIONS = [
   ];
 });
 
-/** Rows of the other read models: two deliveries per payment, a refund for every 50th, a dispute for every 200th, payouts. */
+/** Fills the other read models: two deliveries per payment, a refund for every 50th, a dispute for every 200th, and payouts. */
 const OTHERS = `
   INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, recorded_on, of_revision, resend, form, attempts,
       last_status_code, scheduled_at, updated_at, status, of_stream, payment_id, event_type, endpoint_id)
@@ -61,7 +62,7 @@ const OTHERS = `
         'terms', json_build_object('amount', p.amount, 'fee', 50, 'currency', p.currency)), 'paid', p.paid_at
     FROM rm_payments.payments p WHERE p.paid_at IS NOT NULL AND hashtext(p.id) % 200 = 1;`;
 
-describe('the analysts’ questions', () => {
+describe('the queries of the analysts’ guide', () => {
   let database: TestDatabase;
   let pool: PgPool;
   const roles: readonly (readonly [string, AccountId | null])[] = [
@@ -97,12 +98,12 @@ describe('the analysts’ questions', () => {
   });
 
   for (const [n, who] of ['of all accounts', 'of one account'].entries())
-    it(`are answered within ${MS_MAX} ms each, to an analyst ${who}`, async () => {
+    it(`take at most ${MS_MAX} ms each for an analyst ${who}`, async () => {
       const [role] = roles[n] as (typeof roles)[number];
       const url = Object.assign(new URL(database.connectionString), { username: role, password: PASSWORD });
       const analyst = new pg.Client({ connectionString: url.href });
       await analyst.connect();
-      // Its one process, whose CPU says more than the time that passed on a machine that others load.
+      // The session’s backend process. On a busy machine, its CPU time is more reliable than elapsed time.
       const { pid } = (await analyst.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0] as {
         pid: number;
       };
@@ -129,8 +130,8 @@ describe('the analysts’ questions', () => {
     });
 });
 
-describe('runaway queries of an analyst', () => {
-  it('slow POST /v1/charges down by at most a quarter', async () => {
+describe('an analyst’s runaway queries', () => {
+  it('slow down POST /v1/charges by less than a quarter', async () => {
     const gateway = await GatewayUnderTest.start();
     const { address, password } = await gateway.cli<{ address: string; password: string }>(
       'analytics',
@@ -156,7 +157,7 @@ describe('runaway queries of an analyst', () => {
           return client;
         }),
       );
-      await pause(2_500); // the worker's next look
+      await pause(2_500); // Waits until the worker has checked for runaway queries again.
       rates.beside.push((await run(5_000)).perSecond);
       await Promise.all(sessions.map((client) => client.end().catch(() => undefined)));
       await gateway.sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'runaway'`);

@@ -1,4 +1,4 @@
-// 1,000 dead webhookUrl targets of one account, and a living endpoint of another. HOSTS and SECONDS change it; its short form is
+// 1,000 dead webhookUrl targets of one account beside a healthy endpoint of another. HOSTS and SECONDS change the run. The short form is
 // test/faults/deadNeighbour.test.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -11,10 +11,10 @@ const EVERY_MS = 100;
 const P99_MS_MAX = 1_000;
 
 describe(`${HOSTS} dead webhookUrl targets of one account`, () => {
-  it(`the p99 of another one’s endpoint stays below ${P99_MS_MAX} ms for ${SECONDS} s`, async function run() {
+  it(`keep the p99 of another account’s endpoint below ${P99_MS_MAX} ms for ${SECONDS} s`, async function run() {
     this.timeout(0);
     const samples = (SECONDS * 1_000) / EVERY_MS;
-    // Each at its own time, whatever the others take: what stalls shows in all that fell into it.
+    // Each sample starts at its own time, so that a stall shows in every sample during it.
     const inTime = (sample: () => Promise<number>) =>
       Promise.all(Array.from({ length: samples }, (_, n) => pause(n * EVERY_MS).then(sample)));
     const { tookMs, messages, tried, held } = await playDeadNeighbour(HOSTS, inTime);

@@ -1,11 +1,14 @@
-// Two APIs, two workers and two projectors on one machine sell for many accounts, while one fault after another strikes a process: kill -9,
-// SIGSTOP for 8 to 20 s, silence on all its connections to PostgreSQL, replacement by another release (and back). After each fault, a read
-// model or process is divided into another number of partitions. At the end all is reconciled, and nothing may have grown with time.
-//   MINUTES  how long (default 5)      ACCOUNTS  how many accounts sell, each with an endpoint (default 3)
-//   SEED     of the faults (printed)      FAULTS=kill,freeze,silence,replace  only these kinds (default all)
-//   STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
-//   TEST_EVENTSTORE_URL, TEST_DATABASE_URL  servers to use instead of the test's own ones
-// An hour with many accounts: MINUTES=60 ACCOUNTS=2000 STORE=postgres npm run soak:deployment
+// Two APIs, two workers and two projectors on one machine serve many accounts, while one fault after another strikes a process: kill -9,
+// SIGSTOP for 8 to 20 s, silence on all its connections to PostgreSQL, and replacement by another release (and back). After each fault, a
+// read model or process is divided into another number of partitions. At the end everything is reconciled, and nothing may have grown with
+// time.
+//   MINUTES  duration (default 5)
+//   ACCOUNTS  number of accounts, each with an endpoint (default 3)
+//   SEED  seed of the faults (printed)
+//   FAULTS=kill,freeze,silence,replace  only these kinds (default: all)
+//   STORE=postgres  keeps the log in PostgreSQL (default: the test EventStoreDB in its own process)
+//   TEST_EVENTSTORE_URL, TEST_DATABASE_URL  servers to use instead of the test’s own
+//   An hour with many accounts: MINUTES=60 ACCOUNTS=2000 STORE=postgres npm run soak:deployment
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
@@ -25,14 +28,14 @@ const ACCOUNTS = Number(process.env['ACCOUNTS'] ?? 3);
 const FAULTS = (process.env['FAULTS']?.split(',') ?? KINDS) as readonly Kind[];
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const TILLS = 12;
-/** More than an API needs under this load, and less than most processes are away. */
+/** Longer than an API needs under this load, but shorter than most outages of a process. */
 const ANSWER_MS = 8_000;
-/** After the end of a process, and after one was suspended. */
+/** The limits after a process ended and after one was suspended. */
 const [TAKEOVER_MS_MAX, TAKEOVER_OF_SUSPENDED_MS_MAX] = [5_000, 15_000] as const;
-/** What a killed worker had claimed is given to another one after 12.5 s at most; a message may have to wait for its second attempt. */
+/** Another worker takes over the claims of a killed one after at most 12.5 s. A webhook may have to wait for its second attempt. */
 const QUIET_MS = 300_000;
 const SAMPLE_MS = Math.min(30_000, (MINUTES * 60_000) / 40);
-/** In a shorter run no process lives long enough to show that its memory grows. */
+/** In a shorter run, no process lives long enough to judge its memory. */
 const JUDGED_MINUTES_MIN = 5;
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
@@ -46,7 +49,7 @@ const openEventStore = async () => {
   return { url: connectionString, stop };
 };
 
-/** Milliseconds, by kind. */
+/** Returns the longest takeover by kind of fault, in milliseconds. */
 const longestTakeovers = (faults: readonly Fault[]): Readonly<Record<string, number>> =>
   Object.fromEntries(
     [...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, its]) => [
@@ -55,15 +58,15 @@ const longestTakeovers = (faults: readonly Fault[]): Readonly<Record<string, num
     ]),
   );
 
-/** A role that nobody led for too long, while its process was away or after it had ended. */
+/** Returns whether the role had no leader for too long, while its process was suspended or after it ended. */
 const isSlow = ({ target, awayMs, takeoverMs }: Fault): boolean =>
   !target.startsWith('api') &&
   (awayMs === null
     ? (takeoverMs ?? Number.POSITIVE_INFINITY) > TAKEOVER_MS_MAX
     : (takeoverMs ?? awayMs) > TAKEOVER_OF_SUSPENDED_MS_MAX);
 
-describe('a deployment of six processes that are killed, stopped, cut off and replaced', () => {
-  it(`loses nothing, doubles nothing and doesn't grow in ${MINUTES} minutes with ${ACCOUNTS} accounts`, async function run() {
+describe('a deployment of six processes that are killed, frozen, cut off and replaced', () => {
+  it(`loses nothing, duplicates nothing and doesn’t grow in ${MINUTES} minutes with ${ACCOUNTS} accounts`, async function run() {
     this.timeout(0);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1)); // takes all with it
     say(`seed ${SEED}`);
@@ -72,7 +75,7 @@ describe('a deployment of six processes that are killed, stopped, cut off and re
       await openEventStore(),
       await newDataDir(),
       await Inbox.open(),
-      // A changed read model would be rebuilt again and again, while its partitions change.
+      // A changed read model would be rebuilt repeatedly while its partitions change.
       await makeReleases({ otherReadModel: false }),
     ];
     const env: DeploymentEnv = {

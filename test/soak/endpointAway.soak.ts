@@ -1,5 +1,5 @@
-// An endpoint that is away for 3 minutes of real time, while it is told of a charge a second. MINUTES changes it. By the test clock:
-// test/http/api/webhooks/failingEndpoints.test.ts.
+// An endpoint that is unreachable for 3 minutes of real time, with one event per second. MINUTES changes the duration. With the test
+// clock: test/http/api/webhooks/failingEndpoints.test.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
@@ -7,14 +7,14 @@ import { Receiver } from '../world/receiver.ts';
 
 const MINUTES = Number(process.env['MINUTES'] ?? 3);
 const AWAY_MS = MINUTES * 60_000;
-/** Within these after its return it has all (W3). */
+/** All waiting events must arrive within this time after the endpoint returns (W3). */
 const BACK_MS = 60_000;
-/** What an event takes to an endpoint that is well, on a busy machine. */
+/** How long an event takes to a healthy endpoint, on a busy machine. */
 const AT_ONCE_MS = 5_000;
 const EVERY_MS = 1_000;
 
-describe(`an endpoint that was away for ${MINUTES} minutes`, () => {
-  it('has what waited, and what is new, within 60 s of its return', async function run() {
+describe(`an endpoint that was unreachable for ${MINUTES} minutes`, () => {
+  it('receives waiting events within 60 s of its return, and new ones promptly', async function run() {
     this.timeout(0);
     const dataDir = await newDataDir();
     const program = await new Program({ dataDir, port: await freePort() }).ready();

@@ -1,5 +1,5 @@
-// One account does its worst, in six ways at once, beside the steady charges of another one (`npm run soak:hostile`). MINUTES and RATE
-// (charges a second) change it; ATTACKS names some of the six, as in 1,4.
+// One account attacks the program in six ways at once, beside the steady charges of another (`npm run soak:hostile`). MINUTES and RATE
+// (charges per second) change the run. ATTACKS selects some of the six, as in 1,4.
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,15 +13,15 @@ import { Caller } from './hostile/requests.ts';
 const MINUTES = Number(process.env['MINUTES'] ?? 3);
 const RATE = Number(process.env['RATE'] ?? 10);
 const ATTACKS = (process.env['ATTACKS'] ?? '1,2,3,4,5,6').split(',').map(Number);
-/** Requests a minute of one key: the steady charges must fit in. */
+/** Requests per minute of one key. The steady charges must stay below it. */
 const PER_MINUTE = Math.max(600, RATE * 90);
 
 const P99_MS_MAX = 500;
 const RIGHT_PASSWORD_MS_MAX = 12_000;
 const STRANGER_MS_MAX = 2_000;
-/** Above what the process has when it is warm: files in flight and a heap that is not collected at once. */
+/** Growth over the warm process: files in transfer, and a heap that is not collected at once. */
 const MEMORY_GROWTH_MAX = 400_000_000;
-/** Unconfirmed files of an account (E9), the file that is viewed, and uploads under way. */
+/** Unconfirmed files of an account (E9), the viewed file, and uploads in progress. */
 const EVIDENCE_BYTES_MAX = 300_000_000;
 const WARM_UP_MS = 5_000;
 const SIGN_IN_EVERY_MS = 5_000;
@@ -42,7 +42,7 @@ const residentBytes = async ({ process }: Program): Promise<number> => {
   return 1_024 * Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
 };
 
-/** Of all files below; one that goes meanwhile counts for nothing. */
+/** Returns the total size of the files below the folder. Files that vanish meanwhile count as empty. */
 const bytesIn = async (folder: string): Promise<number> => {
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
   const sizes = await Promise.all(
@@ -56,7 +56,7 @@ const bytesIn = async (folder: string): Promise<number> => {
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 
-/** The highest values seen until the signal. */
+/** Returns the highest values until the signal. */
 const watchBounds = async (program: Program, dataDir: string, signal: AbortSignal) => {
   const most = { memory: 0, evidence: 0 };
   while (!signal.aborted) {
@@ -88,11 +88,11 @@ const signInAgainAndAgain = async (
 interface Charges {
   readonly statuses: readonly number[];
   readonly tookMs: readonly number[];
-  /** How long it took to answer the slowest of each second, in milliseconds. */
+  /** The longest response time of each second, in milliseconds. */
   readonly slowest: readonly number[];
 }
 
-/** Each is due at its own time, whatever the others take, and its time counts from then: a stall shows in all that fell into it. */
+/** Each charge is due at its own time, and its duration counts from then, so that a stall shows in every charge during it. */
 const chargeSteadily = async (caller: Caller, name: string, count: number): Promise<Charges> => {
   const beganAt = performance.now();
   const charges = Array.from({ length: count }, async (_, n) => {
@@ -116,7 +116,7 @@ const chargeSteadily = async (caller: Caller, name: string, count: number): Prom
 const longest = (answers: readonly SignIn[]): number => Math.round(Math.max(...answers.map(({ tookMs }) => tookMs)));
 const statuses = (answers: readonly SignIn[]): number[] => [...new Set(answers.map(({ status }) => status))];
 
-describe('one account that does its worst', function suite() {
+describe('an attack by one account', function suite() {
   this.timeout(0);
   let dataDir: string;
   let port: number;
@@ -150,7 +150,7 @@ describe('one account that does its worst', function suite() {
       attacker?.send('stop');
     });
 
-  it(`takes nothing from the others, for ${MINUTES} minutes`, async () => {
+  it(`harms no other account within ${MINUTES} minutes`, async () => {
     const [victim, hostile, guessed, stranger] = (await Promise.all(
       ['victim', 'hostile', 'guessed', 'stranger'].map(owner),
     )) as [Owner, Owner, Owner, Owner];

@@ -1,4 +1,4 @@
-// Claims with 50,000 waiting lines, and upkeep with 1,000,000 jobs: buffers, and no scan of the table (ADR 0003).
+// Buffers read by claims with 50,000 waiting lines, and by upkeep with 1,000,000 jobs, without a scan of the table (ADR 0003).
 import { expect } from 'chai';
 import { claimCosts, UPKEEP_COSTS, waitingLines } from '../infrastructure/jobs/costs.ts';
 import { QueueUnderTest } from '../infrastructure/jobs/queueUnderTest.ts';
@@ -33,7 +33,7 @@ describe('the job queue', function () {
       expect(buffers / Math.max(jobs, 1)).to.be.at.most(PER_JOB);
     });
 
-  it(`reads at most ${UPKEEP} buffers for what is done regularly at ${JOBS} jobs, if nothing is due`, async () => {
+  it(`reads at most ${UPKEEP} buffers for each regular task at ${JOBS} jobs if nothing is due`, async () => {
     for (const [what, fill] of waitingLines(JOBS).slice(0, 2)) {
       await filled(fill);
       say(what);

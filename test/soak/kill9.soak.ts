@@ -1,9 +1,9 @@
-// The same as test/faults/kill9.test.ts, for as long as one likes: SOAK_KILLS (default 50).
+// The same as test/faults/kill9.test.ts, with more kills: SOAK_KILLS (default 50).
 import { expect } from 'chai';
 import { killRounds } from '../support/killRounds.ts';
 
-describe('kill -9, again and again', () => {
-  it('loses and doubles nothing', async function run() {
+describe('repeated kill -9', () => {
+  it('loses and duplicates nothing', async function run() {
     this.timeout(0);
     const { otherReplays, unpaid, undelivered, wallet, verify, ledger } = await killRounds(
       Number(process.env['SOAK_KILLS'] ?? 50),

@@ -1,5 +1,5 @@
-// POST /v1/charges beside ten live streams of the dashboard (`npm run soak -- liveStreams`): a client that only holds the streams and opens
-// each again when it ends, and ten pages that also ask for themselves again, as browsers do. Rounds alternate.
+// POST /v1/charges beside ten live streams of the dashboard (`npm run soak -- liveStreams`): a client that only holds the streams and
+// reopens each when it ends, and ten pages that also reload, as browsers do. Rounds alternate.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GatewayUnderTest } from '../bench/gatewayUnderTest.ts';
@@ -10,9 +10,9 @@ import { cookieOf } from '../world/browser.ts';
 const STREAMS = 10;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 8);
 const ROUND_MS = 5_000;
-/** As the page waits (http/site/dashboard/dashboard.js). */
+/** The pause of the page (http/site/dashboard/dashboard.js). */
 const PAUSE_MS = 2_000;
-/** Of the median of paired rounds; less is the noise of the machine. */
+/** The minimum median of paired rounds. The difference from 1 is noise of the machine. */
 const LEAST_SHARE = 0.97;
 const PAGE = '/dashboard/test';
 
@@ -37,7 +37,7 @@ describe('POST /v1/charges beside ten live streams', function () {
     fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers, signal });
   const versionIn = (text: string): string => /"?version"?[=:]"([0-9a-f]{32})"/.exec(text)?.[1] ?? '';
 
-  /** One client until the signal. `isPage`: it also asks for the page whenever the stream ends. */
+  /** Runs one client until the signal. With `isPage` it also loads the page whenever the stream ends. */
   const watch = async (isPage: boolean, signal: AbortSignal): Promise<void> => {
     let shown = versionIn(await (await get(PAGE, signal)).text());
     while (!signal.aborted) {

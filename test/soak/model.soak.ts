@@ -1,4 +1,5 @@
-// Ten thousand random operations of twenty merchants against the independent model. `npm run soak:model`; OPERATIONS and SEED change it.
+// Ten thousand random operations of twenty merchants, compared with an independent model (`npm run soak:model`). OPERATIONS and SEED
+// change the run.
 
 import { expectVerified, playHistories } from '../model/histories.ts';
 import { TestGateway } from '../world/gateway.ts';
@@ -10,7 +11,7 @@ const MERCHANTS = 20;
 describe(`${OPERATIONS} random operations against an independent model`, function suite() {
   this.timeout(3_600_000);
 
-  it(`agree at every look, and verify is 0 (SEED=${SEED})`, async () => {
+  it(`agree with it at every check, and verify finds no differences (SEED=${SEED})`, async () => {
     const gateway = await TestGateway.open();
     const operationsEach = Math.ceil(OPERATIONS / MERCHANTS);
     const played = await playHistories(gateway, { merchants: MERCHANTS, operationsEach, seed: SEED, checkEvery: 25 });

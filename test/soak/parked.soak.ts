@@ -1,4 +1,5 @@
-// A hundred poisoned payments among ten thousand. `mocha --no-config --exit test/soak/parked.soak.ts`; PAYMENTS and POISONED change it.
+// A hundred poisoned payments among ten thousand (`mocha --no-config --exit test/soak/parked.soak.ts`). PAYMENTS and POISONED change the
+// numbers.
 import { expect } from 'chai';
 import { TestGateway } from '../world/gateway.ts';
 import { playPoisoned } from '../world/poison.ts';
@@ -9,7 +10,7 @@ const POISONED = Number(process.env['POISONED'] ?? 100);
 describe(`${POISONED} poisoned payments among ${PAYMENTS}`, function suite() {
   this.timeout(3_600_000);
 
-  it('are parked, exactly those, and everybody else’s webhooks, wallets and refunds arrive', async () => {
+  it('are exactly the parked ones, and the webhooks, wallets and refunds of other merchants are unaffected', async () => {
     const gateway = await TestGateway.open();
     const started = performance.now();
     const size = { payments: PAYMENTS, poisoned: POISONED, atOnce: 16, patienceMs: 120_000 };

@@ -1,2 +1,2 @@
-// Hundreds of interleavings of each pair of steps of a payout (`npm run soak -- payouts`); RUNS changes how many.
+// Hundreds of interleavings of each pair of payout steps (`npm run soak -- payouts`). RUNS changes the number.
 import '../application/payouts/payoutRaces.test.ts';

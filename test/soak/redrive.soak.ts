@@ -1,5 +1,5 @@
-// A re-drive of 100,000 dead letters of one account, killed with kill -9 half-way, asked for a second time beside itself, while another
-// account's events go on. LETTERS changes it; its rules are in test/application/webhooks/redrive.test.ts.
+// A redrive of 100,000 dead letters of one account: requested a second time while it runs, killed with -9 halfway, beside another
+// account’s events. LETTERS changes the number. Its rules are tested in test/application/webhooks/redrive.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,7 +26,7 @@ import { Receiver } from '../world/receiver.ts';
 const LETTERS = Number(process.env['LETTERS'] ?? 100_000);
 const PATIENCE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** What a payment sends, with the revisions at which it does. */
+/** The messages of a payment, with the revisions that cause them. */
 const MESSAGES = [
   ['charge.created', 1],
   ['payment.created', 1],
@@ -34,9 +34,9 @@ const MESSAGES = [
   ['payment.completed', 2],
   ['payment.status_changed', 2],
 ] as const;
-/** Pages and what they render come and go; what grew with the number of dead letters would be 100 MB and more. */
+/** Pages and their renderings vary. Anything kept per dead letter would take 100 MB or more. */
 const GROWTH_MB_MAX = 120;
-/** Of the other account: from the request that creates a charge to its webhook. The kill falls into one of them. */
+/** For the other account, from the request for a charge to its webhook. The kill falls into one of them. */
 const P95_MS_MAX = 2_000;
 
 const deadLetter = (account: AccountId, endpointId: EndpointId, payment: PaymentId, n: number): EventsToEncode => {
@@ -69,7 +69,7 @@ const deadLetter = (account: AccountId, endpointId: EndpointId, payment: Payment
   };
 };
 
-describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
+describe(`a redrive of ${LETTERS} dead letters, killed halfway`, () => {
   let gateway: KillableGateway;
   let receiver: CountingReceiver;
   let living: Receiver;
@@ -101,7 +101,7 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
   const totalOf = async (status: string) =>
     (await asked<{ total: number }>('GET', `/v1/webhooks/deliveries?status=${status}&limit=1`)).total;
 
-  /** Appended beside the program. What the payments send goes to nobody: the endpoint wants none of it. */
+  /** Appends to the log beside the program. The payments cause no webhooks, because the endpoint subscribes to none of their events. */
   const fill = async () => {
     const endpoint = await asked<{ id: string }>('POST', '/v1/webhooks/endpoints', {
       url: receiver.url,
@@ -135,7 +135,10 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
     while ((await totalOf('FAILED')) < LETTERS) await pause(500);
   };
 
-  /** Another account's charges, one after the other: from the request to its webhook, in milliseconds, ascending. */
+  /**
+   * Opens another account. Returns a function that creates charges one by one and returns the times until their webhooks, in milliseconds,
+   * ascending.
+   */
   const newNeighbour = async () => {
     const owner = ['account', 'create', '--name', 'Outra loja', '--email', 'outra@example.com'];
     const { testApiKey: apikey } = (await gateway.cli(owner)) as { testApiKey: string };
@@ -149,7 +152,7 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
       const tookMs: number[] = [];
       for (let n = 0; goesOn(); n++) {
         const began = Date.now();
-        // The one that the kill cuts off is no sample.
+        // A charge that the kill interrupts doesn’t count.
         const charge = await call('/v1/charges', { amount: 100, payment_method: 'pix' }, `soak-${n}`).catch(() => null);
         if (charge?.id !== undefined) {
           const { at } = await living.until(({ rawBody }) => rawBody.includes(charge.id), PATIENCE_MS);
@@ -161,7 +164,7 @@ describe(`a re-drive of ${LETTERS} dead letters, killed half-way`, () => {
     };
   };
 
-  it('each is sent again once and delivered; memory stays flat, progress is true, the other account goes on', async function run() {
+  it('delivers each once more, with flat memory and correct progress, while the other account’s webhooks continue', async function run() {
     this.timeout(0);
     await connect();
     await fill();

@@ -1,5 +1,5 @@
-// Old data goes faster than it is made: at least five times as many deliveries as the first version could delete (22,000,000 a day), and as
-// many other rows. Prints both rates. ROWS changes the number of each.
+// Old data is deleted faster than new data arises: at least five times the deliveries that the first version could delete (22,000,000 a
+// day), and as many other rows. Prints both rates. ROWS changes the number of each.
 import { expect } from 'chai';
 import { withRests } from '../../application/ports/withRests.ts';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
@@ -15,10 +15,10 @@ import { migratedDatabase, type TestDatabase } from '../world/postgres.ts';
 
 const ROWS = Number(process.env['ROWS'] ?? 50_000);
 const PER_SECOND = (5 * 22_000_000) / 86_400;
-/** A run of the retention begins every second. */
+/** The retention runs once a second. */
 const TURN_MS = 1_000;
 
-describe('what is old', () => {
+describe('the deletion of old data', () => {
   let database: TestDatabase;
   let db: PgPool;
   let store: Awaited<ReturnType<typeof openPostgresEventStore>>;
@@ -41,7 +41,7 @@ describe('what is old', () => {
   const count = async (what: string): Promise<number> =>
     (await db.query<{ count: number }>(`SELECT count(*) FROM ${what}`)).rows[0]?.count ?? 0;
 
-  it(`${ROWS} deliveries go at five times the former pace, their streams with them`, async () => {
+  it(`deletes ${ROWS} deliveries with their streams at five times the former rate`, async () => {
     for (const statement of oldDeliveries(ROWS)) await db.query(statement);
     await db.query(
       `INSERT INTO event_store.events SELECT max(position) + 1, 0, now(), gen_random_uuid(), 'payment-1', 'x', '{}', '{}' FROM event_store.events`,
@@ -68,7 +68,7 @@ describe('what is old', () => {
     expect(perSecond).to.be.above(PER_SECOND);
   });
 
-  it(`${ROWS} notifications go as fast`, async () => {
+  it(`deletes ${ROWS} notifications at the same rate`, async () => {
     await db.query(
       `INSERT INTO operations.provider_notifications (account_id, mode, reference, payment_id, received_at, handled_at, outcome)
        SELECT 'a', 'live', n::text, 'p', now() - interval '181 days', now() - interval '181 days', 'settled' FROM generate_series(1, $1::int) n`,

@@ -1,8 +1,8 @@
-// `npm run soak -- payouts model`: the soaks of these names (`test/soak/<name>.soak.ts`); without a name all of them, one after the other.
+// `npm run soak -- payouts model` runs the soaks of these names (`test/soak/<name>.soak.ts`). Without names, it runs all of them in turn.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-/** Of tests that a soak repeats with other random numbers. */
+/** Runs of each property test that a soak repeats with other random numbers. */
 const RUNS = '300';
 
 const names = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// A statement of a month with 1,000,000 movements, in every format: it is whole, and memory does not grow with it.
+// A statement of a month with 1,000,000 movements is complete in every format, and its memory stays constant.
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -11,21 +11,21 @@ import { openReady } from '../world/http.ts';
 const MOVEMENTS = 1_000_000;
 const MONTH = '2026-01';
 const MEGABYTE = 1_000_000;
-/** Pages and buffers; the CSV alone is 190 MB. */
+/** For pages and buffers. The CSV alone is 190 MB. */
 const GROWTH_MAX = 30 * MEGABYTE;
-/** Memory is measured, without garbage, after this many bytes again and again. */
+/** Memory without garbage is measured each time this many bytes have arrived. */
 const MEASURED_EVERY = 20 * MEGABYTE;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-/** Returns the bytes that are still in use. */
+/** Returns the bytes in use after a garbage collection. */
 const inUse = (): number => {
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 };
 
-describe(`a month with ${MOVEMENTS} movements`, function () {
+describe(`the statement of a month with ${MOVEMENTS} movements`, function () {
   this.timeout(0);
   let gateway: TestGateway;
   before(async () => {
@@ -82,7 +82,7 @@ describe(`a month with ${MOVEMENTS} movements`, function () {
     ['csv', '\r\n', 1],
     ['ofx', '<STMTTRN>', 2],
   ] as const)
-    it(`is whole as ${format}, and held in memory a page at a time`, async () => {
+    it(`is complete as ${format}, in constant memory`, async () => {
       let [count, rest, last] = [0, '', ''];
       const growth = await fetched(format, (chunk) => {
         const text = rest + chunk.toString();
@@ -95,7 +95,7 @@ describe(`a month with ${MOVEMENTS} movements`, function () {
       expect(growth).to.be.below(GROWTH_MAX);
     });
 
-  it('has a line for each day as a PDF', async () => {
+  it('has the totals as a PDF, and the first and the last day', async () => {
     const chunks: Buffer[] = [];
     await fetched('pdf', (chunk) => chunks.push(chunk));
     const text = pdfText(Buffer.concat(chunks));

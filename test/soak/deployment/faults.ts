@@ -1,4 +1,4 @@
-// What happens to a deployment, one fault after another, all drawn by one seed. After each fault, a read model or process is divided into
+// Causes one fault after another in a deployment, all drawn from one seed. After each fault, a read model or process is divided into
 // another number of partitions.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Deployment, TARGETS, type Target } from './processes.ts';
@@ -7,9 +7,9 @@ export const KINDS = ['kill', 'freeze', 'silence', 'replace'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const EVERY_MS = 10_000;
-/** At least, between the end of a fault and the next one. */
+/** Minimum pause between the end of a fault and the next one. */
 const REST_MS = 2_000;
-/** How long a process stands still or is cut off. A lease ends after 5 to 7 s, so some return before another has taken over fully. */
+/** How long a process is frozen or cut off. A lease expires after 5 to 7 s, so some return before another process has fully taken over. */
 const [SUSPENDED_MS_MIN, SUSPENDED_MS_MAX] = [8_000, 20_000] as const;
 /** The projectors first, then the workers, then the APIs, and back (docs/upgrading.md). */
 const UPGRADE: readonly Target[] = ['projector 1', 'projector 2', 'worker 1', 'worker 2', 'api 1', 'api 2'];
@@ -22,15 +22,18 @@ const DIVIDED = [
   'process/instrumentIssuing',
   'dailyBalances',
 ];
-/** Its length and that of DIVIDED have no common divisor, so that each gets each number. */
+/** This length and that of DIVIDED have no common divisor, so that each consumer gets each number. */
 const PARTITIONS = [4, 1, 16, 2];
 
 export interface Fault {
   readonly kind: Kind;
   readonly target: Target;
-  /** How long a suspended process was away. */
+  /** How long a suspended process was away, in milliseconds. */
   readonly awayMs: number | null;
-  /** Until all consumers of the role were led again, by another process if this one was suspended; null: never, or an API. */
+  /**
+   * Milliseconds until all consumers of the role were led again, by another process if this one was suspended. Null if never, or for an
+   * API.
+   */
   readonly takeoverMs: number | null;
 }
 
@@ -42,7 +45,7 @@ const randomOf = (seed: number): ((below: number) => number) => {
   };
 };
 
-/** All in random order, then again. */
+/** Yields all items in random order, again and again. */
 function* shuffled<T>(all: readonly T[], random: (below: number) => number): Generator<T, never> {
   for (;;) {
     const rest = [...all];
@@ -54,7 +57,7 @@ function* again<T>(all: readonly T[]): Generator<T, never> {
   for (;;) yield* all;
 }
 
-/** These are left alive in the second half, so that they show whether a process grows with time. */
+/** Returns whether the process is spared in the second half, to show whether its memory grows with time. */
 const livesLong = (target: Target): boolean => target.endsWith('1');
 
 interface Striking {
@@ -65,7 +68,7 @@ interface Striking {
   readonly say: (line: string) => void;
 }
 
-/** Strikes for so long. Returns what it did. */
+/** Causes faults for `forMs` milliseconds. Returns them. */
 export const strikeInTurn = async (
   deployment: Deployment,
   { seed, kinds: allowed, forMs, divide, say }: Striking,

@@ -1,5 +1,4 @@
-// Whether a deployment that works for long stays as large as it was: its processes' memory and open files, and the tables that hold only
-// open work.
+// Checks that a deployment under long load doesn’t grow: memory and open files of its processes, and the tables that hold only open work.
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,22 +7,22 @@ import type { Deployment, Role, Running } from './processes.ts';
 
 const PAGE_BYTES = 4_096;
 const MEBIBYTE = 2 ** 20;
-/** A younger process still opens its connections. */
+/** A younger process is still opening its connections. */
 const OPENED_MS = 20_000;
-/** A younger process still compiles and fills its caches. */
+/** A younger process is still compiling code and filling its caches. */
 const WARM_MS = 60_000;
-/** Of one process, once it is warm; fewer say nothing about growth. */
+/** Minimum number of samples of a warm process. Fewer say nothing about growth. */
 const WARM_SAMPLES_MIN = 6;
 const FDS_MORE_MAX = 10;
 const RSS_RATIO_MAX = 1.5;
-/** Open work varies with the last fault. */
+/** Open work varies with the most recent fault. */
 const [ROWS_RATIO_MAX, ROWS_MORE_MAX] = [2, 100] as const;
 const [BYTES_RATIO_MAX, BYTES_MORE_MAX] = [2, 16 * MEBIBYTE] as const;
-/** Jobs of the newer release that no worker takes any more are found again within two minutes. */
+/** Jobs of the newer release that no worker supports are found again within two minutes. */
 const QUIET_MS = 240_000;
 const LOOK_MS = 1_000;
 
-/** Tables of open work, and how many rows more than before the load may be left when all is quiet. */
+/** Tables of open work, and how many more rows than before the load may be left when the deployment is quiet. */
 const OPEN_WORK: Readonly<
   Record<
     string,
@@ -34,22 +33,22 @@ const OPEN_WORK: Readonly<
   'operations.timers': { rows: 'due_at < now()', more: 0 },
   'operations.owed': { more: 0 },
   'operations.scheduled_deliveries': { more: 0 },
-  // A row for each endpoint, event type and direction.
+  // One row for each endpoint, event type and direction.
   'operations.scheduled_counts': { more: 0, morePerAccount: 4 },
   'operations.provider_notifications': { rows: 'handled_at IS NULL', more: 0 },
   'operations.failing_targets': { more: 0 },
   'operations.connection_circuits': { more: 0 },
-  // A killed process's lease stays until the next change of a key.
+  // The lease of a killed process stays until the next change of a key.
   'operations.access_leases': { more: 2, morePerKill: 1 },
   'operations.sessions': { more: 0 },
   'operations.payout_reservations': { more: 0 },
   'operations.refund_reservations': { more: 0 },
-  // A row for each partition of five consumers.
+  // One row for each partition of five consumers.
   'subscriptions.checkpoints': { more: 80 },
   'subscriptions.leaderships': { more: 10 },
   'subscriptions.parked_streams': { more: 0 },
 };
-/** These have rows of other work, so their size may grow. */
+/** These tables also hold finished work, so their size may grow. */
 const WITH_HISTORY = ['operations.timers', 'operations.provider_notifications'];
 
 interface TableSize {
@@ -96,9 +95,9 @@ const part = <T>(all: readonly T[], quarter: 1 | 2 | 4): readonly T[] =>
 
 export interface Flatness {
   readonly table: string;
-  /** What grew. Must be empty. */
+  /** Everything that grew. Must be empty. */
   readonly rises: readonly string[];
-  /** Roles of which a process lived long enough to judge its memory. */
+  /** Roles with a process that lived long enough to judge its memory. */
   readonly judged: readonly Role[];
 }
 
@@ -118,7 +117,7 @@ export class Sampler {
     this.#accounts = accounts;
   }
 
-  /** Begins when the deployment of so many accounts is quiet. Takes a sample so often. */
+  /** Starts sampling every `everyMs`. Call it while the deployment of `accounts` accounts is quiet. */
   static async start(
     deployment: Deployment,
     connectionString: string,
@@ -128,17 +127,17 @@ export class Sampler {
     await db.connect();
     const sampler = new Sampler(deployment, db, await tablesOf(db), accounts);
     sampler.#sampling = sampler.#sample(everyMs);
-    sampler.#sampling.catch(() => undefined); // heard in stop
+    sampler.#sampling.catch(() => undefined); // `stop` reports the error.
     return sampler;
   }
 
-  /** Ends the samples, which then tell of the time under load. */
+  /** Ends the sampling, so that the samples cover only the time under load. */
   async stop(): Promise<void> {
     this.#over.abort();
     await this.#sampling;
   }
 
-  /** Waits until the tables have their former level again, at most for some minutes, and compares. `kills`: of processes, by kill -9. */
+  /** Waits some minutes for the tables to return to their former level, and compares. `kills` is the number of processes killed with -9. */
   async compare(kills: number): Promise<Flatness> {
     let quiet = await tablesOf(this.#db);
     const left = (): readonly string[] =>

@@ -1,11 +1,11 @@
-// Where the webhooks of all merchants arrive: each is verified with its merchant's secret, told apart by its event id, and counted.
+// Receives the webhooks of all merchants, verifies each with its merchant’s secret, and counts them by event id.
 import { createHash } from 'node:crypto';
 import { expectSigned } from '../../world/deliveryFacts.ts';
 import { type Hit, Receiver, typeOf } from '../../world/receiver.ts';
 
 interface Arrived {
   readonly what: string;
-  /** SHA-256 of the body. An hour's bodies would fill the memory. */
+  /** SHA-256 of the body. The bodies of an hour would fill the memory. */
   readonly digest: string;
 }
 
@@ -18,12 +18,12 @@ export class Inbox {
   readonly #secrets = new Map<string, string>();
   readonly #byEventId = new Map<string, Arrived>();
   readonly #eventIds = new Map<string, Set<string>>();
-  /** Of the events that are waited for. */
+  /** Expected events that have not arrived yet. */
   readonly #missing = new Set<string>();
   #allCame: () => void = () => undefined;
-  /** Deliveries beyond the first of an event. */
+  /** Number of deliveries after the first of each event. */
   duplicates = 0;
-  /** What must never come: a bad signature, another body under the same event id. */
+  /** Errors: bad signatures, and different bodies under one event id. Must stay empty. */
   readonly wrong: string[] = [];
 
   private constructor(receiver: Receiver) {
@@ -34,14 +34,14 @@ export class Inbox {
     let inbox: Inbox | undefined;
     const receiver = await Receiver.open((hit, res) => {
       if (inbox) inbox.#take(hit);
-      receiver.got.length = 0; // an hour's would fill the memory
+      receiver.got.length = 0; // The requests of an hour would fill the memory.
       res.end();
     });
     inbox = new Inbox(receiver);
     return inbox;
   }
 
-  /** Where that merchant's webhooks go. */
+  /** Returns the webhook URL of a merchant. */
   urlOf(merchant: string): string {
     return `${this.#receiver.url}/${merchant}`;
   }
@@ -49,23 +49,23 @@ export class Inbox {
     this.#secrets.set(new URL(this.urlOf(merchant)).pathname, secret);
   }
 
-  /** Distinct events that came. */
+  /** The number of distinct events received. */
   get events(): number {
     return this.#byEventId.size;
   }
 
-  /** `<type> <charge id>` of which not exactly one event came, though many deliveries of it may have. */
+  /** Returns each expected `<type> <charge id>` that did not arrive as exactly one event, however many deliveries it had. */
   notOnce(expected: readonly string[]): readonly string[] {
     return expected
       .filter((what) => this.#eventIds.get(what)?.size !== 1)
       .map((what) => `${what}: ${this.#eventIds.get(what)?.size ?? 0} events`);
   }
-  /** What came and nobody expected. */
+  /** Returns the events that were not expected. */
   unexpected(expected: ReadonlySet<string>): readonly string[] {
     return [...this.#eventIds.keys()].filter((what) => !expected.has(what));
   }
 
-  /** Until all of them came, at most so long. What is still missing then shows in `notOnce`. */
+  /** Resolves when all have arrived, or after `timeoutMs`. `notOnce` then reports those that are missing. */
   until(expected: readonly string[], timeoutMs: number): Promise<void> {
     for (const what of expected) if (!this.#eventIds.has(what)) this.#missing.add(what);
     if (this.#missing.size === 0) return Promise.resolve();

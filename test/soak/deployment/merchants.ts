@@ -1,4 +1,4 @@
-// The merchants' programs: each request has its key and is repeated on the other API until it is answered.
+// The merchants’ programs. Each request has an idempotency key and is retried on the other API until it succeeds.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
@@ -15,12 +15,12 @@ import { openTenants } from '../../world/tenants.ts';
 import type { Inbox } from './inbox.ts';
 
 const ANSWER_MS = 20_000;
-/** Requests of the preparation and of the reconciliation. */
+/** Concurrent requests during preparation and reconciliation. */
 export const AT_ONCE = 16;
-/** A request that no API answers for so long is a fault of its own. */
+/** A request that no API answers for this long is an error. */
 const INSIST_MS = 90_000;
 const WAIT_MS_MAX = 500;
-/** One charge in so many is asked for on both APIs at once, under one key. */
+/** One charge in this many is requested on both APIs at once, with the same key. */
 const TWICE_EVERY = 8;
 
 export interface Merchant {
@@ -31,7 +31,7 @@ export interface Acknowledged {
   readonly merchant: Merchant;
   readonly key: string;
   readonly amount: number;
-  /** The answer, byte for byte. */
+  /** The body of the response, byte for byte. */
   readonly text: string;
   readonly id: string;
   readonly endToEndId: string;
@@ -73,15 +73,15 @@ const isNoAnswer = ({ status, text }: Answer): boolean =>
 export class Apis {
   #bases: readonly string[];
   readonly #answerMs: number;
-  /** Requests under way, by base address. */
+  /** Requests in progress by base URL. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
   #turn = 0;
-  /** Requests sent again: the API was dead, or answered with a 5xx or that the first one still runs. */
+  /** Number of retries, because the API was down, responded with 5xx, or still processed the first request. */
   repeats = 0;
-  /** Answers that were none, by status and route. */
+  /** Failed requests by status and route. */
   readonly refusals: Record<string, number> = {};
 
-  /** `answerMs`: how long a request waits for its answer before it is sent to the other API. */
+  /** `answerMs` is how long a request waits for its response before it is sent to the other API. */
   constructor(bases: readonly string[], answerMs = ANSWER_MS) {
     this.#bases = bases;
     this.#answerMs = answerMs;
@@ -90,13 +90,13 @@ export class Apis {
   add(base: string): void {
     this.#bases = [...this.#bases, base];
   }
-  /** Resolves when the last request to it was answered. */
+  /** Resolves when the last request to it has ended. */
   async remove(base: string): Promise<void> {
     this.#bases = this.#bases.filter((one) => one !== base);
     await Promise.all(this.#underWay.get(base) ?? []);
   }
 
-  /** Asks one API, by turns unless `first` says which, and the other when it does not answer. */
+  /** Sends the request to the APIs in turn, starting with `first`, until one succeeds. Throws after 90 s. */
   async insist(ask: Ask, first = this.#turn++): Promise<Answer> {
     const beganAtMs = performance.now();
     for (let attempt = 0; performance.now() - beganAtMs < INSIST_MS; attempt++) {
@@ -128,7 +128,7 @@ export interface DeploymentEnv extends Readonly<Record<string, string>> {
   readonly DATABASE_URL: string;
 }
 
-/** Returns the log of the deployment. */
+/** Opens the event log of the deployment. */
 export const openLog = ({ DATABASE_URL: connectionString, EVENTSTORE_URL: url }: DeploymentEnv): Promise<EventStore> =>
   url === undefined ? openPostgresEventStore({ connectionString }) : openEventStoreDb({ connectionString: url });
 
@@ -154,10 +154,10 @@ export const openMerchants = async (
   return merchants;
 };
 
-/** Only this payer may pay. */
+/** Only this payer may pay the charge. */
 const LOCK = { customer: { name: 'Ana Souza' }, expected_payer_tax_id: '12345678909' };
 
-/** Every other charge is locked to a payer. */
+/** Returns the request for a charge. Every other charge is locked to a payer. */
 export const chargeAsk = (merchant: Merchant, key: string, amount: number): Ask => ({
   method: 'POST',
   path: '/v1/charges',
@@ -166,13 +166,13 @@ export const chargeAsk = (merchant: Merchant, key: string, amount: number): Ask 
   key,
 });
 
-/** One buyer after another: a charge, then its payment. */
+/** Sells to one buyer after another: creates a charge, then pays it. */
 export class Till {
   readonly #apis: Apis;
   readonly acknowledged: Acknowledged[] = [];
-  /** Two answers under one key that differ, and refusals: must stay empty. */
+  /** Different responses under one key, and rejected requests. Must stay empty. */
   readonly wrong: string[] = [];
-  /** Payments answered with 202: the effect was not visible within 5 s. */
+  /** Payments with a 202 response, whose effect was not visible within 5 s. */
   late = 0;
   #sales = 0;
 
@@ -202,13 +202,13 @@ export class Till {
 }
 
 interface Selling {
-  /** Each serves the merchants in turn. */
+  /** Each till serves the merchants in turn. */
   readonly tills: number;
-  /** Between two buyers at a till. */
+  /** Pause between two buyers at a till, in milliseconds. */
   readonly restMs?: number;
 }
 
-/** Sells while the work goes on. */
+/** Sells until `work` ends. Returns its result. */
 export const sellDuring = async <T>(
   till: Till,
   merchants: readonly Merchant[],
@@ -224,7 +224,7 @@ export const sellDuring = async <T>(
     }
   });
   const sold = Promise.all(selling);
-  sold.catch(() => undefined); // heard below
+  sold.catch(() => undefined); // The race below reports the error.
   try {
     return await Promise.race([work(), sold.then(() => Promise.reject(new Error('nobody sells any more')))]);
   } finally {

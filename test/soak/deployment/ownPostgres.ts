@@ -1,5 +1,5 @@
-// A PostgreSQL with room for six processes: the embedded one is made for one process and takes 60 connections. TEST_DATABASE_URL, when
-// set, names an empty database to use instead.
+// A PostgreSQL server with enough connections for six processes. The embedded one is meant for one process and allows 60.
+// TEST_DATABASE_URL names an empty database to use instead.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { CHILD_ENV, serverUser, spawnAs } from '../../../infrastructure/embedded
 import { connectionStringOf } from '../../../infrastructure/embeddedPostgres/socketDir.ts';
 import { newDataDir, removeDataDir } from '../../world/program.ts';
 
-/** Six processes at 20 each, those of killed ones that are still ending, and the tools. */
+/** 20 for each of six processes, those of killed processes that are still ending, and the tools. */
 const CONNECTIONS_MAX = 200;
 const START_MS = 20_000;
 const LOOK_MS = 100;

@@ -1,5 +1,5 @@
-// Two APIs, two workers and two projectors as processes. Each can be killed, stopped, cut off from PostgreSQL or replaced by one of the
-// other release, and keeps its address.
+// Two APIs, two workers and two projectors as processes. Each can be killed, frozen, cut off from PostgreSQL, or replaced by the other
+// release, and keeps its address.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Exit, freePort, Program } from '../../world/program.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
@@ -12,12 +12,12 @@ type Release = 'older' | 'newer';
 export const TARGETS = ['api 1', 'api 2', 'worker 1', 'worker 2', 'projector 1', 'projector 2'];
 export type Target = (typeof TARGETS)[number];
 
-/** A consumer of the log in the metrics, and how many of its partitions the process leads. */
+/** Matches a consumer in the metrics, and the number of its partitions that the process leads. */
 const LEADING = /^quita_subscription_leading\{group="\w+",consumer="([^"]+)"\} (\d+)$/gm;
 const LOOK_MS = 100;
-/** A process whose database is silent takes this long to answer, and one that stands still never does. */
+/** A process with a silent database takes this long to respond. A frozen one never responds. */
 const METRICS_MS = 5_000;
-/** Beyond it nobody will take over. */
+/** After this time, a takeover will no longer happen. */
 const TAKEOVER_MS_MAX = 30_000;
 
 interface SlotOptions {
@@ -28,7 +28,7 @@ interface SlotOptions {
   readonly releases: Releases;
 }
 
-/** A process as it runs now. */
+/** A process that is running now. */
 export interface Running {
   readonly name: string;
   readonly role: Role;
@@ -67,13 +67,13 @@ class Slot {
     return { name, role, release: this.#release, pid: this.program.process.pid as number, ageMs };
   }
 
-  /** kill -9, and a new start at once. Resolves when it is dead. */
+  /** Kills the process with -9 and starts it again. Resolves when the old process is dead. */
   async kill(): Promise<void> {
     await this.program.kill9();
     this.#startAgain();
   }
 
-  /** SIGTERM, and a start of the other release at once. Resolves when the former process has ended. */
+  /** Stops the process with SIGTERM and starts the other release. Resolves when the old process has ended. */
   async replace(): Promise<void> {
     await this.program.stop();
     this.#release = this.#release === 'older' ? 'newer' : 'older';
@@ -95,16 +95,16 @@ class Slot {
         this.#unasked.push(`${this.name}: ${code ?? signal}: ${program.output.slice(-2_000)}`);
     });
     const ready = program.ready().catch((error: Error) => Promise.reject(new Error(`${this.name}: ${error.message}`)));
-    ready.catch(() => undefined); // it is asked for later
+    ready.catch(() => undefined); // `ready` is awaited later.
     return [program, ready];
   }
 
-  /** Of all its lives. */
+  /** The output of all processes in this slot so far. */
   get output(): string {
     return this.#formerOutput + this.program.output;
   }
 
-  /** How many partitions of each consumer of its role it leads, as its metrics say; none while it does not answer. */
+  /** Returns how many partitions of each consumer it leads, by its metrics. Empty if it doesn’t respond. */
   async leading(): Promise<ReadonlyMap<string, number>> {
     const metrics = await fetch(`${this.baseUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_MS) })
       .then((answer) => answer.text())
@@ -115,9 +115,9 @@ class Slot {
 
 export class Deployment {
   readonly #slots: readonly Slot[];
-  /** Ends that nobody asked for, with the last lines of output. Must stay empty. */
+  /** Unexpected exits, with the last lines of output. Must stay empty. */
   readonly unasked: readonly string[];
-  /** Number of partitions of consumers that are divided. */
+  /** Number of partitions by divided consumer. */
   readonly partitions = new Map<string, number>();
 
   private constructor(slots: readonly Slot[], unasked: readonly string[]) {
@@ -137,36 +137,39 @@ export class Deployment {
         await slot.ready;
       }
     const deployment = new Deployment(slots, unasked);
-    process.once('exit', () => deployment.#killAll()); // they have process groups of their own and would stay
+    process.once('exit', () => deployment.#killAll()); // The processes have groups of their own, so they would survive.
     return deployment;
   }
 
-  /** Base addresses of the APIs: the same over restarts. */
+  /** Base URLs of the APIs, which stay the same across restarts. */
   get apis(): readonly string[] {
     return this.#slots.filter(({ role }) => role === 'api').map(({ baseUrl }) => baseUrl);
   }
 
-  /** Until all run. Rejects when one could not start. */
+  /** Resolves when all processes run. Rejects if one could not start. */
   async ready(): Promise<void> {
     await Promise.all(this.#slots.map(({ ready }) => ready));
   }
 
-  /** The processes as they run now. */
+  /** The processes that are running now. */
   get running(): readonly Running[] {
     return this.#slots.map(({ running }) => running);
   }
 
-  /** Kills it and starts it again. Returns milliseconds until all consumers of its role were led again; null: it is an API. */
+  /** Kills and restarts the process. Returns the milliseconds until all consumers of its role were led again, or null for an API. */
   kill(target: Target): Promise<number | null> {
     return this.#end(target, (slot) => slot.kill());
   }
 
-  /** Replaces it by one of the other release, as `kill`. */
+  /** Replaces the process by one of the other release. Returns the same as `kill`. */
   replace(target: Target): Promise<number | null> {
     return this.#end(target, (slot) => slot.replace());
   }
 
-  /** Stops it with SIGSTOP for so long. Returns milliseconds until the other led all; null: it didn't, or it is an API. */
+  /**
+   * Freezes the process with SIGSTOP for `forMs`. Returns the milliseconds until the other one led everything, or null if it didn’t or for
+   * an API.
+   */
   freeze(target: Target, forMs: number): Promise<number | null> {
     return this.#suspend(target, forMs, {
       begin: ({ program }) => program.signal('SIGSTOP'),
@@ -174,7 +177,7 @@ export class Deployment {
     });
   }
 
-  /** Silences its connections to PostgreSQL for so long, then cuts them. Returns as `freeze`. */
+  /** Silences its connections to PostgreSQL for `forMs`, then cuts them. Returns the same as `freeze`. */
   silence(target: Target, forMs: number): Promise<number | null> {
     return this.#suspend(target, forMs, { begin: ({ proxy }) => proxy.blackHole(), end: ({ proxy }) => proxy.heal() });
   }
@@ -216,7 +219,7 @@ export class Deployment {
     return isLed ? tookMs : null;
   }
 
-  /** SIGTERM to all. How they ended. */
+  /** Stops all processes with SIGTERM. Returns how they exited. */
   async stop(): Promise<readonly Exit[]> {
     return Promise.all(this.#slots.map(({ program }) => program.stop()));
   }
@@ -231,7 +234,7 @@ export class Deployment {
     await Promise.all(this.#slots.map(({ proxy }) => proxy.close()));
   }
 
-  /** What they said at level error and above, counted by its text. */
+  /** Returns the number of log lines at level error and above, by message. */
   complaints(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { output, role } of this.#slots)
@@ -246,7 +249,7 @@ export class Deployment {
     return this.#slots.filter((slot) => slot.role === role);
   }
 
-  /** Until these lead each partition of each consumer of their role, at most so long. Returns whether they do. */
+  /** Waits until these processes lead every partition of every consumer of their role. Returns false after `timeoutMs`. */
   async #areLed(slots: readonly Slot[], timeoutMs: number): Promise<boolean> {
     for (const beganAtMs = performance.now(); performance.now() - beganAtMs < timeoutMs; await pause(LOOK_MS)) {
       const said = await Promise.all(slots.map((slot) => slot.leading()));

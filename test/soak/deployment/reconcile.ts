@@ -1,4 +1,4 @@
-// What must be true when all is quiet again, told by the APIs, by the log itself and by the tools.
+// Checks what must hold when the deployment is quiet again, by the APIs, the log and the tools.
 import type { EventStore, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { add, toMinor } from '../../../domain/kernel/money.ts';
 import { chargeFees, DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
@@ -8,9 +8,9 @@ import { type Acknowledged, type Apis, AT_ONCE, chargeAsk, type Merchant } from 
 const FLUSH_MS = 300_000;
 
 interface ByApis {
-  /** Keys whose answer is not the first one, byte for byte. */
+  /** Charges whose replayed response differs from the first one. */
   readonly otherReplays: readonly string[];
-  /** Charges that are not paid by their own Pix. */
+  /** Charges that were not paid by their own Pix. */
   readonly unpaid: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export const askApis = async (apis: Apis, acknowledged: readonly Acknowledged[])
   return { otherReplays, unpaid };
 };
 
-/** Waits until no delivery of the merchants is due. Returns how many still are when the patience is over. */
+/** Waits until no delivery of the merchants is due. Returns how many are still due after 300 s. */
 export const flushDeliveries = async (apis: Apis, merchants: readonly Merchant[]): Promise<number> => {
   const beganAtMs = performance.now();
   let pending = new Map(merchants.map((merchant) => [merchant, 0]));
@@ -78,7 +78,7 @@ export interface Wallet {
   readonly expected: number;
 }
 
-/** Returns the wallets whose balance isn't the sum of the merchant's payments. */
+/** Returns the wallets whose balance differs from the sum of the merchant’s payments. */
 export const wrongWallets = async (
   apis: Apis,
   merchants: readonly Merchant[],
@@ -99,7 +99,7 @@ export const wrongWallets = async (
 };
 
 interface ByLog {
-  /** Payments and deliveries whose events are not what they must be. */
+  /** Payments and deliveries with unexpected events. */
   readonly oddStreams: readonly string[];
   readonly events: Readonly<Record<string, number>>;
 }
@@ -116,7 +116,7 @@ const readAll = async (store: EventStore, take: (event: RecordedEvent) => void):
 const PAID = 'ChargeCreated ChargePixIssued TransactionSettled';
 const DELIVERED = 'WebhookDeliverySucceeded';
 
-/** Every payment is created, issued and settled once and every delivery recorded once, by the events themselves. */
+/** Checks in the log that every payment is created, issued and settled once, and every delivery recorded once. */
 export const readLog = async (store: EventStore, acknowledged: readonly Acknowledged[]): Promise<ByLog> => {
   const types = new Map<string, string[]>();
   const events: Record<string, number> = {};

@@ -1,4 +1,4 @@
-// The attacker: a process of its own, so that what it costs itself is not measured. It begins with an order and ends with its tally.
+// The attacker, in a process of its own so that its cost is not measured. It starts on an order and ends with its tally.
 import { ATTACKS, type AttackOrder } from './attacks.ts';
 import { Tally } from './requests.ts';
 

@@ -1,21 +1,21 @@
-// What one account does to take the process from everybody: each attack goes on until the signal, whatever it is answered.
+// Attempts by one account to block the process for everybody. Each attack continues until the signal, whatever the responses.
 import { randomBytes, randomInt } from 'node:crypto';
 import { pdfFile } from '../../support/images.ts';
 import { beside, Caller, openSocket, type Tally, type Target } from './requests.ts';
 
 export interface AttackOrder extends Target {
-  /** Whose password is guessed. */
+  /** The user whose password is guessed. */
   readonly guessedEmail: string;
   /** Numbers of the attacks, from 1. */
   readonly attacks: readonly number[];
 }
 
 const FILE_BYTES = 10 * 1024 * 1024;
-/** So long that a round that is answered at once does not only measure this attacker's own loop. */
+/** Long enough that quick responses don’t just measure the attacker’s own loop. */
 const SOON_MS = 20;
 const LATER_MS = 1_000;
 
-/** A picture of 1.3 million chunks with nothing in them, up to the largest size that is taken. */
+/** Returns an image of 1.3 million empty chunks, of the largest accepted size. */
 const emptyChunks = (): Buffer => {
   const file = Buffer.alloc(FILE_BYTES, 'EMTY\0\0\0\0');
   file.write('RIFF', 0, 'latin1');
@@ -26,7 +26,7 @@ const emptyChunks = (): Buffer => {
   file.fill('EMTY\0\0\0\0', 30);
   return file;
 };
-/** A file that is taken. */
+/** Returns a file that is accepted. */
 const document = (): Buffer => pdfFile(FILE_BYTES - 1_024);
 
 interface Grant {
@@ -35,7 +35,7 @@ interface Grant {
   readonly upload_headers: Readonly<Record<string, string>>;
 }
 
-/** A disputed charge of the attacker's, and the files that it sends for it. */
+/** A disputed charge of the attacker, and its uploads of evidence. */
 class Desk {
   readonly #caller: Caller;
   readonly #path: string;
@@ -72,7 +72,7 @@ class Desk {
   async complete({ id }: Grant): Promise<number> {
     return (await this.#caller.call('POST', `${this.#path}/${id}/complete`)).status;
   }
-  /** Path of a fresh link to a confirmed file; null: there is none, or it was refused. */
+  /** Returns the path of a fresh link to a confirmed file, or null if there is none or the request failed. */
   async viewPath(): Promise<string | null> {
     const { status, text } = await this.#caller.call('GET', this.#path);
     if (status !== 200) return null;
@@ -83,7 +83,7 @@ class Desk {
   }
 }
 
-/** 1: paths that are slow to mask, also where the answer is 429. */
+/** 1: paths that are slow to mask in logs, also in 429 responses. */
 const hostilePaths = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const paths = [
@@ -97,7 +97,7 @@ const hostilePaths = (order: AttackOrder, tally: Tally, signal: AbortSignal): Pr
   }).finally(() => caller.close());
 };
 
-/** 2: a file that is slow to judge, judged over and over. */
+/** 2: a file that is slow to validate, validated again and again. */
 const refusedFiles = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const file = emptyChunks();
@@ -118,7 +118,7 @@ const refusedFiles = async (order: AttackOrder, tally: Tally, signal: AbortSigna
   }).finally(() => caller.close());
 };
 
-/** 3: as many grants as there are, each used by several uploads at once, none completed. */
+/** 3: as many grants as possible, each used by several concurrent uploads, none completed. */
 const unboundedUploads = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.2');
   const file = emptyChunks();
@@ -134,7 +134,7 @@ const unboundedUploads = async (order: AttackOrder, tally: Tally, signal: AbortS
   }).finally(() => caller.close());
 };
 
-/** 4: a hundred answers of ten megabytes that nobody reads. */
+/** 4: a hundred responses of ten megabytes that are never read. */
 const unreadViews = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const caller = new Caller(order, '127.0.0.3');
   const desk = await Desk.open(caller);
@@ -172,7 +172,7 @@ const unreadViews = async (order: AttackOrder, tally: Tally, signal: AbortSignal
   ]).finally(() => caller.close());
 };
 
-/** 5: more connections of one address than one needs, each of which sends a little now and then. */
+/** 5: far more connections from one address than needed, each of which sends a little now and then. */
 const slowConnections = async (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> => {
   const address = '127.0.0.4';
   const caller = new Caller(order, address, 4);
@@ -199,7 +199,7 @@ const slowConnections = async (order: AttackOrder, tally: Tally, signal: AbortSi
   }).finally(() => caller.close());
 };
 
-/** 6: sixty guesses at one password in flight, each from another address. */
+/** 6: sixty concurrent guesses at one password, each from another address. */
 const guessedPasswords = (order: AttackOrder, tally: Tally, signal: AbortSignal): Promise<void> =>
   beside(60, signal, async () => {
     const caller = new Caller(order, `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`, 1);

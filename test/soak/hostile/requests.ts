@@ -1,4 +1,4 @@
-// Requests as an attacker makes them: from an address of its own, over sockets that it reads from or not, as it likes.
+// Requests of an attacker: from its own address, over sockets that it may leave unread.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -13,7 +13,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** What came of requests, by attack and status; `lost`: the connection ended without an answer. */
+/** Counts outcomes of requests by attack and status. `lost` means that the connection ended without a response. */
 export class Tally {
   readonly counts: Record<string, Record<string, number>> = {};
 
@@ -24,7 +24,7 @@ export class Tally {
   }
 }
 
-/** Any number of callers, all of one loopback address. */
+/** A caller with many connections, all from one loopback address. */
 export class Caller {
   readonly #target: Target;
   readonly #agent: Agent;
@@ -34,7 +34,7 @@ export class Caller {
     this.#agent = new Agent({ connections, localAddress, headersTimeout: 60_000, bodyTimeout: 60_000 });
   }
 
-  /** Status 0: the connection was refused or lost. */
+  /** Returns status 0 if the connection was refused or lost. */
   async call(
     method: 'GET' | 'POST' | 'PUT',
     path: string,
@@ -61,7 +61,7 @@ export class Caller {
   }
 }
 
-/** A connection that is opened and left to the caller; `ended` resolves when the server or the signal ends it. */
+/** Opens a connection that the caller uses freely. `ended` resolves when the server or the signal ends it. */
 export const openSocket = (port: number, localAddress: string, signal: AbortSignal) => {
   const socket: Socket = connect({ host: '127.0.0.1', port, localAddress });
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -72,7 +72,7 @@ export const openSocket = (port: number, localAddress: string, signal: AbortSign
   return { socket, ended };
 };
 
-/** So many loops beside each other, until the signal. Each tells how long to wait before the next round. */
+/** Runs `count` concurrent loops until the signal. Each round returns the milliseconds to wait before the next. */
 export const beside = async (
   count: number,
   signal: AbortSignal,

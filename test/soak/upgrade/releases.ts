@@ -1,6 +1,6 @@
-// Two neighbouring releases, made from this tree: until two were published, an upgrade can be tried only between these. The older one
-// reads a new form of an event and still writes the old one. The newer one writes the new form, keeps more in a read model, gives a job
-// another field and has one migration more (docs/upgrading.md).
+// Makes two neighboring releases from this tree, because no two releases have been published yet. The older one reads a new form of an
+// event and still writes the old one. The newer one writes the new form, stores more in a read model, adds a field to a job, and has one
+// more migration (docs/upgrading.md).
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { MIGRATIONS } from '../../../infrastructure/postgres/migrate.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const ROOMS = ['application', 'docs', 'domain', 'http', 'infrastructure', 'migrations', 'projections', 'package.json'];
 
-/** A text that occurs once in a file, and the text in its place. */
+/** A text that occurs once in a file, and its replacement. */
 type Edit = readonly [file: string, was: string, becomes: string];
 
-/** The payer lock of `ChargeCreated` has another name, as a personal field that is usually absent. */
+/** Renames the payer lock of `ChargeCreated`, a personal field that is usually absent. */
 const READS_NEW_FORM: readonly Edit[] = [
   [
     'domain/payment/create.ts',
@@ -78,7 +78,7 @@ const OTHER_READ_MODEL: readonly Edit[] = [
   ],
 ];
 
-/** Workers of the older release leave such jobs alone. */
+/** Workers of the older release ignore such jobs. */
 const OTHER_JOB: readonly Edit[] = [
   [
     'application/payments/settle.ts',
@@ -145,7 +145,7 @@ export interface Releases {
   remove(): Promise<void>;
 }
 
-/** `otherReadModel`: whether the newer release keeps more in a read model, which it then rebuilds. */
+/** `otherReadModel`: whether the newer release stores more in a read model, which it then rebuilds. */
 export const makeReleases = async ({ otherReadModel = true } = {}): Promise<Releases> => {
   const folder = await mkdtemp(join(tmpdir(), 'quita-releases-'));
   await chmod(folder, 0o755);

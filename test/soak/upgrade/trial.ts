@@ -1,5 +1,5 @@
-// An upgrade of a deployment under load, and its rollback: old alone, old and new, new alone, old and new, old alone. Each release has an
-// API, a worker and a projector. What must hold at the end is told by the APIs, the log and the tools.
+// Upgrades a deployment under load and rolls it back: old alone, old and new, new alone, old and new, old alone. Each release has an API,
+// a worker and a projector. The APIs, the log and the tools show what must hold at the end.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -21,8 +21,8 @@ export interface TrialOptions {
   readonly merchants: number;
   readonly selling: Parameters<typeof sellDuring>[2];
   /**
-   * Order in which the roles are rolled back. If the workers go first, jobs of the newer release are left, which the older one puts back
-   * until its watchdog finds the work again: within two minutes.
+   * The order in which roles are rolled back. If workers come first, jobs of the newer release are left. The older workers put them back
+   * until the watchdog finds the work again, within two minutes.
    */
   readonly rollback: readonly Role[];
   readonly say: (line: string) => void;
@@ -30,9 +30,9 @@ export interface TrialOptions {
 
 export interface TrialReport {
   readonly charges: number;
-  /** Stored events of charges' creation, by version. */
+  /** Number of `ChargeCreated` events by version. */
   readonly created: Readonly<Record<string, number>>;
-  /** Requests that were refused or not answered, by status and route. */
+  /** Failed requests by status and route. */
   readonly refusals: Readonly<Record<string, number>>;
   readonly jobsPutBack: number;
   readonly verifiedRows: number;
@@ -43,7 +43,7 @@ const QUIET_MS = 300_000;
 const READY_MS = 60_000;
 const REBUILT_MS = 120_000;
 
-/** Requests that read the changed read model; others never fail (docs/upgrading.md). */
+/** Requests that read the changed read model. No other requests may fail (docs/upgrading.md). */
 const MAY_BE_REFUSED = ['503 POST /v1/sandbox/charges/{id}/pay', '503 GET /v1/charges'];
 
 const LOOK_MS = 100;
@@ -66,7 +66,7 @@ class Fleet {
     this.#releases = releases;
     this.#dataDir = dataDir;
     this.#env = env;
-    // They have process groups of their own and would stay.
+    // The processes have groups of their own, so they would survive.
     process.once('exit', () => {
       for (const program of this.#running.values())
         if (program.process.exitCode === null && program.process.signalCode === null) program.signalGroup('SIGKILL');
@@ -79,14 +79,14 @@ class Fleet {
     this.#running.set(`${release} ${role}`, program);
     await program.ready();
     if (role === 'api') {
-      // As a balancer does.
+      // As a load balancer does.
       const isReady = () => fetch(`${program.baseUrl}/health/ready`).then(({ status }) => status === 200);
       await until(`the ${release} API is ready`, READY_MS, isReady);
       this.apis.add(program.baseUrl);
     }
   }
 
-  /** SIGTERM, after a balancer has drained it. */
+  /** Stops the process with SIGTERM, an API after its requests have ended. */
   async stop(release: Release, role: Role): Promise<void> {
     const name = `${release} ${role}`;
     const program = this.#running.get(name) as Program;
@@ -149,7 +149,7 @@ const upgradeAndRollBack = async (fleet: Fleet, db: pg.Client, options: TrialOpt
       const before = await liveVersion(db);
       const isRebuilt = async () => (await liveVersion(db)) !== before;
       const rebuilt = () => until('the read model is rebuilt', REBUILT_MS, isRebuilt);
-      // While a newer projector lives, an older one leaves the newer read model to it.
+      // While a newer projector lives, an older one leaves the newer read model alone.
       if (to === 'newer') await rebuilt();
       await fleet.stop(from, role);
       if (to === 'older') await rebuilt();
@@ -233,7 +233,7 @@ const check = async (
   };
 };
 
-/** Runs the trial. Throws an assertion error that lists all that is wrong at its end. */
+/** Runs the trial. Throws an assertion error that lists everything that is wrong at the end. */
 export const upgradeTrial = async (options: TrialOptions): Promise<TrialReport> => {
   const [releases, postgres, dataDir, inbox] = [
     await makeReleases(),
