@@ -1,4 +1,5 @@
-// Random trials of read models as of then: a shop goes on, its live rows are dumped at random moments, and later each moment is built anew.
+// Random trials of read models as of a moment: operations continue, live rows are dumped at random moments, and later each moment is
+// rebuilt.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Position } from '../../application/ports/eventStore.ts';
@@ -18,7 +19,7 @@ import type { Receiver } from '../world/receiver.ts';
 /** All rows as text, by table. */
 export type Rows = Readonly<Record<string, readonly string[]>>;
 
-/** Dumps every table of these read models. `schemaOf`: where a read model's tables are. */
+/** Dumps every table of these read models. `schemaOf` returns the schema of a read model. */
 const dump = async (db: Sql, schemaOf: (readModel: string) => string, names?: readonly string[]): Promise<Rows> => {
   const all: Record<string, readonly string[]> = {};
   for (const { name, tables } of PROJECTIONS.filter((one) => names?.includes(one.name) ?? true))
@@ -34,7 +35,7 @@ interface Seen {
   readonly rows: Rows;
 }
 
-/** Returns what the live read models show at one position, in one snapshot, while everything else goes on. */
+/** Returns the live rows of all read models at one position, in one snapshot, while everything else continues. */
 export const look = async (gateway: TestGateway): Promise<Seen> => {
   for (;;) {
     await gateway.untilProjected();
@@ -45,14 +46,14 @@ export const look = async (gateway: TestGateway): Promise<Seen> => {
       );
       const positions = new Set([...checkpoints.values()].map(({ position }) => position));
       const [position] = positions;
-      // They move together, unless one of them has left the others for a while.
+      // The read models advance together, unless one of them is temporarily behind.
       return positions.size === 1 && position ? { position, rows: await dump(tx, liveSchema) } : null;
     }, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     if (seen !== null) return seen;
   }
 };
 
-/** What random operations of payments don't do: payouts, disputes, users, keys and settings. */
+/** Operations that random payment histories don’t contain: payouts, disputes, users, keys and settings. */
 const others = (gateway: TestGateway, desk: PayoutDesk) => [
   () => desk.payout({ amount: 50 }),
   async () => {
@@ -70,7 +71,7 @@ const others = (gateway: TestGateway, desk: PayoutDesk) => [
   () => gateway.post('/v1/sandbox/settings', { auto_confirm_payouts: false }, { key: desk.merchant.key }),
 ];
 
-/** Plays `trials` times a few random operations, and looks after each. */
+/** Plays a few random operations and then looks, `trials` times. Returns everything seen. */
 export const playAndLook = async (
   gateway: TestGateway,
   receiver: Receiver,
@@ -94,7 +95,7 @@ export const playAndLook = async (
   return seen;
 };
 
-/** Returns the last event's recorded time by position, where a time means exactly that position. */
+/** Returns the recorded time of the last event by position, for each time that means exactly that position. */
 const timesOf = async ({ storage: { store } }: TestGateway): Promise<ReadonlyMap<Position, Timestamp>> => {
   const stop = new AbortController();
   const events: { position: Position; recordedAt: string }[] = [];

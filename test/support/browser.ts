@@ -7,11 +7,11 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 const CHROMIUM = '/usr/bin/chromium';
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Chromium has no sandbox as root, and /dev/shm of a container is small. */
+/** Chromium has no sandbox as root, and /dev/shm is small in containers. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
-/** A phone and a desktop, each in light and dark. Animations are off, because axe measures colours. */
+/** A phone and a desktop, each in light and dark. Animations are off, because axe measures colors. */
 export const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = (['light', 'dark'] as const).flatMap(
   (colorScheme) =>
     ([390, 1280] as const).map((width) => [

@@ -1,7 +1,7 @@
-// What a statement reads.
+// Measures what a statement reads.
 import type { Sql } from '../../application/ports/sql.ts';
 
-/** Runs the statement and returns the number of buffers that it, and the functions that it calls, touched. */
+/** Runs the statement. Returns the number of buffers read by it and by the functions that it calls. */
 export const buffersOf = async (db: Sql, text: string, values: readonly unknown[]): Promise<number> => {
   const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Readonly<Record<string, number>> }[] }>(
     `EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ${text}`,

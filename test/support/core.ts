@@ -20,9 +20,9 @@ import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 import type { AnyEvent } from './serde.ts';
 
 interface Spies {
-  /** Called before each append of the commands. May throw instead. */
+  /** Called before each append of the commands. May throw to prevent it. */
   beforeAppend: ((stream: StreamName, events: readonly NewEvent[]) => Promise<void>) | null;
-  /** Called after each append that the store answered. May throw to lose the answer. */
+  /** Called after each append that the store has answered. May throw, as if the answer were lost. */
   afterAppend: (() => Promise<void>) | null;
   /** Called with each stream that the commands read. */
   onRead: ((stream: StreamName) => void) | null;
@@ -43,7 +43,7 @@ export interface Core {
   /** The same commands, with the spies. */
   newProcess(): CommandHandler;
   eventsOf(stream: StreamName): Promise<readonly AnyEvent[]>;
-  /** Creates a charge with a pay code by the samples' terms, changed by `over`. */
+  /** Creates a charge with a pay code. `over` changes the terms of the samples. */
   openCharge(over?: Parameters<typeof terms>[0], expiresAt?: Timestamp): Promise<PaymentId>;
   close(): Promise<void>;
 }

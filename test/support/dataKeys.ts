@@ -5,7 +5,7 @@ import type { DataKeys, FoundKey, NewDataKey } from '../../application/ports/dat
 import { HmacKey } from '../../application/ports/hmac.ts';
 import { DerivedKey } from '../../infrastructure/secrets/dataKeys.ts';
 
-/** The secrets key of test gateways, unless they get another one. */
+/** The default secrets key of test gateways. */
 export const TEST_SECRETS_KEY = hash('sha256', 'secrets key of test gateways', 'buffer');
 
 const SECRET = new HmacKey(randomBytes(32));
@@ -44,13 +44,13 @@ export class MemoryDataKeys implements DataKeys {
   }
 }
 
-/** Keys of all codecs of the test process, so that each reads the events of the others. */
+/** The keys of all codecs in the test process, so that each can read the events of the others. */
 const KEYS = new MemoryDataKeys();
 
 export const testCodec = (aggregates?: ConstructorParameters<typeof JsonEventCodec>[1]): JsonEventCodec =>
   new JsonEventCodec(KEYS, aggregates);
 
-/** Opens a text that such a codec sealed. */
+/** Opens a text that a test codec sealed. Throws if its key is missing or another key sealed it. */
 export const openedText = (owner: string, context: string, sealed: string): string => {
   const key = KEYS.recall(owner);
   if (key === undefined || key === 'destroyed') throw new Error(`${owner} has no key`);

@@ -1,4 +1,4 @@
-// Measures how long one account waits for its events while another one pays with webhookUrls of dead hosts.
+// Measures how long one account waits for its events while another has webhookUrls of dead hosts.
 import { DeadHosts } from '../world/deadHosts.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 import { Receiver } from '../world/receiver.ts';
@@ -6,7 +6,7 @@ import { Receiver } from '../world/receiver.ts';
 interface DeadNeighbourReport {
   /** Milliseconds from the request that creates a payment to its webhook, ascending. */
   readonly tookMs: readonly number[];
-  /** For the dead hosts: the number of messages, and of those that were attempted. */
+  /** Number of messages to the dead hosts, and of those that were attempted. */
   readonly messages: number;
   readonly tried: number;
   /** Connections to hosts that accept them and never answer. */
@@ -16,10 +16,10 @@ interface DeadNeighbourReport {
 const AT_ONCE = 16;
 const PATIENCE_MS = 60_000;
 
-/** Takes samples in its own order and time. `sample` resolves with the milliseconds of one sample. */
+/** Takes samples in its own order and at its own pace. `sample` resolves with the milliseconds of one sample. */
 type Sampling = (sample: () => Promise<number>) => Promise<readonly number[]>;
 
-/** Each sample pays once for each account, so that the other account always has first attempts. */
+/** Each sample makes a payment for each account, so that the noisy account always has first attempts. */
 export const playDeadNeighbour = async (hosts: number, sampling: Sampling): Promise<DeadNeighbourReport> => {
   const dataDir = await newDataDir();
   const program = await new Program({ dataDir, port: await freePort() }).ready();

@@ -1,4 +1,5 @@
-// Checks that the OpenAPI document declares every response in tests: a body of its status's schema, or an error code of its operation.
+// Checks that the OpenAPI document declares every response in tests: with a body that matches the schema of its status, or with an error
+// code of its operation.
 
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
@@ -18,7 +19,7 @@ interface Declared {
   readonly route: Route;
   readonly pattern: RegExp;
   readonly codes: ReadonlySet<ErrorCode>;
-  /** By status; compiled on first use. */
+  /** Validators by status, compiled on first use. */
   readonly validators: Map<number, ReturnType<typeof compileResponse>>;
 }
 
@@ -37,7 +38,7 @@ const declaredBy = (routes: readonly Route[]): readonly Declared[] => {
   return declared;
 };
 
-/** Returns the route that answers, or undefined if the table has none (other methods, unknown paths). */
+/** Returns the route of a request, or undefined if the table has none (other methods, unknown paths). */
 const routeOf = (routes: readonly Route[], method: string, path: string): Declared | undefined => {
   const bare = path.split('?')[0] as string;
   const there = declaredBy(routes).filter(({ pattern }) => pattern.test(bare));

@@ -23,7 +23,7 @@ const note =
       : { events: texts.filter((text) => !state.notes.includes(text)).map((text) => noted(text)), reply: 'done' };
 
 describe('given/when/then', () => {
-  it('passes on exactly these events and this reply', () => {
+  it('accepts exactly the written events and the reply', () => {
     given(notes, noted('a')).when(note('b', 'c')).then(noted('b'), noted('c'), 'done').again('done');
     given(notes, noted('a')).when(note('a')).then('done');
     given(notes).when(note('refuse')).rejected('invalid_request', 'text');
@@ -57,12 +57,12 @@ describe('given/when/then', () => {
   ];
   for (const [name, wrong] of mustFail) it(`fails on ${name}`, () => expect(wrong).to.throw(AssertionError));
 
-  it('fails when it expects a rejection and there is none, and the reverse', () => {
+  it('fails on an unexpected acceptance and on an unexpected rejection', () => {
     expect(() => given(notes).when(note('a')).rejected('invalid_request')).to.throw(/but it was accepted/);
     expect(() => given(notes).when(note('refuse')).then('done')).to.throw(/unexpectedly rejected: invalid_request/);
   });
 
-  it('fails when a decision or an evolve mutates what it is given', () => {
+  it('fails if a decision or evolve mutates its input', () => {
     const mutating: Decision<State, Noted, string> = (state) => {
       (state.notes as string[]).push('mine');
       return { events: [], reply: 'done' };

@@ -17,7 +17,7 @@ export interface When<State, Event, Reply> {
   throws(message: RegExp): void;
 }
 export interface Then<State, Event, Reply> {
-  /** Repeats the decision on its result: no events, and this reply. */
+  /** Repeats the decision on its own result. Expects no events and this reply. */
   again(reply: Reply): Then<State, Event, Reply>;
   /** Continues from the decision's result. */
   and(): Given<State, Event>;

@@ -1,4 +1,4 @@
-// A deployment whose keys change under load: a projector, a worker and two API processes. One API process gets no notifications from the
+// A deployment for key changes under load: a projector, a worker and two API processes. One API process receives no notifications from the
 // database.
 import { randomBytes } from 'node:crypto';
 import { type DeafProxy, startDeafProxy } from '../world/deafProxy.ts';
@@ -17,7 +17,7 @@ export interface KeyDeployment {
   readonly proxy: DeafProxy;
   /** Token of an owner. */
   readonly authorization: string;
-  /** Stops all processes in any state. */
+  /** Stops all processes, whatever their state. */
   stop(): Promise<void>;
 }
 
@@ -38,14 +38,14 @@ export const startKeyDeployment = async (databaseUrl: string): Promise<KeyDeploy
     await removeDataDir(dataDir);
   };
   const start = async (role: RoleName, url = databaseUrl): Promise<Program> => {
-    // One public URL, so that a session is valid at both processes.
+    // A single public URL, so that a session is valid in both processes.
     const env = { DATABASE_URL: url, SECRETS_KEY, PUBLIC_URL: 'https://quita.example', TRUST_PROXY: '1' };
     const program = new Program({ dataDir, port: await freePort(), env, role });
     running.push(program);
     return program.ready();
   };
   try {
-    await start('projector'); // it makes the tables
+    await start('projector'); // The projector creates the tables.
     const [hearing, deaf] = await Promise.all([start('api'), start('api', proxy.connectionString), start('worker')]);
     const { email, password } = OWNER;
     const words = ['account', 'create', '--name', 'Loja', '--email', email, '--password', password];

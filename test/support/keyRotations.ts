@@ -1,7 +1,8 @@
-// Rotates and revokes keys while many connections use them at several processes. Records the response of each request by key.
+// Rotates and revokes keys while many connections use them on several processes. Records the status of each request by the state of its
+// key.
 import { Agent } from 'undici';
 
-/** A process that is paused while a key ends, and continues afterwards. */
+/** A process that is paused while a key is rotated or revoked, and resumed afterwards. */
 export interface Frozen {
   readonly baseUrl: string;
   freeze(): void;
@@ -22,9 +23,9 @@ interface KeyLoad {
 
 export interface KeyLoadResult {
   readonly requests: number;
-  /** By status, the requests that began after the response that rotated away or revoked their key. */
+  /** Requests by status that began after their key had been rotated or revoked. */
   readonly withDead: Readonly<Record<number, number>>;
-  /** By status, the requests with a new key that began after its response and ended before its replacement. */
+  /** Requests by status with a new key, between the response that issued it and the start of its replacement. */
   readonly withLive: Readonly<Record<number, number>>;
   /** Distinct messages of responses with status 500 or more. */
   readonly faults: readonly string[];
@@ -35,15 +36,15 @@ export interface KeyLoadResult {
 interface Key {
   readonly id: string;
   readonly cleartext: string;
-  /** `ending` while it is being rotated or revoked, when both responses are valid. */
+  /** `ending` while the key is being rotated or revoked, when both outcomes are valid. */
   state: 'live' | 'ending' | 'dead';
 }
 
-/** Number of dead keys that are still tried. */
+/** Number of dead keys that are still used. */
 const DEAD_TRIED = 8;
-/** Number of requests with a dead key that wait for a process to continue. */
+/** Number of requests with a dead key that wait for the frozen process to resume. */
 const LATE_REQUESTS = 8;
-/** Pause between two freezes. A process that lags in two successive samples of 100 ms considers itself overloaded. */
+/** Pause between two freezes. A process that lags in two successive samples of 100 ms treats itself as overloaded. */
 const ON_TIME_MS = 500;
 
 export const rotateUnderLoad = async ({
@@ -79,7 +80,7 @@ export const rotateUnderLoad = async ({
   });
   const get = async (origin: string, apikey: string): Promise<number> => {
     const path = '/v1/sandbox/clock';
-    // Uses a separate client address, because dead keys from one address would soon be rejected unread.
+    // Each request has its own client address. Otherwise dead keys from one address would soon be rejected without a lookup.
     const client = `10.${(requests >> 16) & 255}.${(requests >> 8) & 255}.${requests & 255}`;
     requests++;
     const headers = { apikey, 'x-forwarded-for': client };
@@ -129,7 +130,7 @@ export const rotateUnderLoad = async ({
     live = [old, spare];
     const fresh = await end(old, async () => keyOf(await manage(round, 'POST', `/v1/api-keys/${old.id}/rotate`)));
     live = [fresh, spare];
-    // Waits until every process knows the key before it is revoked.
+    // Waits until every process has seen the key before it is revoked.
     await Promise.all(baseUrls.map((origin) => get(origin, spare.cleartext)));
     await end(spare, () => manage(round + 1, 'DELETE', `/v1/api-keys/${spare.id}`));
     live = [fresh];

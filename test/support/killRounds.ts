@@ -1,4 +1,5 @@
-// 40 clients create and pay while the whole process group is repeatedly killed with SIGKILL. The caller asserts the returned report.
+// 40 clients create and pay charges while the whole process group is killed repeatedly with SIGKILL. The caller checks the returned
+// report.
 import { randomBytes } from 'node:crypto';
 import { add, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
@@ -8,7 +9,7 @@ import { KillableGateway } from '../world/killableGateway.ts';
 import { Receiver, typeOf } from '../world/receiver.ts';
 
 const CLIENTS = 40;
-/** Time limit per round, below the time-out of its test, so that nothing continues during later tests. */
+/** Time limit per round, below the timeout of its test, so that nothing continues into later tests. */
 const GIVE_UP_MS = 60_000;
 
 interface Acknowledged {
@@ -22,7 +23,7 @@ interface Acknowledged {
 export interface KillReport {
   readonly charges: number;
   readonly kills: number;
-  /** Responses to repeats of an acknowledged request that differ from the first response. */
+  /** Responses to repeated requests that differ from the first response. */
   readonly otherReplays: readonly string[];
   /** Acknowledged charges that were not paid by their own Pix. */
   readonly unpaid: readonly string[];

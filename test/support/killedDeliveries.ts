@@ -1,5 +1,5 @@
 // 40 clients create and pay charges with one endpoint, while the whole process group is killed with SIGKILL at random points of the
-// deliveries. The caller asserts the returned report.
+// deliveries. The caller checks the returned report.
 import { randomBytes } from 'node:crypto';
 import { CountingReceiver } from '../world/countingReceiver.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
@@ -7,19 +7,19 @@ import { KillableGateway } from '../world/killableGateway.ts';
 const CLIENTS = 40;
 const GIVE_UP_MS = 60_000;
 
-/** Events that an endpoint of `*` gets for a charge that is created and paid. */
+/** The events that an endpoint with `*` receives for a charge that is created and paid. */
 const MESSAGES = ['charge.created', 'payment.created', 'charge.paid', 'payment.completed', 'payment.status_changed'];
 
 export interface DeliveriesReport {
   readonly deliveries: number;
-  /** Number of deliveries after which it was killed. */
+  /** Numbers of deliveries after which the program was killed. */
   readonly killedAt: readonly number[];
   readonly missing: readonly string[];
-  /** Deliveries with more than one `X-Acme-Delivery-Id`, or with the `webhook-id` of another one. */
+  /** Deliveries with more than one `X-Acme-Delivery-Id`, or with the `webhook-id` of another delivery. */
   readonly doubled: number;
   /** Requests after the first one of each delivery. */
   readonly duplicates: number;
-  /** Those of them whose event id or body differs from the first request. */
+  /** Repeated requests whose event id or body differs from the first request. */
   readonly changed: readonly string[];
   /** Number of deliveries by status, as the API reports them. */
   readonly statuses: Readonly<Record<string, number>>;

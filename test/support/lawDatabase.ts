@@ -8,7 +8,7 @@ import { liveSchema, type Projection } from '../../projections/engine/projection
 import { createSchema } from '../../projections/engine/schemaVersions.ts';
 import { migratedDatabase } from '../world/postgres.ts';
 
-/** A read model's handling of an event. */
+/** An event as a read model takes it. */
 export type Taken = Pick<LoggedEvent, 'account' | 'mode' | 'position'> & {
   readonly category: string;
   readonly stream: string;
@@ -21,7 +21,7 @@ export interface LawDatabase {
   readonly pool: SqlPool;
   /** Applies the events and moves the checkpoint, as a projector does. */
   project(events: readonly Taken[], to: string): Promise<void>;
-  /** Balances of the wallet by ledger account. */
+  /** Returns the balances of the wallet by ledger account. */
   balances(account: AccountId): Promise<{ readonly [ledgerAccount: string]: number }>;
   close(): Promise<void>;
 }

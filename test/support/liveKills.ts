@@ -1,5 +1,5 @@
-// Live mode under kill -9: each run kills the whole process group while the institution handles one call, so between the intent and its
-// record. The caller asserts the returned report.
+// Live mode under kill -9: each run kills the whole process group while the institution handles one call, between the intent and its
+// record. The caller checks the returned report.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { demoFile, readDemoAccount } from '../../infrastructure/demo/demoAccount
 import { type Simulator, startSimulator } from '../simulators/pixApi/startSimulator.ts';
 import { KillableGateway } from '../world/killableGateway.ts';
 
-/** Longer than a kill takes, so that the answer never arrives. */
+/** Longer than a kill takes, so that the response never arrives. */
 const SLOW_MS = 3_000;
 const RUN_MS = 60_000;
 
@@ -18,7 +18,7 @@ type Step = 'charge.create' | 'return.create' | 'payout.create';
 interface Run {
   /** The call during which the program is killed. */
   readonly step: Step;
-  /** Whether the call takes effect although its answer is lost. */
+  /** Whether the call takes effect although its response is lost. */
   readonly when: 'before' | 'after';
   readonly amount: number;
   readonly returned: number;
@@ -30,7 +30,7 @@ const anyRun: fc.Arbitrary<Run> = fc.record({
   returned: fc.integer({ min: 1, max: 900 }),
 });
 
-/** Centavos. */
+/** Amounts in centavos. */
 export interface Books {
   readonly received: number;
   readonly returned: number;
@@ -38,10 +38,10 @@ export interface Books {
 }
 export interface LiveKillReport {
   readonly runs: number;
-  /** The institution's own books, and what the answers of the API add up to. */
+  /** The institution’s own books, and the sums expected from the responses of the API. */
   readonly institution: Books;
   readonly expected: Books;
-  /** Charges, returns and payouts of the institution; one of each kind a run, whatever was killed. */
+  /** Charges, returns and payouts of the institution. Must be one of each kind per run, whatever was killed. */
   readonly made: { readonly charges: number; readonly returns: number; readonly payouts: number };
   readonly available: number;
   readonly reconciliation: { readonly difference: number; readonly findings: readonly unknown[] };
@@ -69,7 +69,7 @@ const connect = async (gateway: KillableGateway, simulator: Simulator): Promise<
   return id;
 };
 
-/** Sends the request until it is answered, and kills the program once while the institution handles `step`. */
+/** Sends the request until it is answered. If `isKilled`, kills the program once while the institution handles `step`. */
 const killedDuring = async <T>(
   { gateway, simulator }: { readonly gateway: KillableGateway; readonly simulator: Simulator },
   { step, when }: Pick<Run, 'step' | 'when'>,
@@ -91,7 +91,7 @@ interface Money {
   readonly status: string;
 }
 
-/** Reads until the status is one of the wanted ones. */
+/** Reads until the status is `wanted`. Throws after 60 s. */
 const settled = async (gateway: KillableGateway, path: string, read: (body: never) => Money, wanted: string) => {
   const giveUpAt = performance.now() + RUN_MS;
   for (;;) {
@@ -174,7 +174,9 @@ const reported = async (
   };
 };
 
-/** Conservation of money: the institution has each payment, return and payout once, the wallet has the rest, and the books agree. */
+/**
+ * Expects that no money is lost: the institution has each payment, return and payout once, the wallet has the rest, and the books agree.
+ */
 export const assertNothingLost = (report: LiveKillReport): void => {
   const { runs, expected, institution, made, available, reconciliation, verify, ledger } = report;
   expect(institution).to.deep.equal(expected);

@@ -3,7 +3,10 @@ const threadCpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** Returns the act's result and the CPU in ms of this thread's longest event loop turn meanwhile, regardless of other processes. */
+/**
+ * Returns the act’s result and the CPU time in ms of this thread’s longest event loop turn during it, which doesn’t depend on other
+ * processes.
+ */
 export const longestTurnOf = async <T>(act: () => Promise<T>): Promise<{ result: T; longestMs: number }> => {
   let [isOver, longestMs, before] = [false, 0, threadCpuMs()];
   const look = (): void => {
@@ -23,10 +26,10 @@ export const longestTurnOf = async <T>(act: () => Promise<T>): Promise<{ result:
 
 const ROUNDS = 20;
 const WORK = JSON.stringify(Array.from({ length: 4_000 }, (_, n) => ({ [`key ${n}`]: [n, 'a value', null] })));
-/** CPU that all rounds took on the machine where the CPU bounds were set. */
+/** CPU time of all rounds on the machine where the CPU bounds were set. */
 const WORK_MS = 65;
 
-/** Converts ms of CPU on that machine to this machine at its present speed; never less. */
+/** Converts ms of CPU time on that machine to this machine at its present speed. Returns at least `ms`. */
 export const cpuMsHere = (ms: number): number => {
   const before = threadCpuMs();
   for (let round = 0; round < ROUNDS; round++) JSON.stringify(JSON.parse(WORK));

@@ -6,7 +6,7 @@ const ENTITY = /^[0-9]{5}$/;
 const REFERENCE = /^[0-9]{9}$/;
 const AMOUNT_MAX = 99_999_999;
 
-/** Returns whether a terminal would accept it: shapes, bounds and check digits. The amount is in euro cents. */
+/** Returns whether a terminal would accept it, by shape, bounds and check digits. The amount is in euro cents. */
 export const isMultibancoReference = (entity: string, reference: string, amount: Minor): boolean =>
   ENTITY.test(entity) &&
   REFERENCE.test(reference) &&

@@ -23,7 +23,7 @@ export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Ti
 
 export const timerKinds = timerKindsOf(jobsOf(CAPABILITIES).map(({ kind }) => kind));
 
-/** An event of which only type and subject matter. */
+/** Returns an event of which only type and subject matter. */
 export const logged = (type: string, data: object = {}, more: Partial<LoggedEvent> = {}): LoggedEvent =>
   ({
     category: 'payment',

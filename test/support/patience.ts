@@ -1,10 +1,10 @@
-// A gateway that waits longer than in production before it reports that an effect doesn't show yet.
+// Makes a gateway wait longer than in production before it reports that an effect is not visible yet.
 import type { Gateway } from '../../infrastructure/boot/gateway.ts';
 
-/** Longer than any machine is paused. */
+/** Longer than any pause of the machine. */
 const PATIENCE_MS = 30_000;
 
-/** While patient, the gateway waits this long for effects in reads, deliveries and jobs. */
+/** While `isPatient` returns true, the gateway waits this long for effects in reads, deliveries and jobs. */
 export const makePatient = ({ services, projected, reacted }: Gateway, isPatient: () => boolean): void => {
   const patience = (ms: number): number => (isPatient() ? Math.max(ms, PATIENCE_MS) : ms);
   for (const progress of [projected, reacted]) {

@@ -1,4 +1,4 @@
-// Random payment histories for laws. Each is made by real decisions, in any order and with repeats.
+// Random payment histories for laws. Real decisions make each history, in any order and with repeats.
 import fc from 'fast-check';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
@@ -32,7 +32,7 @@ import {
 } from './samples.ts';
 
 const CASES = [CASE_ID, '1dspt000000000000000000001' as MedCaseId];
-/** The payment's input when one of its cases ends. */
+/** Returns the payment’s decision when one of its cases ends. */
 const caseEnded = (
   caseId: MedCaseId,
   result: 'agreed' | 'disagreed' | 'withdrawn',
@@ -68,7 +68,7 @@ export const METHODS = ['PIX', 'CREDIT_CARD', 'BOLETO'] as const;
 
 const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
 const method = fc.constantFrom(...METHODS);
-/** Up to four days after the creation: before and after every expiry and hold. */
+/** Up to four days after the creation, before and after every expiry and hold. */
 const when = fc.nat({ max: 4 * 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 const soon = fc.nat({ max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 /** A time from a bank, whose clock may be behind Quita's. */
@@ -260,7 +260,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(...STEPS);
 const OPENING: Step = { name: 'issue all', decide: recordIssuances(Object.values(ISSUANCES), CREATED_AT) };
 const paying = settle.filter(({ name }) => name.includes('12345'));
 const steps = (maxLength: number): fc.Arbitrary<Step[]> => fc.array(step, { maxLength });
-/** Most histories have all instruments from the start, and many are paid then. Otherwise half of the steps would have no effect. */
+/** Most histories start with all instruments, and many are then paid. Otherwise half of the steps would have no effect. */
 export const histories: fc.Arbitrary<[isLocked: boolean, steps: Step[]]> = fc.tuple(
   fc.boolean(),
   fc.oneof(
@@ -270,7 +270,10 @@ export const histories: fc.Arbitrary<[isLocked: boolean, steps: Step[]]> = fc.tu
   ),
 );
 
-/** Runs the steps on a payment, each on the result of the earlier ones. A rejected step writes nothing. `observe` gets every step. */
+/**
+ * Runs the steps on a payment, each on the result of the earlier ones. A rejected step writes nothing. `observe` is called after every
+ * step.
+ */
 export const run = (
   isLocked: boolean,
   all: readonly Step[],

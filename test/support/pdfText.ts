@@ -15,7 +15,7 @@ const drawing = (pdf: Buffer): string => {
 const windows1252 = new TextDecoder('windows-1252');
 
 interface PdfLine {
-  /** Start of the line's base line, in points from the left and the top of the page. */
+  /** Start of the baseline, in points from the left and the top of the page. */
   readonly x: number;
   readonly y: number;
   readonly text: string;
@@ -40,7 +40,7 @@ interface PdfRectangle {
   readonly height: number;
 }
 
-/** Returns the rectangles in points; y is from the top of the page. */
+/** Returns the rectangles in points, with y from the top of the page. */
 export const pdfRectangles = (pdf: Buffer): readonly PdfRectangle[] =>
   [...drawing(pdf).matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => {
     const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number);

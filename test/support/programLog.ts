@@ -1,4 +1,4 @@
-// Reads and writes the events of a running program beside it, with the program's own data keys.
+// Reads and writes events of a running program from outside, with the program’s data keys.
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import { loadToolConfig } from '../../infrastructure/config/config.ts';

@@ -1,4 +1,4 @@
-// A log with every kind of event, and the possible responses of process managers to it.
+// A log with every kind of event, and the possible reactions of process managers to it.
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
@@ -62,7 +62,7 @@ export const REVISION = 7;
 export const ENDPOINT = '1endpoint00000000000000000';
 const EVIDENCE = '3evidence00000000000000000';
 export const DELIVERY = '2delivery00000000000000000';
-/** Times of a case, and a day before it. */
+/** The deadline of a case, and one day before it. */
 export const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
 export const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
 
@@ -92,10 +92,10 @@ export const logged = (category: Category, event: unknown, mode = 'test'): Logge
   }) as unknown as LoggedEvent;
 
 const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
-/** Responses of each process to the events under a name. */
+/** Reactions of each process to the named events. */
 export type Answers = { readonly [process: string]: { readonly [name: string]: readonly object[] } };
 
-/** Returns the event without its personal data, as the reactor may read it. */
+/** Returns the event without its personal data, in the form that the reactor may read. */
 const closed = (logged: LoggedEvent): LoggedEvent => {
   const { type, data } = logged.event;
   const { serde, isSealed } = AGGREGATES.find(({ category }) => category === logged.category) as AnyAggregate;
@@ -111,7 +111,7 @@ const closed = (logged: LoggedEvent): LoggedEvent => {
   return deepFreeze({ ...logged, event: { type, data: rest } }) as LoggedEvent;
 };
 
-/** Returns the process's responses, computed twice, and once without personal data. */
+/** Returns the reactions of the process. Expects the same for a repeat and for the event without personal data. */
 export const reactions = (
   process: ProcessManager,
   event: LoggedEvent,
@@ -137,7 +137,7 @@ export const haveEffectsDone = async <Parts>(
     if (reaction.kind === 'effect') await declared[reaction.effect]!(parts)([reaction.about], NO_DATABASE);
 };
 
-/** `key`: the payload's property that comes first. */
+/** `key` is the first property of the payload. */
 export const timer = (kind: string, key: string, dueAt: string, group: string | null = null, mode = 'test') => ({
   kind: 'timer',
   timer: { account: ACCOUNT_ID, mode, kind, key, payload: payloadOf(kind, key), group, dueAt, ...onlyLater(kind) },
@@ -176,7 +176,7 @@ const sandboxChanged = (autoConfirmRefunds: boolean) => ({
 
 const erased = (of: string) => ({ type: `${of}PersonalDataErased`, data: { at: LATER } });
 
-/** All kinds of events, each with a name. */
+/** Events of all kinds by name. */
 export const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge created': logged('payment', created()),
   'payment created': logged('payment', created({ api: 'payments' })),

@@ -1,4 +1,4 @@
-// All regular expressions in the product's source, and inputs that try to make them backtrack.
+// All regular expressions in the product’s source, and inputs that may make them backtrack.
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tokenizer } from 'acorn';
@@ -6,12 +6,12 @@ import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { Route } from '../../http/kernel/route.ts';
 
 export interface Found {
-  /** Its location and text. */
+  /** Location and text of the expression. */
   readonly name: string;
   readonly expression: RegExp;
 }
 
-/** The literals in one file. Expressions built at run time are not included. */
+/** Returns the literals in one file, without expressions built at run time. */
 export const expressionsIn = (path: string, root: URL): readonly Found[] => {
   const code = stripTypeScriptTypes(readFileSync(new URL(path, root), 'utf8'));
   return [...tokenizer(code, { ecmaVersion: 'latest', sourceType: 'module' })]
@@ -27,7 +27,7 @@ const patternsIn = (schema: JsonSchema): readonly string[] => [
   ...Object.values(schema.properties ?? {}).flatMap(patternsIn),
   ...(schema.items === undefined ? [] : patternsIn(schema.items)),
 ];
-/** Patterns as ajv compiles them for bodies. */
+/** Returns the patterns as ajv compiles them for bodies. */
 export const expressionsOf = (routes: readonly Route[]): readonly Found[] =>
   routes.flatMap(({ operationId, body }) =>
     body.kind === 'json'
@@ -44,7 +44,7 @@ const MISFITS = ['', '\u0000'];
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
-/** Runs of literal characters, as in `eyJ`. */
+/** Returns runs of literal characters, as in `eyJ`. */
 const literalsIn = ({ source }: RegExp): readonly string[] =>
   unique(
     source.replaceAll(/\\[pPu]\{[^}]*\}|\\[a-zA-Z]|\(\?<?[:=!]|\[\^?/g, ' ').match(/[\w@%/"'`~#&=<>!,;-]+/g) ?? [],
@@ -62,8 +62,8 @@ export const textOf = ({ prefix, unit, suffix }: Pumped, length: number): string
 const CLASSES = /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|\[(?:\\.|[^\]\\])*\]|\./gs;
 const GROUP_STARTS = /\(\?<?[:=!]/g;
 /**
- * Returns the first of all characters that the expression can't tell apart: an input of the others takes the same steps. A character
- * that the expression contains as such is always kept.
+ * Returns the first of all characters that the expression can’t distinguish, because an input of the others takes the same steps.
+ * Characters that the expression contains literally are always kept.
  */
 const distinguished = ({ source, flags }: RegExp, characters: readonly string[]): readonly string[] => {
   const classes = unique(['\\w', '\\n', ...(source.match(CLASSES) ?? [])])
@@ -76,7 +76,10 @@ const distinguished = ({ source, flags }: RegExp, characters: readonly string[])
   return characters.filter((one) => first.get(kindOf(one)) === one);
 };
 
-/** Units of one or two pieces, from the expression and of all kinds, each after a possible beginning of the expression. */
+/**
+ * Returns inputs to repeat: units of one or two pieces, from the expression and from all character classes, each after a possible start of
+ * the expression.
+ */
 export const pumpedFor = (expression: RegExp): readonly Pumped[] => {
   const literals = literalsIn(expression).slice(0, 6);
   const ownPieces = [...literals, ...literals.map((text) => text.charAt(0))];

@@ -1,4 +1,4 @@
-// A sample payment and its surroundings for tests of the domain. Tests can change every part.
+// A sample payment and related samples for tests of the domain. Tests can change every part.
 
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
@@ -82,7 +82,7 @@ export const incoming = (over: Partial<IncomingPayment> = {}): IncomingPayment =
   ...over,
 });
 
-/** Returns what the provider received if the amount is the price alone. */
+/** Returns a received payment whose amount is the price alone. */
 export const plain = (arrived: IncomingPayment) => ({ incoming: arrived, isPlain: true });
 
 export const created = (over: Partial<ChargeTerms> = {}): PaymentEvent => ({
@@ -175,7 +175,7 @@ export const returned = (providerPaymentId = END_TO_END_ID, amount = 12_345, whe
   type: 'TransactionPaymentReturned',
   data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when },
 });
-/** The provider refuses to return it. */
+/** The provider refuses to return the payment. */
 export const returnRefused = (
   over: { providerPaymentId?: string; amount?: number; reason?: string } = {},
 ): PaymentEvent => ({
@@ -237,7 +237,7 @@ export const refundReleased = (over: OfRefund = {}, reason = 'account closed'): 
   type: 'TransactionRefundReleased',
   data: { ...ofRefund(over), reason, at: REFUNDED_AT },
 });
-/** A part that somebody returned in the bank's own app. */
+/** A part that someone returned in the bank’s own app. */
 export const returnedOutside = (amount: number, when: Timestamp = at('15:30:00')): PaymentEvent => ({
   type: 'TransactionReturnedOutside',
   data: {

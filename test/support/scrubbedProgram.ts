@@ -1,5 +1,5 @@
-// A program on which a payer's data is erased and scrubbed (rules L2, L5): afterwards no file has a trace of the person, and the money is
-// the same.
+// A program on which a payer’s data is erased and scrubbed (rules L2, L5). Afterwards no file contains a trace of the person, and the
+// money is unchanged.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,20 +17,20 @@ import { PERSON, PersonDesk, TRACES } from '../world/personDesk.ts';
 import { pollUntil } from '../world/pollUntil.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../world/program.ts';
 
-/** The files that contain any of the person's texts. */
+/** Returns the files that contain any of the person’s texts. */
 const filesWithTraces = async (folder: string): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0)); // removed meanwhile
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0)); // The file was removed meanwhile.
     const trace = TRACES.find((text) => bytes.includes(text));
     if (trace !== undefined) found.push(`${path}: ${trace}`);
   }
   return found;
 };
 
-/** The part of a test gateway that the desk uses, over a program. */
+/** Implements the part of a test gateway that the desk uses, on a running program. */
 const remote = (baseUrl: string): TestGateway => {
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<Reply<unknown>> => {
     const { key, body, headers, idempotencyKey } = options;
@@ -57,7 +57,7 @@ const remote = (baseUrl: string): TestGateway => {
   } as unknown as TestGateway;
 };
 
-/** Longer than a job waits that was killed six times. */
+/** Longer than a job waits after six kills. */
 const UNTIL_MS_MAX = 240_000;
 
 export const until = async (look: () => Promise<boolean>): Promise<void> => {
@@ -85,7 +85,7 @@ export class ScrubbedProgram {
     [this.#program, this.desk] = [program, desk];
   }
 
-  /** Opens a program on which the person paid and was paid. */
+  /** Opens a program on which the person has paid and has received a payout. */
   static async open(more: Readonly<Record<string, string>> = {}): Promise<ScrubbedProgram> {
     const place = {
       dataDir: await newDataDir(),
@@ -104,7 +104,7 @@ export class ScrubbedProgram {
     return opened;
   }
 
-  /** Runs a statement. Returns null if the database can't be reached, because it stops or starts. */
+  /** Runs a statement. Returns null if the database can’t be reached because it is stopping or starting. */
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<readonly Row[] | null> {
     try {
       this.#sql ??= await connected(this.#dataDir);
@@ -126,7 +126,7 @@ export class ScrubbedProgram {
     return erased.map(({ outcome }) => outcome);
   }
 
-  /** Kills the whole process group, ends the database sessions that sleep, and starts the program again. */
+  /** Kills the whole process group, ends sleeping database sessions, and starts the program again. */
   async killAndRestart(): Promise<void> {
     await this.#program.kill9();
     // The next start may adopt the database before its guard stops it.
@@ -134,12 +134,12 @@ export class ScrubbedProgram {
     this.#program = new Program({ dataDir: this.#dataDir, port: this.#port, env: this.#env });
   }
 
-  /** Resolves when the program is ready. It isn't while something stops its work. */
+  /** Resolves when the program is ready, which it isn’t while something blocks its work. */
   async ready(): Promise<void> {
     await this.#program.ready();
   }
 
-  /** Returns the person's texts in a fresh backup by `npm run dump`. */
+  /** Returns the texts of the person in a fresh backup by `npm run dump`. */
   async #tracesInDump(): Promise<readonly string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'quita-dump-'));
     const pool = new PgPool(
@@ -159,8 +159,8 @@ export class ScrubbedProgram {
   }
 
   /**
-   * Calls `erasing`, waits until the erasure is complete, scrubs, and expects that neither a file nor a fresh backup has a trace, and that
-   * the money is the same.
+   * Calls `erasing`, waits until the erasure is complete, and scrubs. Expects that no file and no fresh backup contains a trace, and that
+   * the money is unchanged.
    */
   async expectScrubbedAfter(erasing: () => Promise<void>): Promise<void> {
     expect(await filesWithTraces(this.#dataDir)).to.not.deep.equal([]);
@@ -201,7 +201,7 @@ export class ScrubbedProgram {
 
 const connected = async (dataDir: string): Promise<pg.Client> => {
   const sql = new pg.Client({ connectionString: await attachToEmbeddedPostgres(dataDir) });
-  sql.on('error', () => undefined); // its server ends with the program
+  sql.on('error', () => undefined); // The server ends with the program.
   await sql.connect();
   return sql;
 };

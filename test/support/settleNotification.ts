@@ -1,4 +1,4 @@
-// Settles a stored notification of any kind as in the product, with replacements for the rest of the program.
+// Settles a stored notification of any kind as the product does, with substitutes for the rest of the program.
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { handleNotification, type Settler, takeFact, takePayment } from '../../application/payments/settle.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';

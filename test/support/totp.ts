@@ -1,8 +1,8 @@
-// An authenticator app, and a user who enrols it.
+// Acts as an authenticator app, and enrolls users.
 import { TOTP } from 'otpauth';
 import type { TestGateway } from '../world/gateway.ts';
 
-/** Returns the code of a secret, `steps` times 30 seconds from now. */
+/** Returns the code of a secret, `steps` periods of 30 seconds from now. */
 export const codeOf = (secret: string, steps = 0, now: number = Date.now()): string =>
   new TOTP({ secret }).generate({ timestamp: now + steps * 30_000 });
 
@@ -19,7 +19,7 @@ export const beginEnrolment = async (gateway: TestGateway, headers: Headers, cod
   return begun.body.secret;
 };
 
-/** Enrols a second factor with the current code, which is then used up. The next code is valid, too. */
+/** Enrolls a second factor with the current code, which is then used up. The next code is valid too. */
 export const enrol = async (
   gateway: TestGateway,
   headers: Headers,

@@ -1,5 +1,5 @@
-// Ways to tamper with the event log in the database itself, as somebody with full access can. Each returns the entries at which it must be
-// found. All events of the log are entries here, and positions begin at 1.
+// Ways to tamper with the event log in the database, as someone with full access could. Each returns the entries at which it must be
+// found. All events of the log are entries here, and positions start at 1.
 import type pg from 'pg';
 import { loseFacts } from '../lostFacts.ts';
 import type { Draw } from './tamperings.ts';

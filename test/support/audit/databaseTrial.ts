@@ -1,4 +1,4 @@
-// Trials of the tampering law in the database: the log is changed behind the program's back, exported, and verified.
+// Trials of the tampering law in the database: the log is changed without the program’s knowledge, exported, and verified.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ const ENTRIES = 600;
 const CHECKPOINTS = [100, 300, 520, ENTRIES];
 
 /**
- * A fault begins at the entry. The last tile is incomplete and therefore not stored: there, a fault may begin with the tile, or after the
- * last good checkpoint.
+ * Returns whether a fault starts at the entry. The last tile is incomplete and therefore not stored. There, a fault may start at the tile
+ * or after the last good checkpoint.
  */
 const isNamed = (faults: readonly string[], [from, to]: readonly [number, number]): boolean => {
   const tile = from - (from % 256);
@@ -33,7 +33,7 @@ const isNamed = (faults: readonly string[], [from, to]: readonly [number, number
 
 const NOW = { signal: new AbortController().signal, onEntries: () => undefined };
 
-/** Opens a log of 600 entries with several checkpoints, and remembers its events in a table. */
+/** Opens a log of 600 entries with several checkpoints, and copies its events to a table. */
 const openGenuine = async (database: PostgresEventLog): Promise<void> => {
   const log = new SealedLog(database.connectionString, await database.connect(), [KEY]);
   for (const [n, size] of CHECKPOINTS.entries()) {
@@ -56,13 +56,13 @@ const restore = async ({ sql }: PostgresEventLog): Promise<void> => {
 const faultsOfLog = async (log: SealedLog): Promise<readonly string[]> =>
   (await verifyLog(log.needs)(NOW)).faults.map(({ from, to, what }) => `entries ${from} to ${to}: ${what}`);
 
-/** Tampers with the database `trials` times. The verifiers of exports and `audit verify` must find and name it each time. */
+/** Tampers with the database `trials` times. The verifiers of exports and `audit verify` must find and name each change. */
 export const expectDatabaseTamperingsFound = async (verifiers: readonly Verify[], trials: number): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), 'quita-tampered-'));
   const database = await createPostgresEventLog();
   const trust = { keys: [KEY.vkey], checkpoints: [] };
   const examine = async (folder: string, keys: readonly LogKey[]) => {
-    // A new process: it remembers no events.
+    // A new process, whose cache is empty.
     const store = await database.connect();
     const log = new SealedLog(database.connectionString, store, keys);
     try {

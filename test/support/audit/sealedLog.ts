@@ -15,7 +15,7 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { type LogKey, ORIGIN } from './syntheticExport.ts';
 
-/** The account of the events whose number is even; the others are of OTHER_ACCOUNT. */
+/** The account of the events with an even number. The others belong to OTHER_ACCOUNT. */
 export const ACCOUNT = 'a1'.repeat(13);
 export const OTHER_ACCOUNT = 'b2'.repeat(13);
 export const EVER: ExportPeriod = { from: null, to: null, account: null };
@@ -29,7 +29,7 @@ export const rawIdOf = (text: string): string =>
     .padEnd(26, '7')
     .slice(0, 26);
 
-/** Keys that exist from the start, and sign one after the other. */
+/** Keys that exist from the start and sign one after the other. */
 const keysOf = (all: readonly LogKey[]): AuditKeys & { rotated: number } => ({
   rotated: 1,
   async list() {
@@ -78,7 +78,7 @@ export class SealedLog {
     });
   }
 
-  /** Continues with a store that remembers nothing of the log, like a new process. */
+  /** Continues with a store whose cache is empty, like a new process. */
   reread(store: EventStore): void {
     this.#sealer.forget();
     this.store = store;
@@ -94,7 +94,7 @@ export class SealedLog {
     return { store: this.store, auditTree: this.auditTree, auditKeys: this.auditKeys };
   }
 
-  /** Appends payments of `events` events each, and for each payment a webhook delivery, which is no entry. */
+  /** Appends payments of `events` events each. With `hasDeliveries`, each payment also has a webhook delivery, which is not an entry. */
   async append(payments: number, events = 4, hasDeliveries = true): Promise<readonly StreamName[]> {
     const streams: StreamName[] = [];
     for (let n = 0; n < payments; n++) {
@@ -128,7 +128,7 @@ export class SealedLog {
     await this.store.append(stream as StreamName, EMPTY_STREAM, events);
   }
 
-  /** Seals all entries, which must be `size` then, and keeps one new checkpoint. */
+  /** Seals all entries, which must then number `size`, and keeps one new checkpoint. */
   async seal(size: number): Promise<void> {
     const before = (await this.auditTree.latest())?.size ?? 0;
     while ((await this.auditTree.latest())?.size !== size) {

@@ -1,4 +1,4 @@
-// Writes audit exports of made-up events, of any size, as `audit export` writes them.
+// Writes audit exports of synthetic events, of any size, in the form of `audit export`.
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,7 @@ export const logKeyOf = (seed: string): LogKey => {
   return { privateKey, vkey: vkeyOf(noteKeyOf(ORIGIN, publicBytes(privateKey))) };
 };
 
-/** Returns the bytes of a made-up entry: payments of four events each, of two accounts, as long as real ones. */
+/** Returns the bytes of a synthetic entry: payments of four events each, of two accounts, as long as real ones. */
 export const entryOf = (index: number): Buffer => {
   const payment = hash('sha256', `payment ${Math.floor(index / 4)}`, 'hex').slice(0, 26);
   const account = index % 8 < 4 ? 'a1'.repeat(13) : 'b2'.repeat(13);
@@ -61,16 +61,16 @@ export const noteOf = ({ size, root }: TreeHead, { privateKey }: LogKey): string
 
 export interface SyntheticLog {
   readonly size: number;
-  /** Period of the export; default: all. */
+  /** Period of the export. Default: everything. */
   readonly first?: number;
   readonly end?: number;
-  /** Sizes at which a checkpoint was signed, ascending; the last one is `size`. */
+  /** Sizes at which a checkpoint was signed, ascending. The last one is `size`. */
   readonly signedAt: readonly number[];
   readonly keyAt: (size: number) => LogKey;
-  /** Named in the manifest. */
+  /** The keys named in the manifest. */
   readonly keys: readonly LogKey[];
   readonly account?: string;
-  /** Default: those of `entryOf`. */
+  /** Default: the entries of `entryOf`. */
   readonly entry?: (index: number) => Buffer;
 }
 

@@ -1,4 +1,4 @@
-// A trial of the tampering law: an untouched export is verified; a tampered one has a fault that names the place.
+// A trial of the tampering law: verification accepts an untouched export, and names the place of the fault in a tampered one.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ export const placeOf = (fault: string): readonly [number, number] | null => {
   return from === undefined ? null : [Number(from), Number(to)];
 };
 
-/** A fault begins at one of these entries. */
+/** Returns whether a fault starts at one of these entries. */
 const names = (faults: readonly string[], [from, to]: readonly [number, number]): boolean =>
   faults.some((fault) => {
     const place = placeOf(fault);
     return place !== null && place[0] >= from && place[0] <= to;
   });
 
-/** Tampers with copies of an export, `trials` times, and verifies each by all verifiers, which must find the same. */
+/** Tampers with copies of an export, `trials` times. All verifiers must find the same faults. */
 export const expectTamperingsFound = async (verifiers: readonly Verify[], trials: number): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), 'quita-tampering-'));
   const genuine = join(root, 'genuine');

@@ -8,7 +8,7 @@ export const LOG_KEY = logKeyOf('the log');
 const OLD_KEY = logKeyOf('the log before the rotation');
 const FORGER = logKeyOf('somebody else');
 
-/** The untouched log of the trials: several tiles, partial ones on two levels, and a key rotated at 256. */
+/** The untouched log of the trials: several tiles, incomplete ones on two levels, and a key rotated at size 256. */
 export const GENUINE: SyntheticLog = {
   size: 700,
   signedAt: [100, 256, 300, 511, 700],
@@ -21,9 +21,9 @@ export const TRUSTED: readonly string[] = GENUINE.keys.map(({ vkey }) => vkey);
 export type Draw = (max: number) => number;
 
 interface Tampered {
-  /** A fault must name one of these entries; null: it must name a file. */
+  /** A fault must name one of these entries. If null, it must name a file. */
   readonly at: readonly [number, number] | null;
-  /** A checkpoint that the auditor received before. */
+  /** A checkpoint that the auditor received earlier. */
   readonly held?: string;
 }
 
@@ -32,7 +32,7 @@ const linesOf = (folder: string): string[] =>
 const writeLines = (folder: string, lines: readonly string[]): void =>
   writeFileSync(join(folder, 'entries.ndjson'), lines.map((line) => `${line}\n`).join(''), 'latin1');
 
-/** Changes a byte of a file to another one. Returns its place. */
+/** Changes a random byte of a file. Returns its offset. */
 const changeByte = (path: string, draw: Draw): number => {
   const bytes = readFileSync(path);
   const at = draw(bytes.length - 1);
@@ -41,7 +41,7 @@ const changeByte = (path: string, draw: Draw): number => {
   return at;
 };
 
-/** Writes the log with other entries from an index on, signed by `keyAt`. */
+/** Rewrites the log with other entries from an index on, signed by `keyAt`. */
 const rewrite = (
   folder: string,
   from: number,
@@ -71,7 +71,7 @@ export const TAMPERINGS: { readonly [what: string]: (folder: string, draw: Draw)
       at -= length;
       return at < 0;
     });
-    return { at: [index, index + 1] }; // a changed newline joins two lines
+    return { at: [index, index + 1] }; // A changed newline joins two lines.
   },
   'an entry removed': (folder, draw) => {
     const lines = linesOf(folder);

@@ -5,7 +5,7 @@ import { verifyExport } from '../../../infrastructure/audit/commands/verifier.ts
 
 const FOLDER = fileURLToPath(new URL('../../../docs/auditors/', import.meta.url));
 
-/** Trusted keys, and checkpoints received before. */
+/** Trusted keys, and checkpoints received earlier. */
 export interface Trust {
   readonly keys: readonly string[];
   readonly checkpoints: readonly string[];
@@ -49,7 +49,7 @@ const byProgram =
 
 export const byNode: Verify = byProgram('node');
 export const byPython: Verify = byProgram('python');
-/** The functions of verify.mjs, called within this process. */
+/** Calls the functions of verify.mjs within this process. */
 export const byFunction: Verify = async (folder, { keys, checkpoints }) => {
   try {
     return (await verifyExport(folder, { keys, checkpoints })).faults;

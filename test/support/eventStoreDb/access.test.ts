@@ -31,14 +31,14 @@ describe('access to the EventStoreDB test server', () => {
     return { type, code };
   };
 
-  it('gives an admin everything', async () => {
+  it('allows an admin everything', async () => {
     const client = as('admin:changeit@');
     expect((await client.appendToStream('payment-1', event())).success).to.equal(true);
     expect((await all(client.readAll())).length).to.be.greaterThan(1);
     expect(await all(client.readStream('$users'))).to.have.length(1);
   });
 
-  it('gives a user streams, not $all and not what is of the system', async () => {
+  it('allows a user to use streams, but not $all or system streams', async () => {
     const client = as('quita:p%3Aw@');
     expect((await client.appendToStream('payment-2', event())).success).to.equal(true);
     expect(await all(client.readStream('payment-2'))).to.have.length(1);
@@ -48,7 +48,7 @@ describe('access to the EventStoreDB test server', () => {
     expect(await refusal(client.appendToStream('$users', event()))).to.deep.equal(DENIED_IN_BATCH);
   });
 
-  it('gives nothing without credentials', async () => {
+  it('denies everything without credentials', async () => {
     const client = as('');
     expect(await refusal(all(client.readStream('payment-1')))).to.deep.equal(DENIED);
     expect(await refusal(all(client.subscribeToStream('payment-1')))).to.deep.equal(DENIED);
@@ -57,7 +57,7 @@ describe('access to the EventStoreDB test server', () => {
   });
 
   for (const wrong of ['admin:guess@', 'nobody:changeit@']) {
-    it(`refuses ${wrong} with code 16`, async () => {
+    it(`rejects ${wrong} with code 16`, async () => {
       const client = as(wrong);
       expect(await refusal(all(client.readStream('payment-1')))).to.deep.equal(NOT_AUTHENTICATED);
       expect(await refusal(client.appendToStream('payment-1', event()))).to.deep.equal(NOT_AUTHENTICATED);

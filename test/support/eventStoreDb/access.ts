@@ -1,14 +1,14 @@
-// Authenticates calls by basic credentials in their metadata. The client sends them over TLS only.
+// Authenticates calls by the basic credentials in their metadata. The client sends them over TLS only.
 import type { Metadata } from '@grpc/grpc-js';
 import { accessDenied, badCredentials } from './errors.ts';
 import { isSystem } from './record.ts';
 
 export interface User {
   readonly password: string;
-  /** May read $all and streams whose name begins with `$`. */
+  /** Whether the user may read $all and streams whose name starts with `$`. */
   readonly admin: boolean;
 }
-/** Users by name. Null: access control is off, as with `--insecure`. */
+/** Users by name. If null, access control is off, as with `--insecure`. */
 export type Users = Readonly<Record<string, User>> | null;
 
 const loginOf = (header: string): { readonly name: string; readonly password: string } => {
@@ -19,7 +19,7 @@ const loginOf = (header: string): { readonly name: string; readonly password: st
 
 export class Access {
   readonly #users: Map<string, User> | null;
-  /** Other users who may read $all, by its metadata. */
+  /** Other users who may read $all, according to its metadata. */
   readonly #readersOfAll: () => readonly string[];
 
   constructor(users: Users, readersOfAll: () => readonly string[]) {
@@ -53,7 +53,7 @@ export class Access {
     return user;
   }
 
-  /** Returns false if the caller may not access the stream (`$all` included). Throws with code 16 like `authenticate`. */
+  /** Returns whether the caller may access the stream, which can be `$all`. Throws with code 16 like `authenticate`. */
   allows(metadata: Metadata, stream: string): boolean {
     const user = this.authenticate(metadata);
     if (user === 'everybody') return true;
@@ -64,7 +64,7 @@ export class Access {
     return user.admin || !isSystem(stream.replace(/^\$\$/, ''));
   }
 
-  /** Throws with code 7 or 16. */
+  /** Throws with code 7 if access is denied, or 16 like `authenticate`. */
   require(metadata: Metadata, stream: string): void {
     if (!this.allows(metadata, stream)) throw accessDenied();
   }

@@ -1,4 +1,4 @@
-// The classic Append: one append per call. The client uses it if credentials are given per call.
+// The classic Append, one append per call. The client uses it when credentials are given per call.
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { Outcome } from './appendDesk.ts';
 import {

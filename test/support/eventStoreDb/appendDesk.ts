@@ -1,4 +1,4 @@
-// Between the append services and the log: held appends, repeats that race their original, and lost answers.
+// Stands between the append services and the log: holds appends, drops repeats that race their original, and loses answers.
 import type { Faults, Watch } from './faults.ts';
 import type { Log, Verdict } from './log.ts';
 import type { Expected, ProposedEvent } from './record.ts';
@@ -39,8 +39,8 @@ export class AppendDesk {
   }
 
   /**
-   * Calls `answer` once, in the same turn unless the append is held, or never (a lost answer). An append with an id that is in flight is
-   * silently dropped. Both such an append and a held one are answered with `timedOut` after the write time-out.
+   * Calls `answer` once, in the same turn unless the append is held, or never if the answer is lost. An append with an id in flight is
+   * silently dropped. Dropped and held appends are answered with `timedOut` after the write timeout.
    */
   take(request: AppendRequest, answer: (outcome: Outcome) => void): void {
     this.received += 1;

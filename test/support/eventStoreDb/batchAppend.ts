@@ -47,7 +47,7 @@ export const batchAppend = (node: Node) => (call: Call) => {
   call.on('end', () => call.end());
 };
 
-/** Several messages can form one append: the first has the options, and the last is final. After a rejection the rest is ignored. */
+/** Several messages can form one append: the first has the options, and the last is final. After a rejection, the rest is ignored. */
 const take = (node: Node, call: Call, pending: Map<string, Pending>, request: BatchAppendReq): void => {
   const correlation = uuidText(request.getCorrelationId());
   const begun = request.getOptions();

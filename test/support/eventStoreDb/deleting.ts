@@ -1,4 +1,4 @@
-// Delete (soft) and Tombstone (permanent).
+// The calls Delete (soft) and Tombstone (permanent).
 import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js';
 import { CallError, streamDeleted, unknownError, wrongExpectedVersion } from './errors.ts';
 import type { Verdict } from './log.ts';

@@ -24,7 +24,7 @@ const member = (instance: string, endpoint: Endpoint, state: number) => {
   return info;
 };
 
-/** This node is the leader, or a follower of the leader in `leaderElsewhere`. */
+/** Reports this node as the leader, or as a follower of the leader in `leaderElsewhere`. */
 export const clusterInfo =
   (faults: Faults, self: () => Endpoint): handleUnaryCall<Empty, ClusterInfo> =>
   (_call, callback) => {

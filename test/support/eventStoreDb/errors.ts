@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** Ends a call if thrown or emitted in it. */
+/** Ends a call when it is thrown or emitted in it. */
 export class CallError extends Error implements StatusObject {
   override name = 'CallError';
   readonly code: status;
@@ -56,7 +56,7 @@ export const maximumAppendSizeExceeded = (bytesMax: number) =>
   });
 /** The error for a read from an invalid position, as in servers from 24.10 on. */
 export const invalidPosition = () => invalidArgument('Trying to read from an invalid position.');
-/** A wrong expected version, as reported by delete and tombstone. Append and batch append use a message instead. */
+/** A wrong expected version as reported by delete and tombstone. Append and batch append use a message instead. */
 export const wrongExpectedVersion = (stream: string, expected: Expected, actual: bigint | null) =>
   new CallError(status.FAILED_PRECONDITION, `Append failed due to WrongExpectedVersion. Stream: ${stream}`, {
     exception: 'wrong-expected-version',
@@ -86,7 +86,7 @@ export const packedAccessDenied = () =>
 export const packedTimeout = () =>
   packed(status.DEADLINE_EXCEEDED, 'Operation timed out', new shared.Timeout(), ours('Timeout'));
 export const packedUnknown = () => packed(status.UNKNOWN, 'Unknown', new shared.Unknown(), ours('Unknown'));
-/** An error that the client doesn't know: it reports "Could not recognize <message>". */
+/** An error that the client doesn’t know. It reports "Could not recognize <message>". */
 export const packedUnavailable = (reason: string) =>
   packed(status.UNAVAILABLE, reason, new Empty(), 'google.protobuf.Empty');
 export const packedBadRequest = (message: string) => {
@@ -100,7 +100,7 @@ export const packedMaximumAppendSizeExceeded = (bytesMax: number) => {
   return packed(status.INVALID_ARGUMENT, 'Maximum Append Size Exceeded', details, ours('MaximumAppendSizeExceeded'));
 };
 
-/** A message missing from the client package, encoded here: id of the event (1), its size (2), the maximum (3). */
+/** A message that the client package lacks, encoded here: id of the event (1), its size (2), the maximum (3). */
 export const packedMaximumAppendEventSizeExceeded = (eventId: string, bytes: number, bytesMax: number) => {
   const writer = new BinaryWriter();
   writer.writeString(1, eventId);

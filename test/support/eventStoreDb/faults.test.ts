@@ -1,11 +1,11 @@
-// Tests the test server with the published client: each fault as the client sees it.
+// Tests each fault of the test server with the published client.
 import { randomUUID } from 'node:crypto';
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { expect } from 'chai';
 import { all, event, failureOf, newStream, nextUncaught, RealClients, Seen, untilAnswered } from './realClient.ts';
 import { EventStoreDbServer } from './server.ts';
 
-/** Given per call, so that the client uses the classic append. */
+/** Credentials per call make the client use the classic append. */
 const CLASSIC = { credentials: { username: 'admin', password: 'changeit' } };
 const NO_STREAM = { expectedRevision: 'no_stream' } as const;
 
@@ -28,7 +28,7 @@ describe('faults of the EventStoreDB test server', () => {
     const { name, type, code } = await failureOf(work);
     return { name, type, code };
   };
-  /** Appends without waiting for the answer. Its outcome is recorded from the start. */
+  /** Appends without waiting for the answer. The outcome is observed from the start. */
   const inFlight = async (stream: string, { id }: { id: string }, to = client) => {
     const before = server.appendsReceived;
     const failure = brief(to.appendToStream(stream, event({}, id), NO_STREAM));
@@ -47,7 +47,7 @@ describe('faults of the EventStoreDB test server', () => {
       ['a cut', async () => server.cut()],
       ['kill -9', () => server.stop()],
     ] as const) {
-      it(`${name} fails what is in flight, and the same client goes on when the server is there`, async () => {
+      it(`${name} fails calls in flight, and the same client works again when the server is back`, async () => {
         const [first, lost, later] = [event(), event(), event()];
         await client.appendToStream('payment-1', first, NO_STREAM);
         const subscription = client.subscribeToAll();
@@ -67,7 +67,7 @@ describe('faults of the EventStoreDB test server', () => {
       });
     }
 
-    it('an append while it is down fails with a plain error, code 14', async () => {
+    it('fail an append with a plain error, code 14, while the server is down', async () => {
       await client.appendToStream(newStream(), event());
       await server.stop();
       expect(server.connections).to.equal(0);
@@ -76,7 +76,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(failure).to.deep.equal({ name: 'Error', type: undefined, code: 14 });
     });
 
-    it('a graceful stop resets what is in flight with code 0', async () => {
+    it('reset calls in flight with code 0 on a graceful stop', async () => {
       server.holdAppends();
       const { failure } = await inFlight('payment-1', event());
       await server.stop({ graceful: true });
@@ -84,7 +84,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(written()).to.deep.equal([]);
     });
 
-    it('one lost connection rejects the appends of every client of the process (B1)', async () => {
+    it('reject the appends of every client of the process (B1)', async () => {
       const other = await EventStoreDbServer.start();
       const otherClient = clients.open(other);
       await otherClient.appendToStream(newStream(), event());
@@ -101,7 +101,7 @@ describe('faults of the EventStoreDB test server', () => {
   });
 
   describe('answers', () => {
-    it('come late, though what they answer has happened', async () => {
+    it('can be delayed, although the operation happens at once', async () => {
       server.delay(30);
       const sent = event();
       const outcomes: string[] = [];
@@ -116,9 +116,9 @@ describe('faults of the EventStoreDB test server', () => {
       expect(performance.now() - since).to.be.greaterThan(55);
     });
 
-    it('that are late for a lost connection harm nobody', async () => {
+    it('have no effect if they are due after their connection was lost', async () => {
       await client.appendToStream('payment-1', event());
-      const lateMs = 500; // longer than the other answers are on their way, also on a busy machine
+      const lateMs = 500; // Longer than the other answers take, also on a busy machine.
       server.delay(lateMs);
       const subscription = client.subscribeToAll();
       const following = failureOf(new Promise((_resolve, reject) => subscription.once('error', reject)));
@@ -134,7 +134,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(server.subscriptions, 'the call was over before its time').to.equal(0);
     });
 
-    it('are lost: written, never answered, a repeat gets the original revision', async () => {
+    it('can be lost after the write, and a repeat gets the original revision', async () => {
       const sent = event();
       server.loseAnswers();
       const { failure } = await inFlight('payment-1', sent);
@@ -146,7 +146,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect((await failure).type).to.equal('unavailable');
     });
 
-    it('come twice: the second throws from the client', async () => {
+    it('can come twice, and the second throws from the client', async () => {
       server.answerTwice();
       const uncaught = nextUncaught();
       expect((await client.appendToStream('payment-1', event(), NO_STREAM)).success).to.equal(true);
@@ -157,7 +157,7 @@ describe('faults of the EventStoreDB test server', () => {
       ['no type', jsonEvent({ type: '', data: {} })],
       ['an id that is no UUID', jsonEvent({ id: 'x', type: 'SomethingHappened', data: {} })],
     ] as const) {
-      it(`come twice for an event with ${name}`, async () => {
+      it(`come twice for an event with ${name}, which is not written`, async () => {
         const uncaught = nextUncaught();
         const failure = await failureOf(client.appendToStream('payment-1', invalid));
         expect(failure.type).to.equal('unknown');
@@ -168,14 +168,14 @@ describe('faults of the EventStoreDB test server', () => {
       });
     }
 
-    it('are refused when the deadline has passed by the clock of the server', async () => {
+    it('reject an append whose deadline has passed by the server’s clock', async () => {
       const failure = await brief(client.appendToStream('payment-1', event(), { deadline: -1_000 }));
       expect(failure).to.deep.equal({ name: 'DeadlineExceededError', type: 'deadline-exceeded', code: undefined });
       expect(written()).to.deep.equal([]);
     });
 
-    it('a message of 20 MB kills the batch stream and what else is in flight on it, though written', async () => {
-      const patient = clients.open(server, '&defaultDeadline=120000'); // 20 MB may take a busy machine long
+    it('end with the batch stream on a message of 20 MB, including those of written appends', async () => {
+      const patient = clients.open(server, '&defaultDeadline=120000'); // 20 MB may take long on a busy machine.
       const sent = event();
       server.loseAnswers();
       const { failure } = await inFlight('payment-1', sent, patient);
@@ -187,7 +187,7 @@ describe('faults of the EventStoreDB test server', () => {
   });
 
   describe('appends', () => {
-    it('that are held time out, and so do repeats, which are dropped; then a repeat succeeds', async () => {
+    it('time out while held, as do their repeats, and a repeat after the release succeeds', async () => {
       server.holdAppends();
       const id = randomUUID();
       const first = await inFlight('payment-1', { id });
@@ -205,7 +205,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(written()).to.deep.equal([id]);
     });
 
-    it('that are held and released in time are answered, in the order in which they came', async () => {
+    it('are answered in order of arrival when released in time', async () => {
       const patient = await EventStoreDbServer.start();
       const other = clients.open(patient);
       patient.holdAppends();
@@ -222,7 +222,7 @@ describe('faults of the EventStoreDB test server', () => {
       await patient.stop();
     });
 
-    it('fail with an unknown outcome', async () => {
+    it('can fail with an unknown outcome', async () => {
       server.failAppends(2);
       expect(await brief(client.appendToStream('payment-1', event()))).to.deep.equal({
         name: 'UnknownError',
@@ -249,7 +249,7 @@ describe('faults of the EventStoreDB test server', () => {
   });
 
   describe('a node', () => {
-    it('that does not lead names the leader, and the client goes there', async () => {
+    it('redirects the client to the leader if it is not the leader', async () => {
       const leader = await EventStoreDbServer.start();
       server.notLeader({ host: '127.0.0.1', port: leader.port });
       const { type, leader: named } = await failureOf(client.appendToStream('payment-1', event()));
@@ -267,7 +267,7 @@ describe('faults of the EventStoreDB test server', () => {
       await leader.stop();
     });
 
-    it('that does not lead sends every append in flight away', async () => {
+    it('redirects every append in flight if it is not the leader', async () => {
       server.notLeader({ host: '127.0.0.1', port: server.port });
       const sent = [1, 2, 3, 4].map((n) => brief(client.appendToStream(`payment-${n}`, event())));
       for (const { type } of await Promise.all(sent)) expect(type).to.equal('not-leader');
@@ -276,7 +276,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect((await client.appendToStream('payment-1', event())).success).to.equal(true);
     });
 
-    it('that is silent answers nothing, not even pings, until it speaks again', async () => {
+    it('answers nothing while silent, not even pings, and continues afterwards', async () => {
       const [sent, waiting] = [event(), event()];
       await client.appendToStream('payment-1', sent);
       const { warn } = console;
@@ -294,7 +294,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(written()).to.deep.equal([sent.id, waiting.id]);
     });
 
-    it('whose server features fail once is lost for that client, not for a new one', async () => {
+    it('stays unusable for a client after its server features failed once, but not for a new client', async () => {
       server.failServerFeatures(true);
       const plain = { name: 'Error', type: undefined, code: 2 };
       expect(await brief(client.appendToStream('payment-1', event()))).to.deep.equal(plain);
@@ -305,7 +305,7 @@ describe('faults of the EventStoreDB test server', () => {
   });
 
   describe('subscriptions', () => {
-    it('end with an error when the consumer is too slow', async () => {
+    it('end with an error if the consumer is too slow', async () => {
       const subscription = client.subscribeToAll();
       await new Seen(subscription).until('caughtUp');
       const failure = failureOf(new Promise((_resolve, reject) => subscription.once('error', reject)));
@@ -316,7 +316,7 @@ describe('faults of the EventStoreDB test server', () => {
       expect(server.subscriptions).to.equal(0);
     });
 
-    it('end as if they were finished', async () => {
+    it('can end as if they were finished', async () => {
       const sent = event();
       await client.appendToStream('payment-1', sent);
       const seen: string[] = [];

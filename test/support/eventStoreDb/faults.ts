@@ -1,4 +1,4 @@
-// The fault switches of the test server. Tests also wait here for conditions on its state.
+// The fault switches of the test server, and conditions on its state that tests wait for.
 import { APPEND_BYTES_MAX, type CallError, type Endpoint } from './errors.ts';
 
 export type Busy = 'Server Is Busy' | 'Server Is Not Ready';
@@ -15,17 +15,17 @@ export class Faults {
   busy: Busy | null = null;
   leaderElsewhere: Endpoint | null = null;
   serverFeaturesFail = false;
-  /** Appends are accepted but not committed. */
+  /** If true, appends are accepted but not committed. */
   holding = false;
   /** Milliseconds by which the server's clock is ahead of this machine's. */
   clockAheadMs = 0;
   appendBytesMax = APPEND_BYTES_MAX;
-  /** Maximum size of data and metadata of one event, as in servers from 24.10 on. Null: no check. */
+  /** Maximum size of data and metadata of one event, as in servers from 24.10 on. Null for no check. */
   eventBytesMax: number | null = null;
   /** Number of next batch appends that are written, and whose stream ends with `streamEnd` instead of an answer. */
   streamsToEnd = 0;
   streamEnd: CallError | null = null;
-  /** All positions are invalid, as after a restored backup with newer records. */
+  /** If true, all positions are invalid, as after a backup was restored and newer records were appended. */
   positionsUnknown = false;
   version = '23.10.0';
 

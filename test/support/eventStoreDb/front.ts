@@ -1,4 +1,4 @@
-// The TCP port that clients see, in front of the gRPC server. It survives restarts and can be cut or frozen.
+// The TCP port that clients connect to, in front of the gRPC server. It survives restarts and can be cut or frozen.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -44,7 +44,7 @@ export class Front {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** While frozen, connections are accepted but no data passes, not even ping answers. Afterwards, waiting data continues. */
+  /** While frozen, it accepts connections but passes no data, not even answers to pings. Afterwards, waiting data continues. */
   freeze(frozen: boolean): void {
     this.#frozen = frozen;
     for (const socket of this.#sockets) {

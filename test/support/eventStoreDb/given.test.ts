@@ -5,17 +5,17 @@ import { givenEventStoreDb, throughPort } from './given.ts';
 
 const URL_ALONE = { TEST_EVENTSTORE_URL: 'esdb://localhost:2113' };
 
-describe('the EventStoreDB that the environment names', () => {
-  it('is none without an address, also with the rest', () => {
+describe('the EventStoreDB that the environment selects', () => {
+  it('is null without an address, even if the rest is set', () => {
     expect(givenEventStoreDb({})).to.equal(null);
     expect(givenEventStoreDb({ TEST_EVENTSTORE_URL: '', TEST_EVENTSTORE_USERNAME: 'admin' })).to.equal(null);
   });
 
-  it('is its address as it stands, when there is nothing else', () => {
+  it('is the plain address if nothing else is set', () => {
     expect(givenEventStoreDb(URL_ALONE)).to.equal('esdb://localhost:2113');
   });
 
-  it('has authority and user in it, whatever characters they hold', () => {
+  it('includes the certificate authority and the user, whatever characters they contain', () => {
     for (const url of ['esdb://localhost:2113', 'esdb://localhost:2113?tls=true']) {
       const text = givenEventStoreDb({
         TEST_EVENTSTORE_URL: url,
@@ -30,12 +30,12 @@ describe('the EventStoreDB that the environment names', () => {
     }
   });
 
-  it('is refused with half a user', () => {
+  it('is rejected with only a username or only a password', () => {
     for (const half of ['USERNAME', 'PASSWORD'])
       expect(() => givenEventStoreDb({ ...URL_ALONE, [`TEST_EVENTSTORE_${half}`]: 'admin' })).to.throw('go together');
   });
 
-  it('is reached through a proxy under the name that its certificate is for', () => {
+  it('is reached through a proxy by its own name if it is on loopback, and by 127.0.0.1 otherwise', () => {
     expect(throughPort('esdb://a:b@localhost:2113?tls=true', 7)).to.equal('esdb://a:b@localhost:7?tls=true');
     expect(throughPort('esdb://127.0.0.1:2113', 7)).to.equal('esdb://127.0.0.1:7');
     expect(throughPort('esdb://node.test?tls=true', 7)).to.equal('esdb://127.0.0.1:7?tls=true');

@@ -1,6 +1,6 @@
-// A real EventStoreDB for the conformance suite, soak and bench, selected by the environment. It must not contain valuable data.
-//   TEST_EVENTSTORE_URL       esdb://host:2113?tls=true, one node; unset: the test server
-//   TEST_EVENTSTORE_CA_FILE   PEM of the authority of its certificate
+// A real EventStoreDB for the conformance suite, soaks and benches, selected by the environment. It must not contain valuable data.
+//   TEST_EVENTSTORE_URL  esdb://host:2113?tls=true, one node; if unset, the test server is used
+//   TEST_EVENTSTORE_CA_FILE  PEM of the authority of its certificate
 //   TEST_EVENTSTORE_USERNAME  and TEST_EVENTSTORE_PASSWORD: an administrator, for $all
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,8 +25,8 @@ export const givenEventStoreDb = (env: Environment = process.env): string | null
 const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
 
 /**
- * Returns the connection string through a proxy on a port of this machine. A name of this machine is kept, because of the certificate;
- * the certificate of a remote server must also be valid for 127.0.0.1.
+ * Returns the connection string through a proxy on a port of this machine. A name of this machine is kept, because the certificate is
+ * issued for it. The certificate of a remote server must also be valid for 127.0.0.1.
  */
 export const throughPort = (connectionString: string, port: number): string => {
   const { hostname, host } = new URL(connectionString);

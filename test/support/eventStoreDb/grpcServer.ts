@@ -1,4 +1,4 @@
-// The gRPC server behind the front, for one life of the process. It can end all calls like a server that stops gracefully.
+// The gRPC server behind the front, from one start to the next stop. It can end all calls like a server that stops gracefully.
 import { once } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
@@ -13,7 +13,7 @@ import { read } from './reading.ts';
 import { usersOf } from './users.ts';
 
 export interface Tls {
-  /** PEM. */
+  /** In PEM. */
   readonly key: string;
   readonly cert: string;
 }
@@ -43,7 +43,7 @@ export class GrpcServer {
     this.#server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(node.faults) });
   }
 
-  /** The port on loopback, for the front only. */
+  /** Listens on loopback, for the front only. Returns the port. */
   listen(tls: Tls | null): Promise<number> {
     const credentials =
       tls === null
@@ -70,7 +70,7 @@ export class GrpcServer {
     this.#server.forceShutdown();
   }
 
-  /** Needed because grpc-js hides the HTTP/2 stream and can't send the status of a stopping server. */
+  /** Tracks the HTTP/2 streams, because grpc-js hides them and can’t send the status of a stopping server. */
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
     this.#calls.add(stream);

@@ -1,4 +1,4 @@
-// Ids and revisions of the newest events: the bounded memory that makes `any` idempotent.
+// The ids and revisions of the newest events. This bounded cache makes `any` idempotent.
 export class IdCache {
   readonly #capacity: number;
   readonly #revisions = new Map<string, bigint>();

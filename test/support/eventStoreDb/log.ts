@@ -17,7 +17,7 @@ import { FIRST_RECORDS } from './systemEvents.ts';
 interface Stream {
   /** Ordered by revision, from 0 without gaps. Tombstones are not included. */
   readonly records: LogRecord[];
-  /** A soft delete hides records below this revision. */
+  /** A soft delete hides the records below this revision. */
   truncatedBefore: number;
   state: 'open' | 'softDeleted' | 'tombstoned';
 }
@@ -39,7 +39,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
   readonly records: LogRecord[] = [];
   readonly #streams = new Map<string, Stream>();
   readonly #scavenged = new Set<LogRecord>();
-  /** Makes `any` idempotent while it remembers an id. */
+  /** Makes `any` idempotent for the ids that it still contains. */
   readonly #recent: IdCache;
   readonly #now: () => number;
   #end = 0n;
@@ -75,7 +75,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
     };
   }
 
-  /** Soft delete: hides the events; the numbering continues. */
+  /** Soft delete: hides the events. The numbering continues. */
   delete(stream: string, expected: Expected): Verdict {
     const refused = this.#check(stream, expected, [randomUUID()]);
     if (refused !== null) return refused;
@@ -104,12 +104,12 @@ export class Log extends EventEmitter<{ grown: [] }> {
         this.#scavenged.add(record);
   }
 
-  /** Returns whether the record is removed. Reads can still start at its place and continue with the next record. */
+  /** Returns whether the record was removed. Reads can still start at its place and continue with the next record. */
   isScavenged(record: LogRecord): boolean {
     return this.#scavenged.has(record);
   }
 
-  /** Returns the content of a restored backup: all records up to `commit`. Deleted streams are not modelled. */
+  /** Restores a backup with all records up to `commit`. Deleted streams are not modeled. */
   restore(commit: bigint): void {
     this.records.splice(this.indexAt(commit) + 1);
     const kept = new Set(this.records);
@@ -155,7 +155,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
     this.#recent.clear();
   }
 
-  /** Checks in the order of the real server (CheckCommit of its index writer). Returns null if the append may be written. */
+  /** Checks an append in the order of the real server (CheckCommit of its index writer). Returns null if it may be written. */
   #check(name: string, expected: Expected, ids: readonly string[]): Verdict | null {
     const stream = this.#streams.get(name);
     if (stream?.state === 'tombstoned') return { kind: 'streamDeleted' };

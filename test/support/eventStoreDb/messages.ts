@@ -1,4 +1,4 @@
-// The generated protocol classes in `@eventstore/db-client`, which is CommonJS whose names ES imports can't see.
+// The generated protocol classes of `@eventstore/db-client`, a CommonJS package whose names ES imports can’t see.
 import { createRequire } from 'node:module';
 import type * as AnyTypes from 'google-protobuf/google/protobuf/any_pb.js';
 import type * as EmptyTypes from 'google-protobuf/google/protobuf/empty_pb.js';
@@ -40,7 +40,7 @@ export const users = require(
 ) as typeof import('@eventstore/db-client/generated/users_pb.js');
 
 export const { Any } = require('google-protobuf/google/protobuf/any_pb.js') as typeof AnyTypes;
-/** google.protobuf.Empty; the protocol's own `Empty` is `shared.Empty`. */
+/** google.protobuf.Empty. The protocol’s own `Empty` is `shared.Empty`. */
 export const { Empty } = require('google-protobuf/google/protobuf/empty_pb.js') as typeof EmptyTypes;
 
 export type {

@@ -1,4 +1,4 @@
-// State shared by the services of the test server.
+// The state shared by the services of the test server.
 import type { Access } from './access.ts';
 import type { AppendDesk } from './appendDesk.ts';
 import { notLeader, unavailable } from './errors.ts';
@@ -20,7 +20,7 @@ export const requireLeader = ({ faults }: Node): void => {
   if (faults.leaderElsewhere !== null) throw notLeader(faults.leaderElsewhere);
 };
 
-/** Throws if this node is too busy. Batch append reports this in its own way. */
+/** Throws if this node is busy. Batch append reports this in its own way. */
 export const requireReady = ({ faults }: Node): void => {
   if (faults.busy !== null) throw unavailable(faults.busy);
 };

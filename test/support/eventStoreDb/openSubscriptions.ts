@@ -1,7 +1,7 @@
-// The open subscriptions, so that faults can end them.
+// Tracks the open subscriptions, so that faults can end them.
 import type { CallError } from './errors.ts';
 
-/** Null ends with status OK, which the client treats as a normal end. */
+/** Ends the subscription with an error, or with status OK if null, which the client treats as a normal end. */
 export type EndSubscription = (error: CallError | null) => void;
 
 export class OpenSubscriptions {

@@ -9,7 +9,10 @@ type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOpti
 
 type Start = 'start' | 'end' | Place;
 
-/** Throws if no record has the position: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare position may be 0. */
+/**
+ * Returns the start of a read. Throws if no record has the position: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare
+ * position may be 0.
+ */
 export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {
   if (options.hasStart()) return 'start';
   const position = options.getPosition();
@@ -24,7 +27,7 @@ export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {
   return place;
 };
 
-/** Returns the index of a subscription's first record: exclusive, by the pair (commit, prepare). */
+/** Returns the index of a subscription’s first record, after the pair (commit, prepare). */
 export const indexBehind = (log: Log, start: Start): number => {
   if (start === 'start') return 0;
   if (start === 'end') return log.records.length;
@@ -32,7 +35,7 @@ export const indexBehind = (log: Log, start: Start): number => {
   return log.records[index]!.prepare > start.prepare ? index : index + 1;
 };
 
-/** Returns the first `count` wanted records and scans no further. Forwards includes the position; backwards doesn't. */
+/** Returns the first `count` wanted records and scans no further. Forward reads include the position, and backward reads don’t. */
 export const sliceOfAll = (
   log: Log,
   start: Start,

@@ -32,7 +32,7 @@ interface StreamOptions {
   hasStreamExists(): boolean;
 }
 
-/** `revision` is the number in a message that has none of the three keywords. */
+/** `revision` is the expected number if the message has none of the three keywords. */
 export const target = (options: StreamOptions, revision: string): { stream: string; expected: Expected } => ({
   stream: streamName(options.getStreamIdentifier()),
   expected: options.hasNoStream()

@@ -1,4 +1,4 @@
-// Read: a bounded read of a stream or of $all, or a subscription.
+// The call Read: a bounded read of a stream or of $all, or a subscription.
 import { once } from 'node:events';
 import { type CallError, streamDeleted } from './errors.ts';
 import { filterOf } from './filter.ts';

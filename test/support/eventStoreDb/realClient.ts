@@ -1,4 +1,4 @@
-// The published client for tests of the server.
+// The published client, for tests of the test server.
 import { randomUUID } from 'node:crypto';
 import {
   type AllStreamSubscription,
@@ -21,7 +21,7 @@ export interface Failure {
 export class RealClients {
   readonly #open: EventStoreDBClient[] = [];
 
-  /** `more`: additional options of the connection string, each with its `&`. */
+  /** `more` has additional options of the connection string, each starting with `&`. */
   open(server: EventStoreDbServer, more = ''): EventStoreDBClient {
     return this.openAt(server.connectionString + more);
   }
@@ -76,9 +76,9 @@ export const untilAnswered = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Records the output of a subscription as it arrives. An event may arrive before its append is answered. */
+/** Records the output of a subscription. An event may arrive before its append is answered. */
 export class Seen {
-  /** Ids of events, and the words `confirmation` and `caughtUp`. */
+  /** Ids of events and the words `confirmation` and `caughtUp`, in order of arrival. */
   readonly signals: string[] = [];
   readonly types: string[] = [];
   readonly #watch = new Watch();

@@ -12,7 +12,7 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** A place in the log. Places have gaps, like byte offsets; commit and prepare of a record are equal, as since 20.6. */
+/** A place in the log. Places have gaps, like byte offsets. Commit and prepare of a record are equal, as in servers since 20.6. */
 export interface Place {
   readonly commit: bigint;
   readonly prepare: bigint;
@@ -25,7 +25,7 @@ export interface LogRecord extends ProposedEvent, Place {
   readonly createdMs: number;
 }
 
-/** The numbers for these in the real server's error trailers. */
+/** The numbers of these values in the real server’s error trailers. */
 const EXPECTED_NUMBER = { noStream: -1n, any: -2n, streamExists: -4n } as const;
 export type Expected = 'any' | 'noStream' | 'streamExists' | bigint;
 

@@ -5,7 +5,7 @@ import type { LogRecord, Place } from './record.ts';
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
-/** .NET ticks: 100 ns. */
+/** A .NET tick is 100 ns. */
 const TICKS_PER_MS = 10_000n;
 
 export const eventResponse = (record: LogRecord): ReadResp => {

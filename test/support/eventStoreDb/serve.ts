@@ -1,5 +1,5 @@
-// The test server in its own process, for whole-system tests. It prints its connection string, and ends on SIGTERM or with its parent. Its
-// argument is its options as JSON.
+// Runs the test server in its own process, for whole-system tests. It prints its connection string, and ends on SIGTERM or with its
+// parent. Its argument has the options as JSON.
 import { type EventStoreDbOptions, EventStoreDbServer } from './server.ts';
 
 const server = await EventStoreDbServer.start(JSON.parse(process.argv[2] ?? '{}') as EventStoreDbOptions);

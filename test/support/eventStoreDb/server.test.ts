@@ -57,7 +57,7 @@ describe('EventStoreDB test server', () => {
       });
       const [a, b, c, d] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
 
-      it('writes at the head, answers a repeat with the original revision, refuses anything else', async () => {
+      it('accepts the head, returns the original revision for a repeat, and rejects everything else', async () => {
         const stream = newStream();
         expect(await outcome(stream, 'no_stream', [a, b])).to.deep.equal({ success: true, revision: 1n });
         expect(await outcome(stream, 1n, [c])).to.deep.equal({ success: true, revision: 2n });
@@ -70,7 +70,7 @@ describe('EventStoreDB test server', () => {
         expect(server.events.map(({ id }) => id)).to.deep.equal([a, b, c]);
       });
 
-      it('gives the position of what was written, the original one for a repeat', async () => {
+      it('returns the position of the write, or the original position for a repeat', async () => {
         const stream = newStream();
         const first = await append(stream, 'no_stream', [a, b]);
         const recorded = await all(client.readStream(stream));
@@ -79,14 +79,14 @@ describe('EventStoreDB test server', () => {
         expect((await append(stream, 'no_stream', [a, b])).position).to.deep.equal(first.position);
       });
 
-      it('refuses every revision of a missing stream', async () => {
+      it('rejects every revision of a missing stream', async () => {
         const stream = newStream();
         expect(await refusal(stream, 0n, [a])).to.deep.equal(wrong(stream, 0n, 'no_stream'));
         expect(await refusal(stream, 'stream_exists', [a])).to.deep.equal(wrong(stream, 'stream_exists', 'no_stream'));
         expect(server.events).to.deep.equal([]);
       });
 
-      it('takes any and stream_exists, and knows a repeat until it restarts', async () => {
+      it('accepts any and stream_exists, and recognizes their repeats until a restart', async () => {
         const stream = newStream();
         expect(await outcome(stream, 'any', [a])).to.deep.equal({ success: true, revision: 0n });
         expect(await outcome(stream, 'stream_exists', [b])).to.deep.equal({ success: true, revision: 1n });
@@ -99,7 +99,7 @@ describe('EventStoreDB test server', () => {
         expect(server.events.map(({ id }) => id)).to.deep.equal([a, b, a]);
       });
 
-      it('takes exactly 1 MiB of data and metadata, not a byte more', async () => {
+      it('accepts 1 MiB of data and metadata, but not one byte more', async () => {
         const ofBytes = (bytes: number) => {
           const empty = event({ text: '' });
           const own = JSON.stringify(empty.data).length + JSON.stringify(empty.metadata).length;
@@ -117,7 +117,7 @@ describe('EventStoreDB test server', () => {
     });
   }
 
-  it('forgets the oldest ids that any would know', async () => {
+  it('forgets the oldest ids that make any idempotent', async () => {
     const small = await EventStoreDbServer.start({ anyCacheEvents: 2 });
     const other = clients.open(small);
     const stream = newStream();
@@ -129,7 +129,7 @@ describe('EventStoreDB test server', () => {
     await small.stop();
   });
 
-  it('gives back what was appended', async () => {
+  it('returns events as they were appended', async () => {
     const before = Date.now();
     const stream = newStream();
     const written = [event({ text: 'é👍' }), event({ cents: 9_007_199_254_740_991 })];
@@ -151,7 +151,7 @@ describe('EventStoreDB test server', () => {
     expect(two!.commit > one!.commit + 100n, 'positions have gaps').to.equal(true);
   });
 
-  it('gives a large append in several messages back in order', async () => {
+  it('returns a large append of several messages in order', async () => {
     const stream = newStream();
     const events = Array.from({ length: 500 }, (_, n) => event({ n }));
     await client.appendToStream(stream, events, { expectedRevision: 'no_stream', batchAppendSize: 2_000 });
@@ -159,7 +159,7 @@ describe('EventStoreDB test server', () => {
     expect(server.events.map(({ id }) => id)).to.deep.equal(events.map(({ id }) => id));
   });
 
-  it('reads a stream both ways, from a revision and so far', async () => {
+  it('reads a stream in both directions, from a revision and up to a count', async () => {
     const stream = newStream();
     await client.appendToStream(stream, [event(), event(), event(), event()]);
     expect(await revisions(stream)).to.deep.equal([0, 1, 2, 3]);
@@ -174,7 +174,7 @@ describe('EventStoreDB test server', () => {
     expect(missing.type).to.equal('stream-not-found');
   });
 
-  it('reads $all forwards from a position inclusive, backwards exclusive', async () => {
+  it('reads $all forward from a position inclusively, and backward exclusively', async () => {
     const stream = newStream();
     await client.appendToStream(stream, [event(), event(), event()]);
     const whole = (await all(client.readAll())).map((resolved) => resolved.event!);
@@ -202,7 +202,7 @@ describe('EventStoreDB test server', () => {
     }
   });
 
-  it('hides a soft-deleted stream and goes on numbering', async () => {
+  it('hides a soft-deleted stream and continues its numbering', async () => {
     const stream = newStream();
     const [old, fresh] = [event(), event()];
     await client.appendToStream(stream, [old, event()], { expectedRevision: 'no_stream' });
@@ -219,7 +219,7 @@ describe('EventStoreDB test server', () => {
     expect(markers.map((resolved) => resolved.event!.type)).to.deep.equal(['$metadata', '$metadata']);
   });
 
-  it('never gives or takes a tombstoned stream again', async () => {
+  it('rejects all reads and appends of a tombstoned stream', async () => {
     const stream = newStream();
     await client.appendToStream(stream, event());
     const refused = await failureOf(client.tombstoneStream(stream, { expectedRevision: 3n }));
@@ -247,7 +247,7 @@ describe('EventStoreDB test server', () => {
     ]);
   });
 
-  it('answers the discovery of a cluster', async () => {
+  it('answers cluster discovery', async () => {
     const discovering = clients.openAt(`esdb+discover://127.0.0.1:${server.port}?tls=false`);
     expect((await discovering.appendToStream(newStream(), event())).success).to.equal(true);
   });

@@ -1,7 +1,7 @@
-// An EventStoreDB in memory for tests of the adapter. It has the protocol and the rules of a real server (23.10) as described in
-// eventStoreDb/README.md, and switches for faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
-// Positions of stream reads are returned as in servers since 22.6. Not modelled: persistent subscriptions, projections, links,
-// $maxCount/$maxAge/$acl in stream metadata (a soft delete is separate state).
+// An EventStoreDB in memory for tests of the adapter. It has the protocol and rules of a real server (23.10) as described in
+// eventStoreDb/README.md, and switches for faults. It proves nothing about durability, quorum or speed: a restart keeps an array.
+// Stream reads return positions, as in servers since 22.6. Not modeled: persistent subscriptions, projections, links, and
+// $maxCount/$maxAge/$acl in stream metadata. A soft delete is separate state.
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { Access, type Users } from './access.ts';
 import { AppendDesk } from './appendDesk.ts';
@@ -30,9 +30,9 @@ export interface EventStoreDbOptions {
   readonly tls?: Tls | null;
   /** Users by name. Default: null, no authentication. */
   readonly users?: Users;
-  /** Number of events in the memory behind `any`; default 160,000. */
+  /** Number of events in the cache behind `any`. Default: 160,000. */
   readonly anyCacheEvents?: number;
-  /** Milliseconds until an uncommitted append is answered as timed out; default 2,000. */
+  /** Milliseconds until an uncommitted append is answered as timed out. Default: 2,000. */
   readonly writeTimeoutMs?: number;
 }
 
@@ -46,7 +46,7 @@ export interface StoredEvent {
   readonly metadata: string;
 }
 
-/** The only access right in stream metadata that is modelled. */
+/** Returns the readers of $all, the only access right in stream metadata that is modeled. */
 const readersOfAll = (log: Log): readonly string[] => {
   const last = log.records.findLast(({ stream }) => stream === '$$$all');
   if (last === undefined) return [];
@@ -124,7 +124,7 @@ export class EventStoreDbServer {
       }));
   }
 
-  /** Returns all events in the log, system events included. */
+  /** Returns all events in the log, including system events. */
   get records(): readonly Omit<StoredEvent, 'id' | 'metadata'>[] {
     return this.#log.records.map(({ stream, revision, type, data }) => ({
       stream,
@@ -144,7 +144,7 @@ export class EventStoreDbServer {
     return this.#subscriptions.count;
   }
 
-  /** Number of append requests so far, repeats and rejected ones included. */
+  /** Number of append requests so far, including repeats and rejected ones. */
   get appendsReceived(): number {
     return this.#desk.received;
   }
@@ -174,7 +174,10 @@ export class EventStoreDbServer {
     this.#front.cut();
   }
 
-  /** Stops like `kill -9`, or gracefully as after the 5 s that a real server keeps serving. Data is kept; held appends are lost. */
+  /**
+   * Stops like `kill -9`, or gracefully, as after the 5 s during which a real server still serves. Data is kept, and held appends are
+   * lost.
+   */
   async stop({ graceful = false } = {}): Promise<void> {
     const grpc = this.#grpc;
     this.#grpc = null;
@@ -222,12 +225,12 @@ export class EventStoreDbServer {
     this.#faults.answersToDouble = count;
   }
 
-  /** Doesn't write the next appends; their answer leaves this open. */
+  /** Doesn’t write the next appends, and answers them with an unknown outcome. */
   failAppends(count = 1): void {
     this.#faults.appendsToFail = count;
   }
 
-  /** Holds appends until `releaseAppends` commits them. Until then they and repeats of their ids time out. */
+  /** Holds appends until `releaseAppends` commits them. Until then, they and repeats of their ids time out. */
   holdAppends(): void {
     this.#faults.holding = true;
   }
@@ -238,12 +241,12 @@ export class EventStoreDbServer {
     this.#desk.release();
   }
 
-  /** Null: ready again. */
+  /** Makes the server busy for this reason, or ready again if null. */
   busy(reason: Busy | null): void {
     this.#faults.busy = reason;
   }
 
-  /** Redirects all stream calls to this leader, and names it in gossip. Null: this node leads. */
+  /** Redirects all stream calls to this leader, and names it in gossip. If null, this node leads. */
   notLeader(leader: Endpoint | null): void {
     this.#faults.leaderElsewhere = leader;
   }
@@ -253,28 +256,28 @@ export class EventStoreDbServer {
     this.#faults.clockAheadMs = aheadMs;
   }
 
-  /** Replaces the default of 1 MiB. */
+  /** Replaces the default limit of 1 MiB. */
   limitAppends(bytes: number): void {
     this.#faults.appendBytesMax = bytes;
   }
 
-  /** A limit as in servers from 24.10 on; null: no limit. */
+  /** Sets a limit as in servers from 24.10 on. Null for no limit. */
   limitEvents(bytes: number | null): void {
     this.#faults.eventBytesMax = bytes;
   }
 
-  /** Writes the next batch appends, and ends their stream like this instead of answering. */
+  /** Writes the next batch appends, and ends their stream this way instead of answering. */
   endAppendStreams(how: StreamEnd, count = 1): void {
     this.#faults.streamEnd = STREAM_ENDS[how]({ host: '127.0.0.1', port: this.port });
     this.#faults.streamsToEnd = count;
   }
 
-  /** Invalidates all known positions, as after a restored backup with newer records. */
+  /** Invalidates all known positions, as after a backup was restored and newer records were appended. */
   forgetPositions(on: boolean): void {
     this.#faults.positionsUnknown = on;
   }
 
-  /** Sets the reported version: `24.10.1`. */
+  /** Sets the reported version, such as `24.10.1`. */
   pretendToBe(version: string): void {
     this.#faults.version = version;
   }

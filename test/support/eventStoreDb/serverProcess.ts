@@ -1,4 +1,4 @@
-// The test server in its own process, so that it survives when the processes around it are killed and restarted.
+// Runs the test server in its own process, so that it survives when other processes are killed and restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { EventStoreDbOptions } from './server.ts';
@@ -15,7 +15,7 @@ export const startServerProcess = (options: EventStoreDbOptions = {}): Promise<S
       process.execPath,
       [join(import.meta.dirname, 'serve.ts'), JSON.stringify(options)],
       {
-        stdio: ['pipe', 'pipe', 'inherit'], // its end of the first pipe closes when we are gone
+        stdio: ['pipe', 'pipe', 'inherit'], // The server ends when its end of the first pipe closes.
       },
     );
     const exited = new Promise<void>((done) => child.once('exit', () => done()));

@@ -1,5 +1,5 @@
-// Subscriptions: confirmation, existing events, caughtUp, then new events. The server waits for a client that catches up. It buffers 32 new
-// events for a live one, and ends its subscription when there are more; servers from 24 on wait for it, too.
+// Subscriptions: confirmation, existing events, caughtUp, then new events. The server waits for a client that is catching up. For a live
+// client, it buffers 32 new events and ends the subscription if there are more. Servers from 24 on wait instead.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -26,19 +26,19 @@ interface Plan {
   readonly from: number;
   readonly wanted: (record: LogRecord) => boolean;
   readonly saysCaughtUp: boolean;
-  /** Number of records scanned between two checkpoints; null: no checkpoints. */
+  /** Number of records scanned between two checkpoints. Null for no checkpoints. */
   readonly checkpointEvery: number | null;
   readonly firstCheckpoint: boolean;
 }
 
 /** Number of records by which a checkpoint lags behind the scan. */
 const CHECKPOINT_LAG = 2;
-/** Number of new events that wait for a client. */
+/** Number of new events that may wait for a client. */
 const LIVE_BUFFER = 32;
-/** Turns of the event loop in which the connection takes what it can. */
+/** Turns of the event loop for the connection to take what it can. */
 const TURNS = 20;
 
-/** Throws the error that ends the call if it can't begin. */
+/** Starts a subscription. Throws the error that ends the call if it can’t start. */
 export const subscribe = (node: Node, call: ReadCall, options: Options): void => {
   const plan = options.hasAll() ? planAll(node, options) : planStream(node.log, options);
   const over = new AbortController();
@@ -89,7 +89,7 @@ const planStream = (log: Log, options: Options): Plan => {
   };
 };
 
-/** Waits until the client takes more. Calls `tooSlow` if the buffer is full before. */
+/** Waits until the client takes more. Calls `tooSlow` if the buffer fills before that. */
 const drained = async (
   call: ReadCall,
   isFull: () => boolean,
@@ -101,7 +101,7 @@ const drained = async (
   const drain = once(call, 'drain', { signal }).then(() => {
     isDrained = true;
   });
-  // What the connection takes soon does not wait for the client.
+  // Data that the connection takes soon doesn’t wait for the client.
   for (let n = 0; n < TURNS && !isDrained; n++) await Promise.race([drain, turn()]);
   if (isDrained) return;
   const look = (): void => {

@@ -1,4 +1,4 @@
-// Tests the test server with the published client: subscriptions.
+// Tests subscriptions of the test server with the published client.
 import {
   type AllStreamSubscription,
   END,
@@ -34,7 +34,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     return events.map(({ id }) => id);
   };
 
-  /** Returns the events up to `last`, with `caughtUp` at its places among the ids, then unsubscribes. */
+  /** Returns the ids of the events up to `last`, with `caughtUp` among them, and unsubscribes. */
   const follow = async (subscription: AllStreamSubscription | StreamSubscription, last: string): Promise<string[]> => {
     const seen: string[] = [];
     subscription.on('caughtUp', () => seen.push('caughtUp'));
@@ -46,7 +46,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     return seen;
   };
 
-  it('gives a stream from its start, says it has caught up, then gives what comes', async () => {
+  it('return a stream from its start, report caughtUp, then return new events', async () => {
     const stream = newStream();
     const old = await append(stream, 3);
     await append(newStream(), 1);
@@ -59,7 +59,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     await subscription.unsubscribe();
   });
 
-  it('begins behind a revision, not at it', async () => {
+  it('start after a revision, not at it', async () => {
     const stream = newStream();
     const ids = await append(stream, 4);
     expect((await follow(client.subscribeToStream(stream, { fromRevision: 1n }), ids[3]!)).slice(0, 2)).to.deep.equal(
@@ -67,7 +67,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     );
   });
 
-  it('does not say that it has caught up with a missing stream, but does at the end of one', async () => {
+  it('don’t report caughtUp for a missing stream, but do at its end', async () => {
     const stream = newStream();
     const fromStart = new Seen(client.subscribeToStream(stream, { fromRevision: START }));
     const fromEnd = new Seen(client.subscribeToStream(stream, { fromRevision: END }));
@@ -78,7 +78,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     expect(fromEnd.signals).to.deep.equal(['confirmation', 'caughtUp', id]);
   });
 
-  it('gives $all with the system events, behind a position', async () => {
+  it('return $all with the system events, after a position', async () => {
     const ids = await append(newStream(), 3);
     const whole = await all(client.readAll());
     const everything = client.subscribeToAll();
@@ -97,7 +97,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     expect({ type, code }).to.deep.equal({ type: 'unknown', code: 2 });
   });
 
-  it('gives live events of $all, system events among them', async () => {
+  it('return new events of $all, including system events', async () => {
     const subscription = client.subscribeToAll({ fromPosition: END });
     const seen = new Seen(subscription);
     await seen.until('caughtUp');
@@ -112,7 +112,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     ['stream-name prefixes', streamNameFilter({ prefixes: ['payment-', 'refund-'] })],
     ['a regex of stream names', streamNameFilter({ regex: '^(payment|refund)-' })],
   ] as const) {
-    it(`filters by ${name}`, async () => {
+    it(`can be filtered by ${name}`, async () => {
       const first = await append(newStream('payment'), 2);
       await append(newStream('paymentLink'), 2);
       const last = await append(newStream('refund'), 1);
@@ -125,14 +125,14 @@ describe('subscriptions of the EventStoreDB test server', () => {
     ['event type', eventTypeFilter({ prefixes: ['Something'] })],
     ['what is no system event', excludeSystemEvents()],
   ] as const) {
-    it(`filters by ${name}`, async () => {
+    it(`can be filtered by ${name}`, async () => {
       const ids = await append(newStream(), 3);
       const seen = await follow(client.subscribeToAll({ filter }), ids[2]!);
       expect(seen.filter((id) => id !== 'caughtUp')).to.deep.equal(ids);
     });
   }
 
-  it('gives a checkpoint each 32 records looked at, {0,0} first, and each is safe to resume from', async () => {
+  it('report {0,0} and a checkpoint every 32 scanned records, each safe to resume from', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
       await append(newStream('refund'), 29);
@@ -163,7 +163,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     }
   });
 
-  it('counts checkpoints of a search window and of live events', async () => {
+  it('report checkpoints by the search window, also for live events', async () => {
     const positions: Position[] = [];
     let wake = (): void => undefined;
     const filter = streamNameFilter({
@@ -187,7 +187,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     await subscription.unsubscribe();
   });
 
-  it('ends a live subscription whose consumer stands still, and not one that catches up', async () => {
+  it('end for a live consumer that stands still, but not for one that catches up', async () => {
     const stream = newStream();
     const subscription = client.subscribeToStream(stream, {}, { highWaterMark: 2 });
     const failed = failureOf(new Promise((_, reject) => subscription.once('error', reject)));
@@ -209,7 +209,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     await behind.unsubscribe();
   });
 
-  it('waits for a live consumer that stands still from version 24 on', async () => {
+  it('wait for a live consumer that stands still, from version 24 on', async () => {
     server.pretendToBe('24.6.0');
     const stream = newStream();
     await append(stream, 1);
@@ -225,7 +225,7 @@ describe('subscriptions of the EventStoreDB test server', () => {
     await subscription.unsubscribe();
   });
 
-  it('waits for a slow consumer and keeps the order', async () => {
+  it('wait for a slow consumer and keep the order', async () => {
     const stream = newStream();
     const ids: string[] = [];
     for (let n = 0; n < 4; n++) ids.push(...(await append(stream, 1_000)));

@@ -1,4 +1,4 @@
-// A real $all is never empty. These are the events of a server's first start, reduced to one of each kind.
+// The events of a server’s first start, reduced to one of each kind, because a real $all is never empty.
 export const FIRST_RECORDS: readonly { readonly stream: string; readonly type: string; readonly data: string }[] = [
   { stream: '$$$stats-127.0.0.1:2113', type: '$metadata', data: '{"$maxAge":86400}' },
   { stream: '$users', type: '$User', data: '"admin"' },

@@ -1,6 +1,6 @@
-// The server's timers: delayed answers and the write time-out. There are no other timers in this folder.
+// The server’s timers, for delayed answers and the write timeout. There are no other timers in this folder.
 
-/** Calls `then` after `ms`; for 0 in the same turn. */
+/** Calls `then` after `ms`, or in the same turn if `ms` is 0. */
 export const after = (ms: number, then: () => void): void => {
   if (ms === 0) then();
   else setTimeout(then, ms).unref();

@@ -1,4 +1,4 @@
-// Users: creating one and changing a password, for administrators only. The rest of the service is not modelled.
+// Creates users and changes passwords, for administrators only. The rest of the service is not modeled.
 import { type Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { accessDenied, CallError } from './errors.ts';
 import { users } from './messages.ts';

@@ -1,4 +1,4 @@
-// Parses a BR code strictly: any deviation from pix.md is rejected with the reason, and nothing is repaired.
+// Parses a BR code strictly: any deviation from pix.md is rejected with a reason, and nothing is corrected.
 import type { Minor } from '../../../domain/kernel/money.ts';
 import {
   AMOUNT_TEXT_MAX,
@@ -48,7 +48,7 @@ const CONTROL = /\p{Cc}/u;
 const CHECKSUM = /^[0-9A-F]{4}$/;
 const CATEGORY = /^[0-9]{4}$/;
 const ISPB = /^[0-9A-Z]{8}$/;
-/** Also allows the hyphen of the manual's first edition, because such codes are still in use. */
+/** Also allows the hyphen of the manual’s first edition, because such codes are still in use. */
 const STATIC_TXID = /^[A-Za-z0-9-]{1,25}$/;
 
 const textProblem = (code: string): string | null => {
@@ -120,7 +120,7 @@ const txidRule: Rule = (fields) => {
   return STATIC_TXID.test(txid) ? null : 'txid (62-05) is malformed';
 };
 
-/** Applied in this order: later rules rely on earlier ones. */
+/** Rules in order of application. Later rules rely on earlier ones. */
 const RULES: readonly Rule[] = [constantsRule, receiverRule, amountRule, templatesRule, accountRule, txidRule];
 
 const brCodeOf = (fields: Fields): BrCode => {
@@ -141,8 +141,8 @@ const brCodeOf = (fields: Fields): BrCode => {
 
 /**
  * Returns the contents of a Pix BR code, or the reason for its rejection. A valid code has at most 512 characters, the right checksum as
- * last field, ascending ids, the constants, receiver and txid of pix.md, and exactly one of key and location.
- * Lengths count characters; the checksum counts UTF-8 bytes. Codes with several arrangements are parsed for their Pix part.
+ * its last field, ascending ids, the constants, receiver and txid of pix.md, and either a key or a location.
+ * Lengths count characters, while the checksum counts UTF-8 bytes. For codes with several payment systems, only the Pix part is parsed.
  */
 export const parseBrCode = (code: string): BrCodeParse => {
   const problem = textProblem(code);

@@ -8,7 +8,7 @@ interface TlvField {
 
 const TWO_DIGITS = /^[0-9]{2}$/;
 
-/** Returns the fields in order, repeated ids included, or null if the text doesn't consist of fields. */
+/** Returns the fields in order, including repeated ids, or null if the text doesn’t consist of fields. */
 export const parseTlv = (text: string): readonly TlvField[] | null => {
   const characters = [...text];
   const fields: TlvField[] = [];
@@ -24,7 +24,7 @@ export const parseTlv = (text: string): readonly TlvField[] | null => {
   return fields;
 };
 
-/** Returns the fields by id, or null if the text is empty, not TLV, or its ids don't ascend (repeated ids included). */
+/** Returns the fields by id, or null if the text is empty, not TLV, or its ids don’t strictly ascend. */
 export const parseAscendingTlv = (text: string): ReadonlyMap<string, string> | null => {
   const fields = parseTlv(text);
   if (fields === null || fields.length === 0) return null;

@@ -1,4 +1,4 @@
-// Finds import cycles: files that can't be read, moved or tested without each other. Type imports count, too.
+// Finds import cycles: files that can’t be read, moved or tested without each other. Type imports count too.
 import { importsOf, type Problem, type Source } from './source.ts';
 
 type Graph = ReadonlyMap<string, readonly string[]>;
@@ -22,7 +22,7 @@ const ringFrom = (needs: Graph, start: string): readonly string[] | null => {
   return null;
 };
 
-/** Returns the shortest cycle of each file in one; each set of files once. */
+/** Returns the shortest cycle of each file that is in one, without repeating the same set of files. */
 export const circlesAmong = (sources: readonly Source[]): readonly (readonly string[])[] => {
   const needs: Graph = new Map(
     sources.map((source) => [source.path, importsOf(source).flatMap(({ target, isOurs }) => (isOurs ? [target] : []))]),

@@ -1,10 +1,10 @@
-// The length of functions. Blank lines and comments don't count; functions inside a function count as part of it.
+// Limits the length of functions. Blank lines and comments don’t count. Inner functions count as part of the outer one.
 import { stripTypeScriptTypes } from 'node:module';
 import { type Node, parse } from 'acorn';
 import type { Problem, Source } from './source.ts';
 
 const FUNCTION_LINES_MAX = 70;
-/** Product files that still have longer functions. The list may only get shorter. */
+/** Product files that still have longer functions. This list may only get shorter. */
 const LONG_FUNCTIONS_ALLOWED: readonly string[] = [];
 
 interface FunctionLength {
@@ -49,7 +49,7 @@ export const functionProblems = (sources: readonly Source[], allowed = LONG_FUNC
       ({ path, line, lines }) => `${path}:${line}: a function of ${lines} lines of code, at most ${FUNCTION_LINES_MAX}`,
     );
 
-/** Returns listed files without a function that is too long. */
+/** Returns listed files that no longer have a function above the limit. */
 export const staleLongFunctions = (
   sources: readonly Source[],
   allowed = LONG_FUNCTIONS_ALLOWED,

@@ -1,4 +1,4 @@
-// Rules about the project as a whole: dead files, migrations, scripts, environment, the README.
+// Rules about the project as a whole: dead files, migrations, scripts, environment variables, the README.
 import { posix } from 'node:path';
 import { importsOf, type Problem, type Source } from './source.ts';
 
@@ -6,7 +6,7 @@ export interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
 }
 
-/** Files that run without being imported by name: scripts, migrations and reactions (loaded by folder), tests, benches. */
+/** Returns whether the file runs without an import by name: scripts, migrations and reactions (loaded by folder), tests, benches. */
 const isEntry = (path: string, manifest: Manifest): boolean =>
   /^migrations\/\d/.test(path) ||
   /^test\/application\/\w+\/answers\.ts$/.test(path) ||
@@ -14,7 +14,7 @@ const isEntry = (path: string, manifest: Manifest): boolean =>
   /^test\/(?:bench|soak)\//.test(path) ||
   Object.values(manifest.scripts).some((script) => script.split(/\s+/).includes(path));
 
-/** Files named in a text, because the file starts them as a separate program (`new URL('./owner.ts', …)`). */
+/** Returns the files named in a text, because it may start them as separate programs (`new URL('./owner.ts', …)`). */
 const namedBy = ({ path, text }: Source): readonly string[] =>
   [...text.matchAll(/['"`]([\w./-]+\.ts)['"`]/g)].flatMap(([, name = '']) => [
     posix.join(posix.dirname(path), name),
@@ -45,7 +45,7 @@ export const migrationProblems = (names: readonly string[]): readonly Problem[] 
       : [`migrations/${name}: expected number ${number} here, without gap or repeat`];
   });
 
-/** The shell of npm would receive the signal that is meant for the program and end first (S5). */
+/** Scripts must use `exec`. Otherwise the shell of npm would receive the program’s signals and end first (S5). */
 const NEEDED_SCRIPTS = ['start', 'test', 'check', 'demo', 'bench', 'cli'];
 const NOT_A_PROGRAM = ['check'];
 export const scriptProblems = ({ scripts }: Manifest, exists: (path: string) => boolean): readonly Problem[] => [
@@ -60,13 +60,13 @@ export const scriptProblems = ({ scripts }: Manifest, exists: (path: string) => 
   ]),
 ];
 
-/** Names of environment variables that a source reads. */
+/** Returns the names of environment variables that a source reads. */
 export const variablesRead = (text: string): readonly string[] =>
   [...new Set([...text.matchAll(/\benv(?:\[|, )'([A-Z][A-Z0-9_]*)'/g)].map(([, name]) => name as string))].sort();
 
 const variablesOfExample = (text: string): readonly string[] =>
   [...text.matchAll(/^(?:# ?)?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name as string);
-/** Table rows and words before a command of ours. Capitalised words elsewhere are not variables of the program. */
+/** Returns variables in table rows and before a command of ours. Capitalized words elsewhere are not variables of the program. */
 const variablesOfReadme = (text: string): readonly string[] => [
   ...[...text.matchAll(/^\| *`([A-Z][A-Z0-9_]*)`/gm)].map(([, name]) => name as string),
   ...[...text.matchAll(/^.*(?=\b(?:npm|node) )/gm)].flatMap(([before]) =>
@@ -74,7 +74,7 @@ const variablesOfReadme = (text: string): readonly string[] => [
   ),
 ];
 
-/** Set by others, or used only by tests. */
+/** Variables set by others, or used only by tests. */
 const NOT_OURS = [
   'TEST_DATABASE_URL',
   ...['URL', 'CA_FILE', 'USERNAME', 'PASSWORD'].map((name) => `TEST_EVENTSTORE_${name}`),

@@ -1,18 +1,18 @@
-// Turns of phrase that need two readings, in comments and texts of product code and in documents: plain English says what is the case.
+// Finds phrases that are hard to read, in comments and texts of product code and in documents.
 import type { Problem, Source } from './source.ts';
 
 const TURNS = /\b(?:is none|whoever|(?<![`"'])nobody|no more(?! than\b)|are told|of before)\b/gi;
 
-/** How many remain, by folder: SQL of migrations, which a test holds to its hash. */
+/** How many remain, by folder. Those of migrations are in SQL whose hash a test checks. */
 const LEFT: Readonly<Record<string, number>> = { migrations: 10 };
 
-/** Code in a document, where `None` may be a keyword. */
+/** Code blocks in documents, where `None` may be a keyword. */
 const FENCED = /^```[\s\S]*?^```/gm;
-/** Comments, and texts in quotes. */
+/** Comments and quoted texts. */
 const SPOKEN = /\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gm;
 const proseOf = ({ path, text }: Source): string =>
   path.endsWith('.md') ? text.replaceAll(FENCED, '') : [...text.matchAll(SPOKEN)].map(([spoken]) => spoken).join('\n');
-/** A turn may run over two lines. */
+/** Joins lines, because a phrase may span two lines. */
 const flat = (prose: string): string => prose.replaceAll(/\s*\n\s*(?:\/\/|\*(?!\/))?\s*/g, ' ');
 
 const placeOf = (path: string): string => path.split('/')[0] as string;
@@ -32,7 +32,7 @@ const turnsIn = (sources: readonly Source[]): ReadonlyMap<string, readonly Probl
   );
 };
 
-/** Refuses more such turns in a folder than `left` says. */
+/** Reports the phrases of a folder that has more of them than `left` allows. */
 export const proseProblems = (sources: readonly Source[], left = LEFT): readonly Problem[] =>
   [...turnsIn(sources)].flatMap(([place, problems]) =>
     problems.length <= (left[place] ?? 0)
@@ -40,7 +40,7 @@ export const proseProblems = (sources: readonly Source[], left = LEFT): readonly
       : [...problems, `${place} has ${problems.length} such turns, at most ${left[place] ?? 0}`],
   );
 
-/** Names of the list that have none left. */
+/** Returns folders in the list that have none left. */
 export const staleProse = (sources: readonly Source[], left = LEFT): readonly Problem[] => {
   const found = turnsIn(sources);
   return Object.keys(left)

@@ -1,7 +1,7 @@
 // Which folders may import which (architecture §2).
 import { importsOf, type Problem, type Source } from './source.ts';
 
-/** Folders, or files, of ours; `packages`: which packages and node: modules; null: any. */
+/** `ours`: our folders or files. `packages`: packages and node: modules, or null for any. */
 interface Allowance {
   readonly ours: readonly string[];
   readonly packages: readonly string[] | null;
@@ -21,7 +21,7 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
     ours: ['domain/', 'application/ports/', 'application/core/keyedCount.ts', 'infrastructure/', 'http/kernel/'],
     packages: null,
   },
-  // What an address and a witness's key are, is asked before anything listens.
+  // Addresses and the keys of witnesses are validated before the program listens.
   ...Object.fromEntries(
     [
       ['config', ['http/kernel/address.ts', 'application/audit/signedNote.ts']] as const,
@@ -31,13 +31,13 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
       { ours: ['domain/', 'application/ports/', 'infrastructure/', ...more], packages: null },
     ]),
   ),
-  // It brings the database to the schema of this version.
+  // Migrates the database to the schema of this version.
   'infrastructure/postgres': {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
     packages: null,
   },
   ...Object.fromEntries(
-    // The composition, and programs that stand beside it: they put rooms together.
+    // The composition root and separate programs, which combine the folders.
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
       `infrastructure/${folder}`,
       {
@@ -60,7 +60,7 @@ const matches = (target: string, allowed: string): boolean => {
 
 const allowanceOf = (path: string): readonly [string, Allowance] | null => {
   const [outer = '', inner = '', file = ''] = path.split('/');
-  // A capability's commands are part of the command line, and loaded only there.
+  // The commands of a capability are part of the command line and loaded only there.
   const isCommand = outer === 'infrastructure' && (file === 'terminal.ts' || file === 'commands');
   const room = isCommand
     ? 'infrastructure/cli'
@@ -68,7 +68,7 @@ const allowanceOf = (path: string): readonly [string, Allowance] | null => {
       ? `${outer}/${inner}`
       : outer;
   const allowance = ALLOWED[room];
-  return allowance === undefined ? null : [room, allowance]; // tests may import anything
+  return allowance === undefined ? null : [room, allowance]; // Tests may import anything.
 };
 
 export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
@@ -86,7 +86,7 @@ export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
       );
   });
 
-/** Folders that are entered through one file, and the tests that look inside. */
+/** Folders with a single entry file, and the tests that may import their other files. */
 const SEALED: readonly { readonly folder: string; readonly entry: string; readonly tests: readonly string[] }[] = [
   {
     folder: 'infrastructure/eventStore/eventStoreDb/',
@@ -111,7 +111,7 @@ export const sealProblems = (sources: readonly Source[]): readonly Problem[] =>
       ),
   );
 
-/** What other folders of the domain may build on. */
+/** The aggregates, which other folders of the domain may build on. */
 const AGGREGATES = [
   'account',
   'charge',
@@ -130,17 +130,17 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   pix: ['kernel'],
   methods: ['kernel'],
   payment: ['kernel', 'presentation', ...AGGREGATES],
-  // Requests of payouts obey the rules of those of charges.
+  // Payout requests follow the same rules as charge requests.
   payout: ['kernel', 'pix', 'presentation', 'charge'],
   presentation: ['kernel', 'pix', 'payment', 'aggregates.ts', ...AGGREGATES],
   ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods']])),
 };
 
-/** An aggregate takes types of a sibling, and the constants that spell those types out; what needs both stands in payment/. */
+/** An aggregate may import types of a sibling and the constants that spell them out. Code that needs both belongs in payment/. */
 export const siblingProblems = (sources: readonly Source[]): readonly Problem[] =>
   sources.flatMap((source) => {
     const [room, folder, file] = source.path.split('/');
-    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/aggregates.ts lists them
+    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/aggregates.ts lists all aggregates.
     const layers = DOMAIN_LAYERS[folder];
     if (layers === undefined)
       return [`${source.path}: tell test/support/tidy/rooms.ts what domain/${folder} may build on`];

@@ -1,4 +1,4 @@
-// Input of the tidy rules: the text of every source file, and its imports.
+// The input of the tidy rules: the text of every source file, and its imports.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 
@@ -7,7 +7,7 @@ export interface Source {
   readonly path: string;
   readonly text: string;
 }
-/** A violation, with its location and the remedy. */
+/** A violation, with its location and remedy. */
 export type Problem = string;
 
 export const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations', 'test'] as const;
@@ -26,10 +26,10 @@ const filesUnder = (root: string, folder: string): string[] =>
   });
 
 export interface Import {
-  /** A path from the root for files of ours; the name for packages and `node:` modules. */
+  /** A path from the root for our files, or the name of a package or `node:` module. */
   readonly target: string;
   readonly isOurs: boolean;
-  /** The names imported as values; empty if only types are. `*` for all, or for side effects only. */
+  /** The names imported as values, empty for type imports. `*` for all, or for side effects only. */
   readonly values: readonly string[];
 }
 

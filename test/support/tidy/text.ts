@@ -1,10 +1,10 @@
 // Rules about the text of single files.
 import type { Problem, Source } from './source.ts';
 
-/** Files that must contain the forbidden texts. */
+/** Files that necessarily contain the forbidden texts. */
 const ABOUT_THE_RULES = ['test/tidy.test.ts', 'test/support/tidy/'];
 const COLUMNS_MAX = 140;
-/** Of a line with text in it. */
+/** The limit for a line that contains text. */
 const TEXT_COLUMNS_MAX = 240;
 
 /** The only module with a repeating timer. */
@@ -19,7 +19,7 @@ const isCore = (path: string) => /^(domain|application|projections)\//.test(path
 const isTest = (path: string) => path.startsWith('test/');
 const everywhere = () => true;
 
-/** Test files that may have a timer, and why. */
+/** Test files that may use a timer, with the reason. */
 const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/http/site/checkoutBrowser.ts':
     'the window that the checkout script believes in: its timers never run by themselves',
@@ -92,7 +92,7 @@ export const textProblems = (sources: readonly Source[]): readonly Problem[] =>
       ),
     );
 
-/** Entries of the allow-list that no file needs. */
+/** Returns entries of the allow-list whose file has no timer. */
 export const staleTimers = (sources: readonly Source[]): readonly Problem[] =>
   Object.keys(TIMERS_ALLOWED)
     .filter(

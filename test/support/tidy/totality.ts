@@ -1,8 +1,8 @@
-// A switch on the type of an event names every event type that there is, or that a reading of groups leaves: a new one does not compile
-// until each reader of its group has said what it means to it. A consumer ignores whole groups, not lists of types (architecture §2).
+// A switch on an event type must name every event type of its group, so that a new type doesn’t compile until each reader of the group
+// handles it. A consumer ignores whole groups, not lists of types (architecture §2).
 import type { Problem, Source } from './source.ts';
 
-/** Files that still have switches with an open `default:`, and their number. It may only get smaller. */
+/** Files that still have switches with an open `default:`, and their number, which may only decrease. */
 const OPEN_DEFAULTS: Readonly<Record<string, number>> = {};
 
 const SWITCH = /^( *).*\bswitch \((?:[\w.]+\.)?type\) \{$/;
@@ -26,7 +26,7 @@ const openDefaultsOf = ({ path, text }: Source): readonly OpenDefault[] => {
   });
 };
 
-/** Rejects a `default:` other than `never` in a switch on an event's type. `allowed` is their number by file. */
+/** Rejects a `default:` other than `never` in a switch on an event’s type. `allowed` has their number by file. */
 export const totalityProblems = (
   sources: readonly Source[],
   allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
@@ -41,7 +41,7 @@ export const totalityProblems = (
         );
   });
 
-/** Entries of the list with fewer open defaults than allowed. */
+/** Returns entries of the list that allow more open defaults than there are. */
 export const staleOpenDefaults = (
   sources: readonly Source[],
   allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
@@ -56,7 +56,7 @@ export const staleOpenDefaults = (
 
 /** Number of types that a consumer may ignore one by one within the groups it reads. */
 const IGNORED_MAX = 3;
-/** The successive cases of a switch without an effect. A fold that returns its state is not a consumer. */
+/** Consecutive cases of a switch without an effect. A fold that returns its state is not a consumer. */
 const EMPTY_CASES =
   /(?:\bcase '[A-Z][a-z]\w+':\s*(?:\/\/.*\s+)*)+(?:return(?: null| undefined| \[\]| Promise\.resolve\(\))?|break);/g;
 

@@ -19,6 +19,6 @@ export const EXPIRED = load('expired');
 /** For elsewhere.example.test only. */
 export const ELSEWHERE = load('elsewhere');
 
-/** A file with the certificates that a client must trust. */
+/** Returns the path of the certificate file that a client must trust. */
 export const caFileOf = (name: 'receiver' | 'expired' | 'elsewhere'): string =>
   fileURLToPath(new URL(`${name}.cert.pem`, import.meta.url));
