@@ -448,7 +448,7 @@ describe('the simulated institution', () => {
       simulator.setClock(90 * DAY_MS + MINUTE_MS);
       expect((await refused('r2', '1.00')).says).to.match(/90 dias/);
     });
-    it('are decided by the control API; a refused return frees its amount but not its id', async () => {
+    it('are decided by the control API, and a refused return frees its amount but not its id', async () => {
       const { simulator, client, endToEndId, give, path } = await paid({ settings: { returns: 'processing' } });
       await give('r1', '12.34');
       simulator.decideReturn(endToEndId, 'r1', 'refused', 'Conta encerrada');
@@ -484,7 +484,7 @@ describe('the simulated institution', () => {
       await client.charge();
       return { simulator, client, hook };
     };
-    it('start with a test call without pix; a webhook is refused unless it responds with 2xx', async () => {
+    it('start with a test call without pix, which the webhook must answer with 2xx', async () => {
       const { client, hook } = await registered();
       expect(hook.got.map(({ path, body }) => [path, body['evento'], body['pix']])).to.deep.equal([
         ['/hook/secret', 'teste_webhook', undefined],
@@ -696,7 +696,7 @@ describe('the simulated institution', () => {
       return { simulator, client };
     };
     for (const kind of ['timeout', 'reset', 'lost'] as const)
-      it(`cut off the response: ${kind}`, async () => {
+      it(`prevent a complete response: ${kind}`, async () => {
         const { client } = await spoiled(kind);
         expect(await lost(client.impatient(path))).to.equal('lost');
         expect((await client.call('GET', path)).status).to.equal(200);

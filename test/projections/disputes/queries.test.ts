@@ -233,7 +233,7 @@ describe('queries of dispute cases', () => {
     await setClock(ACCOUNT_ID, 2 * HOUR_S);
     expect([await countNearDeadline(48), await near()]).to.deep.equal([3, ['past', 'ahead', 'later']]);
   });
-  it('list overdue reminders by the account’s clock, except for test clocks that are being drained', async () => {
+  it('list overdue reminders by the account’s clock, except those of a test clock that is being drained', async () => {
     const early: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
     const drained: Tenant = { accountId: '3acct000000000000000000000' as AccountId, mode: 'test' };
     const late = addSeconds(NOW, DAY_MS / 1_000);

@@ -98,7 +98,7 @@ describe('read models as of a moment', () => {
     expect(await rows()).to.deep.equal(await rows('whole'));
   });
 
-  it('omit and report a stream with an unreadable event, every time they are built', async () => {
+  it('park and report a stream with an unreadable event, every time they are built', async () => {
     const paymentId = await scene.appendPayment();
     const before = await head();
     const event = { id: randomUUID(), type: UNKNOWN, data: '{}' };

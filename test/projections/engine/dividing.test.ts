@@ -137,7 +137,7 @@ describe('dividing a consumer into partitions', () => {
       expect(await move('a#0/2', 3, null, at(1))).to.equal('moved');
     });
 
-    it('become one checkpoint, without an event id, when a program without partitions swaps in a copy', async () => {
+    it('are replaced by a single one when a program that knows no partitions swaps in a copy', async () => {
       await divideOnce(session, 'a', 2);
       await move('a#0/2', 1, null, at(5));
       const stored = await session.query("SELECT version, position FROM subscriptions.checkpoints WHERE name = 'a'");

@@ -111,7 +111,7 @@ describe('subscriptions to the log in two processes that both lead', () => {
     ['its connections fall silent', 'silence'],
     ['it is cut off', 'blackHole'],
   ] as const)
-    it(`take each event once when ${what} while events arrive, and after the connection recovers`, async () => {
+    it(`take each event once if a leader is lost under load and returns later (${what})`, async () => {
       const proxy = await startPostgresProxy(scene.log.connectionString);
       await scene.appendPayments(2);
       const openSession = leaderSessions(config(proxy.connectionString), SWIFT);

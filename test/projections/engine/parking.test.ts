@@ -256,7 +256,7 @@ describe('parking', () => {
   });
 
   describe('a consumer that fails as a whole', () => {
-    it('keeps its position, parks nothing and reports one fault; other consumers continue, and it resumes once it works', async () => {
+    it('keeps its position, parks nothing and reports one fault while other consumers continue, and resumes once it works', async () => {
       let isBroken = true;
       await scene.appendPayments(4);
       const batches: number[] = [];

@@ -148,7 +148,7 @@ describe('read models of another version', () => {
     expect((await scene.log.sql.query('SELECT gift FROM rm_payments.payments')).rowCount).to.equal(8);
   });
 
-  it('are rebuilt while an older process leads; then each process leads the read models of its version', async () => {
+  it('are rebuilt beside an older process, which then leads only the read models of its own version', async () => {
     const old = await first();
     const program = start(NEW);
     expect(await program.done).to.deep.equal(['payments']);

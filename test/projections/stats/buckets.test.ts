@@ -23,7 +23,7 @@ describe('buckets of times to pay', () => {
     expect(starts(0, 365 * 86_400).length).to.equal(2_417);
   });
 
-  it('contain their seconds, and are at most 1/128 of the time wide', () => {
+  it('start at or below the time, by at most 1/128 of it', () => {
     fc.assert(
       fc.property(seconds, (time) => {
         const bucket = bucketOf(time);
