@@ -68,7 +68,7 @@ const isSlow = ({ target, awayMs, takeoverMs }: Fault): boolean =>
 describe('a deployment of six processes that are killed, frozen, cut off and replaced', () => {
   it(`loses nothing, duplicates nothing and doesn’t grow in ${MINUTES} minutes with ${ACCOUNTS} accounts`, async function run() {
     this.timeout(0);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1)); // takes all with it
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1)); // `exit` kills the deployment too
     say(`seed ${SEED}`);
     const [postgres, eventStore, dataDir, inbox, releases] = [
       await startOwnPostgres(),
