@@ -1,4 +1,4 @@
-// Access leases (ADR 0009): whoever announces a change is answered when no process relies on what it remembered before.
+// Access leases (ADR 0009): announcing a change returns once no process relies on data it cached before the change.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Stopwatch } from '../../../application/ports/system.ts';
@@ -10,9 +10,9 @@ import { systemStopwatch } from '../../../infrastructure/system/system.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const ACCOUNT = '0'.repeat(26) as AccountId;
-/** No renewal comes by itself, and no lease runs out while a test runs, unless the test moves the clock. */
+/** No lease is renewed by a timer or expires during a test, unless the test moves the clock. */
 const STILL: AccessLeaseTimings = { leaseMs: 60_000, renewMs: 1_000_000, idleMs: 1_000_000 };
-/** Whoever announces asks for it so often, each time a pause later, that its holder may be slow to hear. */
+/** The announcer polls often, with a pause each time, so the lease must be long enough for a slow holder to react. */
 const LONG = { timings: { leaseMs: 100 * STILL.leaseMs } };
 
 describe('access leases', () => {
@@ -20,7 +20,7 @@ describe('access leases', () => {
   let db: PgPool;
   let notices: NotificationListener;
   let opened: { close(): Promise<void> }[];
-  /** Time stands still, and a pause is over at once: it passes by as much. */
+  /** Real time doesn’t count. A pause ends at once and advances this clock by its length. */
   let time: { elapsedMs: number; wallMs: number };
   const stopwatch: Stopwatch = {
     elapsedMs: () => time.elapsedMs,
@@ -77,7 +77,7 @@ describe('access leases', () => {
   const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await isSo())) await setImmediate();
   };
-  /** One that holds a lease, and has nothing to take in. */
+  /** Returns a process that holds a lease and has no pending changes. */
   const holder = async (options: Options = {}) => {
     const one = await process(options);
     await until(() => one.leases.isHeld());
@@ -92,27 +92,27 @@ describe('access leases', () => {
     new PostgresAccessLeases({ db, process: 'announcer', stopwatch, onError: () => undefined, timings: STILL });
   const onRecord = async (): Promise<number> => (await db.query('SELECT FROM operations.access_leases')).rowCount;
 
-  it('are taken when they are asked for, and make whoever holds one forget everything first', async () => {
+  it('are acquired on first use, and the holder first drops its whole cache', async () => {
     const { leases, heard } = await process();
     expect([leases.isHeld(), heard]).to.deep.equal([false, []]);
     await until(() => leases.isHeld());
     expect(heard).to.deep.equal([null]);
   });
 
-  it('outlast a change in every process that hears of it, before the change is answered', async () => {
+  it('survive a change: every holder receives it before announce returns', async () => {
     const [one, two] = [await holder(LONG), await holder(LONG)];
     await announcer().announce(ACCOUNT);
     expect([one.heard, two.heard, time.elapsedMs < LONG.timings.leaseMs]).to.deep.equal([[ACCOUNT], [ACCOUNT], true]);
     expect([one.leases.isHeld(), two.leases.isHeld()]).to.deep.equal([true, true]);
   });
 
-  it('are waited for by their holder too', async () => {
+  it('also deliver a change to the process that announces it', async () => {
     const { leases, heard } = await holder(LONG);
     await leases.announce(ACCOUNT);
     expect(heard).to.deep.equal([ACCOUNT]);
   });
 
-  it('teach a process that no notice reaches, by its next renewal', async () => {
+  it('deliver a change at the next renewal to a process that receives no notices', async () => {
     const { leases, heard } = await holder({ isDeaf: true, stopwatch: systemStopwatch, timings: { renewMs: 5 } });
     await new PostgresAccessLeases({ db, process: 'a', stopwatch: systemStopwatch, onError: () => undefined }).announce(
       ACCOUNT,
@@ -120,7 +120,7 @@ describe('access leases', () => {
     expect([heard, leases.isHeld()]).to.deep.equal([[ACCOUNT], true]);
   });
 
-  it('of a process that is not heard of any more hold a change up for their length, once', async () => {
+  it('of an unresponsive process delay a change by at most one lease length, and only once', async () => {
     const frozen = await holder({ isDeaf: true });
     await announcer().announce(ACCOUNT);
     expect([time.elapsedMs, await onRecord()]).to.deep.equal([STILL.leaseMs, 0]);
@@ -129,7 +129,7 @@ describe('access leases', () => {
     expect([frozen.leases.isHeld(), frozen.heard]).to.deep.equal([false, []]);
   });
 
-  it('tell a process that comes back what it has missed before it holds one again', async () => {
+  it('deliver missed changes to a returning process before it holds a lease again', async () => {
     const frozen = await holder({ isDeaf: true });
     const other = 'other' as AccountId;
     await announcer().announce(ACCOUNT);
@@ -138,7 +138,7 @@ describe('access leases', () => {
     expect(frozen.heard).to.deep.equal([ACCOUNT, other]);
   });
 
-  it('make a process forget everything that has missed more than is kept', async () => {
+  it('make a process drop its whole cache if it missed more than 64 changes', async () => {
     const [few, many] = [await holder({ isDeaf: true }), await holder({ isDeaf: true })];
     for (let i = 0; i < 64; i++) await announcer().announce(`a${i}` as AccountId);
     await until(() => few.leases.isHeld());
@@ -147,7 +147,7 @@ describe('access leases', () => {
     expect([few.heard.length, few.heard.at(-1), many.heard]).to.deep.equal([64, 'a63', [null]]);
   });
 
-  it('end before whoever announces stops to wait, by either clock of the machine', async () => {
+  it('expire before announce stops waiting, by the monotonic and by the wall clock', async () => {
     const { leases } = await holder({ isDeaf: true });
     time.elapsedMs = STILL.leaseMs * 0.9 - 1;
     expect(leases.isHeld()).to.equal(true);
@@ -160,7 +160,7 @@ describe('access leases', () => {
     expect(leases.isHeld()).to.equal(false);
   });
 
-  it('can’t be renewed past a change by a renewal that began before it', async () => {
+  it('can’t be extended past a change by a renewal that began before it', async () => {
     let answered = false;
     let way: Pick<PgPool, 'query'> = db;
     const { announced } = await db.transaction(async (tx) => {
@@ -183,7 +183,7 @@ describe('access leases', () => {
     expect(time.elapsedMs).to.equal(STILL.leaseMs);
   });
 
-  it('count from before they were asked for, and are waited for from when the change was written', async () => {
+  it('count from before their request, and announce waits from the time the change was written', async () => {
     let takesMs = 0;
     const slow = through(() => ({
       query: async <Row>(...args: Parameters<PgPool['query']>) => {
@@ -215,7 +215,7 @@ describe('access leases', () => {
     expect(time.elapsedMs).to.equal(1_000 + STILL.leaseMs);
   });
 
-  it('are renewed once more for a change that is heard of while a renewal is on its way', async () => {
+  it('are renewed again if a change arrives during a renewal', async () => {
     let hear = (): void => undefined;
     let gate: Promise<void> | null = null;
     const reached = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ describe('access leases', () => {
     expect([heard, leases.isHeld()]).to.deep.equal([[ACCOUNT], true]);
   });
 
-  it('are not held while the database can’t be asked, which is told once; they are held when it can', async () => {
+  it('are not held while the database is unreachable, which is reported once, and are acquired afterwards', async () => {
     let isAway = false;
     const away: NonNullable<Options['db']> = {
       query: async <Row>(...args: Parameters<PgPool['query']>) => {
@@ -276,7 +276,7 @@ describe('access leases', () => {
     await until(() => leases.isHeld());
   });
 
-  it('are given back by a process that is not asked any more, and by one that stops', async () => {
+  it('are released by an idle process and by one that stops', async () => {
     const idle = await holder({ timings: { renewMs: 5, idleMs: 1_000 } });
     const stopping = await holder();
     expect(await onRecord()).to.equal(2);
@@ -290,7 +290,7 @@ describe('access leases', () => {
     expect(idle.heard).to.deep.equal([ACCOUNT]);
   });
 
-  it('are never held by one who only announces', async () => {
+  it('are never held by a process that only announces', async () => {
     const leases = announcer();
     expect(leases.isHeld()).to.equal(false);
     await leases.announce(ACCOUNT);

@@ -9,7 +9,7 @@ import { useDatabase } from '../../world/postgres.ts';
 const [ONE, TWO, NEVER] = ['1', '2', '3'].map((end) => end.padStart(26, '0')) as [KeyId, KeyId, KeyId];
 const NOON = toMillis(parseTimestamp('2026-11-21T12:00:00.000Z'));
 
-describe('when keys were last used', () => {
+describe('the last use of API keys', () => {
   let db: PgPool;
   let statements: number;
   const clock = { nowMs: NOON, now: () => clock.nowMs };
@@ -36,7 +36,7 @@ describe('when keys were last used', () => {
     [clock.nowMs, statements] = [NOON, 0];
   });
 
-  it('is written together, as of the last use', async () => {
+  it('is written in one statement for all keys, with the time of the latest use', async () => {
     const uses = process();
     uses.note(TWO);
     uses.note(ONE);
@@ -53,7 +53,7 @@ describe('when keys were last used', () => {
     ]);
     await uses.close();
   });
-  it('is written once a minute at most, by whichever process', async () => {
+  it('is written at most once a minute across all processes', async () => {
     const [one, two] = [process(), process()];
     const useBy = async (uses: PostgresKeyUses, afterMs: number) => {
       clock.nowMs = NOON + afterMs;

@@ -1,4 +1,4 @@
-// Failed logins in Postgres: what counts, for whom, and for how long (rule D1).
+// Failed logins in Postgres: which ones count, for which address, and for how long (rule D1).
 import { expect } from 'chai';
 import { loginFailures } from '../../../infrastructure/accounts/sessions.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -18,7 +18,7 @@ describe('failed logins', () => {
   const age = (by: string) => db.query(`UPDATE operations.login_failures SET failed_at = failed_at - interval '${by}'`);
   const kept = async () => (await db.query('SELECT FROM operations.login_failures')).rowCount;
 
-  it('count for the address that was tried, in any case of letters, in every process, and for no other', async () => {
+  it('count only for the attempted address, ignoring case, across all processes', async () => {
     const [one, two] = [process(), process()];
     expect(await one.count(ANA)).to.equal(0);
     await one.record(ANA);
@@ -26,7 +26,7 @@ describe('failed logins', () => {
     await two.record(BIA);
     expect([await one.count(ANA.toLowerCase()), await two.count(ANA), await one.count(BIA)]).to.deep.equal([2, 2, 1]);
   });
-  it('count for a quarter of an hour, and are kept no longer', async () => {
+  it('count for 15 minutes and are then deleted', async () => {
     const failures = process();
     await failures.record(ANA);
     await age('10 minutes');
@@ -38,7 +38,7 @@ describe('failed logins', () => {
     await failures.forgetOld();
     expect([await failures.count(ANA), await kept()]).to.deep.equal([1, 1]);
   });
-  it('do not say whose they are', async () => {
+  it('are stored without the email address', async () => {
     await process().record(ANA);
     const { rows } = await db.query<{ subject: string }>('SELECT subject FROM operations.login_failures');
     expect(rows.map(({ subject }) => subject.length)).to.deep.equal([64]);

@@ -1,4 +1,4 @@
-// Links to set a password, and requests for them, in Postgres: how long each of them lives.
+// Password links and requests for them in Postgres, and how long each of them lives.
 import { expect } from 'chai';
 import { jobOfRequest, sendLink } from '../../../application/accounts/passwordLink.ts';
 import type { LinkRequest } from '../../../application/ports/passwordLinks.ts';
@@ -13,7 +13,7 @@ const idOf = (n: number): string => String(n).padStart(26, '0');
 const [ANA, BIA] = [idOf(1), idOf(2)] as [UserId, UserId];
 const LINK = { userId: ANA, replaces: idOf(3) as PasswordId };
 
-describe('links in Postgres', () => {
+describe('password links in Postgres', () => {
   let db: PgPool;
   let jobs: RecordingJobs;
   let links: ReturnType<typeof passwordLinks>;
@@ -44,11 +44,11 @@ describe('links in Postgres', () => {
     return pages;
   };
 
-  it('are good for an hour from when they were last opened, and then are forgotten', async () => {
+  it('are valid for an hour after they were last opened, and are then deleted', async () => {
     await links.open('one', LINK);
     await age('50 minutes');
     await links.open('other', { ...LINK, userId: BIA, replaces: null });
-    // As the repeat of a job does that was killed behind its mail.
+    // A retried job does this if it was killed after it sent the mail.
     await links.open('one', LINK);
     await age('50 minutes');
     expect([await links.find('one'), await links.find('other')]).to.deep.equal([LINK, { userId: BIA, replaces: null }]);
@@ -59,7 +59,7 @@ describe('links in Postgres', () => {
     await links.forgetOld();
     expect(await kept()).to.equal(0);
   });
-  it('of a user are counted for a quarter of an hour', async () => {
+  it('of a user are counted for 15 minutes', async () => {
     await links.open('one', LINK);
     await age('10 minutes');
     await links.open('two', LINK);
@@ -68,7 +68,7 @@ describe('links in Postgres', () => {
     await age('5 minutes');
     expect([await links.countRecent(ANA), await links.countRecent(BIA)]).to.deep.equal([1, 1]);
   });
-  it('are asked for once at a time for each address, in any case of letters, and with one job', async () => {
+  it('have one open request and one job per address, ignoring case', async () => {
     const first = await request(1, 'Ana@example.com');
     await request(2, 'ANA@example.com');
     await request(3, 'bia@example.com');
@@ -83,7 +83,7 @@ describe('links in Postgres', () => {
     await request(4, 'ana@example.com');
     expect(await open(1)).to.deep.equal([[idOf(3)], [idOf(4)], []]);
   });
-  it('that nobody could send are asked for a day long, and then are forgotten', async () => {
+  it('that could not be sent stay requested for a day and are then deleted', async () => {
     await request(1, 'ana@example.com');
     await age('20 hours');
     await links.forgetOld();

@@ -1,4 +1,5 @@
-// An analyst reads the views of its accounts and nothing else, whatever it tries, and can't hold up the gateway (rules N1–N4, ADR 0016).
+// An analyst can read only the views of its accounts, whatever it tries, and can’t block the gateway (rules N1–N4, ADR
+// 0016).
 import { expect } from 'chai';
 import pg from 'pg';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -54,7 +55,7 @@ describe('analysts', () => {
 
   before(async () => {
     database = await startedDatabase();
-    // Without its own upkeep, so that each test restrains when it wants to.
+    // The schedule is off, so that each test restrains analysts when it needs to.
     gateway = await TestGateway.open({ database, startSchedule: () => async () => undefined });
     other = await gateway.newTenant();
     for (const key of [gateway.tenant.testKey, other.testKey, other.testKey]) {
@@ -82,7 +83,7 @@ describe('analysts', () => {
     await database.drop();
   });
 
-  it('of one account see its rows in every view, and those of all accounts see all', async () => {
+  it('of one account see only its rows in every view; those of all accounts see all rows', async () => {
     const [one, all] = [await connectAs(ONE), await connectAs(ALL)];
     const accountsIn = async (client: pg.Client, view: string) =>
       (await client.query(`SELECT DISTINCT account_id AS id FROM ${view} ORDER BY 1`)).rows.map(
@@ -99,7 +100,7 @@ describe('analysts', () => {
     expect([await count(one), await count(all)]).to.deep.equal([1, 3]);
   });
 
-  it('see the amounts of the payment, of its fees and of the ledger, to the centavo', async () => {
+  it('see the amounts of the payment, its fees and the ledger exactly', async () => {
     const one = await connectAs(ONE);
     const [payment] = (
       await one.query(`SELECT status, amount_minor, amount, net_minor, net, provider_fee_minor, platform_fee_minor,
@@ -133,7 +134,7 @@ describe('analysts', () => {
     expect(funnel).to.deep.equal({ created: '1', paid: '1', paid_in_5_minutes: '1', kept: '1', waiting: '0' });
   });
 
-  it('see sums that agree with the rows that they sum', async () => {
+  it('see sums that equal the sums of the detail rows', async () => {
     const all = await connectAs(ALL);
     const pairs: readonly (readonly [sums: string, rows: string])[] = [
       [
@@ -164,7 +165,7 @@ describe('analysts', () => {
   });
 
   describe('that are hostile', () => {
-    it('reach no other schema, and change nothing', async () => {
+    it('can’t read other schemas or change anything', async () => {
       const one = await connectAs(ONE);
       await one.query('SET default_transaction_read_only = off');
       const attempts: readonly (readonly [string, RegExp])[] = [
@@ -205,12 +206,12 @@ describe('analysts', () => {
       for (const [text, expected] of attempts) expect(await refusal(one, text), text).to.match(expected);
     });
 
-    it('learn nothing of other accounts from functions with side effects, operators, errors or catalogues', async () => {
+    it('learn nothing about other accounts through functions, operators, errors or catalogs', async () => {
       const one = await connectAs(ONE);
       const notices: string[] = [];
       one.on('notice', ({ message }) => notices.push(message ?? ''));
       const theirs = other.accountId;
-      // An error in a condition would show rows that the view hides.
+      // An error in a condition would reveal rows that the view hides.
       const leaks = [
         `SELECT count(*) FROM payments WHERE 1 / (CASE WHEN account_id = '${theirs}' THEN 0 ELSE 1 END) = 1`,
         `SELECT count(*) FROM payments WHERE CAST(CASE WHEN account_id = '${theirs}' THEN payment_id ELSE '1' END AS integer) = 1`,
@@ -229,7 +230,7 @@ describe('analysts', () => {
       expect(await refusal(one, 'SELECT rolpassword FROM pg_authid')).to.match(/permission denied for table pg_authid/);
     });
 
-    it('end after their time, whatever they set, and with them what they hold', async () => {
+    it('lose their sessions and locks after the time limit, whatever settings they change', async () => {
       const one = await connectAs(ONE);
       const ended = new Promise<void>((resolve) => one.once('end', () => resolve()));
       await one.query(
@@ -247,7 +248,7 @@ describe('analysts', () => {
       expect((await idle.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
     });
 
-    it('end at once when they hold the lock of the event log, so that charges go on', async () => {
+    it('lose their session at once if they hold the lock of the event log, so that charges continue', async () => {
       const one = await connectAs(ONE);
       const ended = new Promise<void>((resolve) => one.once('end', () => resolve()));
       await one.query('SELECT pg_advisory_lock(5860930411590117)');
@@ -267,14 +268,14 @@ describe('analysts', () => {
       expect((await charge).status).to.equal(201);
     });
 
-    it('open three sessions at most', async () => {
+    it('can open at most three sessions', async () => {
       for (let n = 0; n < 3; n++) await connectAs(ONE);
       const fourth = await connectAs(ONE).catch((error: Error) => error.message);
       expect(fourth).to.match(/too many connections for role/);
     });
   });
 
-  it('have small defaults: time, memory, one process, read only', async () => {
+  it('have low limits for time and memory, run no parallel workers, and are read-only by default', async () => {
     const one = await connectAs(ONE);
     const settings: Record<string, string> = {};
     for (const name of [
@@ -307,8 +308,8 @@ describe('analysts', () => {
     expect((await one.query('SELECT * FROM payments ORDER BY payment_id')).rows).to.deep.equal(before);
   });
 
-  describe('are granted', () => {
-    it('once: again with the same account changes only the password, with another account nothing', async () => {
+  describe('when granted', () => {
+    it('get a new password if the account is the same, and are rejected for another account', async () => {
       const account = ACCOUNT.idPrefix + gateway.tenant.accountId;
       const before = passwords.get(ONE);
       const again = await grant(ONE, '--account', account);
@@ -324,7 +325,7 @@ describe('analysts', () => {
       await connectAs(ONE);
     });
 
-    it('under names that need no quotes and are free, for accounts that exist', async () => {
+    it('need a free name without quotes and an existing account', async () => {
       const nobody = `${ACCOUNT.idPrefix}00000000000000000000000000`;
       for (const [words, message] of [
         [['Ana'], /The role must have 1 to 63 lower-case letters/],
@@ -341,7 +342,7 @@ describe('analysts', () => {
       }
     });
 
-    it('and listed, with their sessions', async () => {
+    it('are listed with their sessions', async () => {
       await connectAs(ONE);
       const { json } = await run<{ analysts: readonly object[] }>('analytics', 'list', '--json');
       expect(json.analysts.map((one) => ({ ...one, grantedAt: '', grantedBy: '' }))).to.deep.equal([
@@ -356,7 +357,7 @@ describe('analysts', () => {
       ]);
     });
 
-    it('until they are revoked, which ends their sessions', async () => {
+    it('lose access and sessions once revoked', async () => {
       const role = `gone_${SUFFIX}`;
       await grant(role);
       const client = await connectAs(role);
@@ -368,7 +369,7 @@ describe('analysts', () => {
     });
   });
 
-  it('that read for long give way to a swap of what they read; other sessions do not', async () => {
+  it('lose long reads of a table when it is swapped; other sessions stay open', async () => {
     const session = new pg.Client({ connectionString: database.connectionString });
     await session.connect();
     open.push(session);

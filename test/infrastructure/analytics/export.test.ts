@@ -1,4 +1,4 @@
-// `analytics export`: the same rows as the view has, in CSV and in Parquet, which DuckDB reads.
+// `analytics export` writes the rows of the view to CSV and Parquet, and DuckDB reads both.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,14 +54,14 @@ describe('analytics export', () => {
     expect([code, err]).to.deep.equal([0, '']);
     return out;
   };
-  /** What the view shows, as text. */
+  /** Returns the rows of the view as text. */
   const shown = async (table: string) => {
     const { columns } = ANALYST_VIEWS.find(({ name }) => name === table) as (typeof ANALYST_VIEWS)[number];
     const texts = columns.map(({ name }) => `${name}::text AS ${name}`);
     return (await gateway.storage.reads.query<Record<string, unknown>>(`SELECT ${texts} FROM analytics.${table}`)).rows;
   };
 
-  it('knows no time to pay of a payment that was not paid', async () => {
+  it('has no time to pay for an unpaid payment', async () => {
     const payments = (await shown('payments')).map((row) => [row['paid_with'], row['seconds_to_pay'] === null]);
     expect(payments.toSorted()).to.deep.equal([
       [null, true],
@@ -99,7 +99,7 @@ describe('analytics export', () => {
     }
   });
 
-  it('writes CSV that DuckDB reads as the same rows, of one account if asked', async () => {
+  it('writes CSV that DuckDB reads as the same rows, optionally for one account', async () => {
     const out = await exported('payments', 'csv', '--account', ACCOUNT.idPrefix + gateway.tenant.accountId);
     const rows = await duckDb(
       `SELECT amount_minor, amount, status FROM read_csv('${out}', all_varchar = true) ORDER BY 1`,
@@ -111,7 +111,7 @@ describe('analytics export', () => {
     expect((await readFile(out, 'utf8')).split('\r\n')[0]).to.match(/^payment_id,account_id,mode,created_at,/);
   });
 
-  it('refuses an account that does not exist, instead of writing no rows', async () => {
+  it('rejects an unknown account instead of writing no rows', async () => {
     const out = join(folder, 'nobody.csv');
     const asked = ['--table', 'payments', '--format', 'csv', '--out', out, '--account', `acct_${'0'.repeat(26)}`];
     const { code, err } = await runWords(database.connectionString, 'analytics', 'export', ...asked);
@@ -119,7 +119,7 @@ describe('analytics export', () => {
     expect(await readdir(folder)).to.not.include('nobody.csv');
   });
 
-  it('writes the days that are asked for, and none outside', async () => {
+  it('writes only the requested days', async () => {
     const rowsOf = async (...words: string[]) =>
       (await readFile(await exported('payments', 'csv', ...words), 'utf8')).trimEnd().split('\r\n').length - 1;
     expect(await rowsOf('--from', '2000-01-01', '--to', '2000-12-31')).to.equal(0);
@@ -127,7 +127,7 @@ describe('analytics export', () => {
     expect(await rowsOf('--to', '2000-01-01')).to.equal(0);
   });
 
-  it('replaces a file only with a complete one, and leaves nothing else', async () => {
+  it('replaces a file only when the new one is complete, and leaves no partial file', async () => {
     const out = join(folder, 'kept.csv');
     await writeFile(out, 'kept');
     const asked = ['--table', 'payments', '--format', 'csv', '--out'];

@@ -7,20 +7,20 @@ import { giveLowestPriority, LOWEST } from '../../../infrastructure/analytics/lo
 
 describe('the lowest priority', () => {
   const started: ChildProcess[] = [];
-  /** A process that is a session of its own, as each one of PostgreSQL is. */
+  /** Starts a process with its own session, as PostgreSQL does for each backend. */
   const start = async (): Promise<number> => {
     const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
     started.push(child);
     await once(child, 'spawn');
     return child.pid as number;
   };
-  /** Null where the system has no groups. */
+  /** Returns null if the system has no autogroups. */
   const groupOf = (pid: number) => readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => null);
   afterEach(() => {
     for (const child of started.splice(0)) child.kill('SIGKILL');
   });
 
-  it('is given to a process and its group, and to many at once', async () => {
+  it('is set for a process and its group, for several processes at once', async () => {
     const pids = await Promise.all([start(), start(), start()]);
     expect(await Promise.all(pids.map(giveLowestPriority))).to.deep.equal([true, true, true]);
     for (const pid of pids) {
@@ -30,7 +30,7 @@ describe('the lowest priority', () => {
     }
   });
 
-  it('is given again without any change', async () => {
+  it('stays the same when set again', async () => {
     const pid = await start();
     await giveLowestPriority(pid);
     const before = await groupOf(pid);
@@ -38,7 +38,7 @@ describe('the lowest priority', () => {
     expect([getPriority(pid), await groupOf(pid)]).to.deep.equal([LOWEST, before]);
   });
 
-  it('is not given to a process that has ended', async () => {
+  it('can’t be set for a process that has ended', async () => {
     const pid = await start();
     const [child] = started;
     child?.kill('SIGKILL');

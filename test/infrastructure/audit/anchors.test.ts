@@ -1,4 +1,4 @@
-// Anchors outside receive checkpoints: at most once a minute, with retries, and never at private addresses (rule U6).
+// External anchors receive checkpoints: at most once a minute, with retries, and never at private addresses (rule U6).
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describe('an anchor of the audit log', () => {
     return await auditAnchors(pool).states(anchors);
   };
 
-  it('that is a file gets every checkpoint at its end', async () => {
+  it('that is a file receives each checkpoint appended', async () => {
     const path = join(folder, 'checkpoints');
     await sendTo([path]);
     sign(2);
@@ -83,7 +83,7 @@ describe('an anchor of the audit log', () => {
     expect([state?.size, state?.failures]).to.deep.equal([2, 0]);
   });
 
-  it('that is a URL gets the note as text, over public addresses only', async () => {
+  it('that is a URL receives the note as text, to public addresses only', async () => {
     await sendTo([URL]);
     expect(requests).to.deep.equal([
       {
@@ -97,7 +97,7 @@ describe('an anchor of the audit log', () => {
   });
 
   for (const url of ['https://127.0.0.1/x', 'https://169.254.169.254/x', 'https://[::1]/x'])
-    it(`that is ${url} gets nothing`, async () => {
+    it(`that is ${url} is blocked`, async () => {
       const sender = openWebhookSender({ allowPrivate: true });
       const [state] = await sendTo([url], { sender });
       await sender.close();
@@ -105,14 +105,14 @@ describe('an anchor of the audit log', () => {
       expect(state?.error).to.match(/^blocked/);
     });
 
-  it('that is neither a file, an https URL nor an address gets nothing', async () => {
+  it('that is not a file, an https URL or an email address is rejected', async () => {
     const [state] = await sendTo(['http://example.com/x']);
     expect([state?.size, state?.failures, requests, mails]).to.deep.equal([0, 1, [], []]);
     expect(state?.error).to.match(/^not a file path/);
   });
 
   for (const anchor of ['auditor@example.com', 'mailto:auditor@example.com'])
-    it(`that is ${anchor} gets a mail`, async () => {
+    it(`that is ${anchor} receives a mail`, async () => {
       await sendTo([anchor]);
       const [{ to, subject, text } = {} as Mail] = mails;
       expect([mails.length, to, subject]).to.deep.equal([
@@ -123,7 +123,7 @@ describe('an anchor of the audit log', () => {
       expect(text).to.contain(noteOf(1));
     });
 
-  it('gets the same checkpoint once, and another one after a minute', async () => {
+  it('receives each checkpoint once, and at most one checkpoint a minute', async () => {
     await sendTo([URL]);
     await sendTo([URL]);
     sign(2);
@@ -136,7 +136,7 @@ describe('an anchor of the audit log', () => {
     expect(requests.map(({ body }) => body)).to.deep.equal([noteOf(1), noteOf(3)]);
   });
 
-  it('that fails gets it later, and delays no other one', async () => {
+  it('that fails is retried with a doubling pause, and delays no other anchor', async () => {
     const path = join(folder, 'checkpoints');
     outcome = { ...OK, ok: false, statusCode: 503, error: 'status: 503' };
     const [failed, sent] = await sendTo([URL, path]);
@@ -155,7 +155,7 @@ describe('an anchor of the audit log', () => {
     expect([done?.size, done?.failures, done?.error]).to.deep.equal([1, 0, null]);
   });
 
-  it('gets nothing before the first checkpoint', async () => {
+  it('receives nothing before the first checkpoint', async () => {
     latest = null;
     await sendTo([URL, 'auditor@example.com']);
     expect([requests, mails]).to.deep.equal([[], []]);

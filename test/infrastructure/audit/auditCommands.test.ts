@@ -1,4 +1,4 @@
-// The commands of the audit log, beside a running program: status, keys and tokens; and what doctor says.
+// The commands of the audit log, beside a running program: status, keys and tokens, and the result of doctor.
 import { expect } from 'chai';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
@@ -44,7 +44,7 @@ describe('the commands of the audit log', () => {
     expect(out).to.contain('pay.example.com/audit/log').and.to.contain('checkpoint  none yet');
   });
 
-  it('show what is sealed, the key and the lag', async () => {
+  it('show the sealed size, the key and the lag', async () => {
     await sealAllOf(gateway, Buffer.from(KEY, 'base64'));
     const status = await json<{ size: number; lagSeconds: number; keys: unknown[]; checkpoint: { size: number } }>(
       'audit status',
@@ -53,7 +53,7 @@ describe('the commands of the audit log', () => {
     expect([status.checkpoint.size, status.lagSeconds, status.keys.length]).to.deep.equal([status.size, 0, 1]);
   });
 
-  it('rotate the key, which needs the secrets key', async () => {
+  it('rotate the key, and fail without the secrets key', async () => {
     const refused = await typed('audit rotate-key', {});
     expect([refused.code, refused.err]).to.deep.equal([
       2,
@@ -64,7 +64,7 @@ describe('the commands of the audit log', () => {
     expect(new Set(keys.map(({ vkey }) => vkey)).size).to.equal(2);
   });
 
-  it('issue a token that works until it is revoked, also twice', async () => {
+  it('issue a token that works until it is revoked, and revoke it idempotently', async () => {
     const issued = await json<{ id: string; token: string }>('audit token issue --name auditors');
     const read = async () =>
       (await fetch(`${gateway.baseUrl}/audit/log/checkpoint`, { headers: { authorization: `Bearer ${issued.token}` } }))
@@ -81,12 +81,12 @@ describe('the commands of the audit log', () => {
     ['audit token revoke 0000000000000000', 'No audit token has the id 0000000000000000.'],
     [`audit token issue --name ${'x'.repeat(101)}`, '--name must have 1 to 100 characters'],
   ] as const)
-    it(`refuse ${words.slice(0, 40)}`, async () => {
+    it(`reject ${words.slice(0, 40)}`, async () => {
       const { code, err } = await typed(words);
       expect([code, err]).to.deep.equal([2, `quita: ${says}\n`]);
     });
 
-  it('tell why sealing stopped, as doctor does', async () => {
+  it('report why sealing stopped, as doctor does', async () => {
     await gateway.gateway.needs.auditTree.setStopped('a test stopped it');
     const status = await typed('audit status');
     expect(status.code).to.equal(1);

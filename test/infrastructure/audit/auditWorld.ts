@@ -1,4 +1,4 @@
-// Two event stores and the stored tree of the audit log, and sealers on them as processes have them.
+// Two event stores, the stored tree of the audit log, and sealers that work on them as processes do.
 import { expect } from 'chai';
 import { readCheckpoint } from '../../../application/audit/checkpoint.ts';
 import { isEntry, leafOf } from '../../../application/audit/entry.ts';
@@ -40,7 +40,9 @@ const signedCheckpoints = async (tree: AuditTree): Promise<readonly SignedCheckp
   return all;
 };
 
-/** Every checkpoint is signed, and has the root of the log's first leaves. Fails without a checkpoint. */
+/**
+ * Checks that every checkpoint is signed and has the root of the log’s first leaves. Fails if there is no checkpoint.
+ */
 export const expectSound = async (store: EventStore, db: SqlPool, origin: string): Promise<void> => {
   const leaves = await leavesOf(store);
   const keys = await auditKeys(db, async () => KEYRING).list();
@@ -55,7 +57,7 @@ export const expectSound = async (store: EventStore, db: SqlPool, origin: string
   expect(all).not.to.have.length(0);
 };
 
-/** A store that tells when its subscriptions have processed a position. */
+/** A store that reports when its subscriptions have processed a position. */
 export class WatchedStore {
   readonly storeId: string;
   readonly store: EventStore;
@@ -71,7 +73,7 @@ export class WatchedStore {
     this.#seen = null;
     for await (const batch of this.store.subscribe(options)) {
       yield batch;
-      if (batch.position !== null) this.#saw(batch.position); // the consumer asks for the next one
+      if (batch.position !== null) this.#saw(batch.position); // the consumer has asked for the next batch
     }
   }
 
@@ -89,12 +91,12 @@ export class WatchedStore {
   }
 }
 
-/** Milliseconds that the clock of sealers is ahead. */
+/** The milliseconds by which the sealers’ clock is ahead. */
 interface Ahead {
   aheadMs: number;
 }
 
-/** A sealer as a process has one. */
+/** A sealer with its own subscription, like that of one process. */
 export class TestSealer {
   readonly sealer: Sealer;
   readonly #store: WatchedStore;
@@ -115,7 +117,7 @@ export class TestSealer {
 
   /** Stores and signs what was hashed. */
   async sign(): Promise<void> {
-    // The pause between two checkpoints is over, and this process still leads.
+    // The pause between two checkpoints ends, and this process stays the leader.
     for (let n = 0; n < 2; n++) {
       this.#clock.aheadMs += 4_000;
       await this.sealer.seal();
@@ -157,9 +159,9 @@ export class AuditWorld {
   readonly moving: MovingWorld;
   readonly pool: PgPool;
   readonly tree: AuditTree;
-  /** What sealers reported. */
+  /** The alerts that sealers raised. */
   readonly alerts: string[] = [];
-  /** Milliseconds that the sealers' clock is ahead. */
+  /** The milliseconds by which the sealers’ clock is ahead. */
   aheadMs = 0;
 
   private constructor(moving: MovingWorld) {
@@ -205,12 +207,12 @@ export class AuditWorld {
     };
   }
 
-  /** Returns a sealer like that of another process. */
+  /** Returns a sealer that stands for another process. */
   sealer(store: EventStore, more: Partial<SealerNeeds> = {}): TestSealer {
     return new TestSealer({ ...this.needs, ...more }, store, this);
   }
 
-  /** Returns the log with only its first events, opened anew. */
+  /** Truncates the log to its first events and returns it reopened. */
   async shortened(direction: Direction, events: number): Promise<EventStore> {
     const { store } = await this.log(direction);
     const positions: Position[] = [];
@@ -254,7 +256,7 @@ export class AuditWorld {
     return (await this.tree.find())?.size ?? 0;
   }
 
-  /** Every checkpoint is signed, and has the root of the log's first leaves. */
+  /** Checks that every checkpoint is signed and has the root of the log’s first leaves. */
   expectSound(store: EventStore): Promise<void> {
     return expectSound(store, this.pool, ORIGIN);
   }

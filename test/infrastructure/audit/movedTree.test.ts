@@ -1,10 +1,11 @@
-// The tree goes on when the log moves to another store and back: same leaves, same root, old checkpoints valid (ADR 0015).
+// The tree continues when the log moves to another store and back: same leaves, same root, old checkpoints valid (ADR
+// 0015).
 import { expect } from 'chai';
 import { leafOf } from '../../../application/audit/entry.ts';
 import { entriesOfTile } from '../../../application/audit/treeReader.ts';
 import { AuditWorld, leavesOf } from './auditWorld.ts';
 
-describe('the audit log, when the event log moves', () => {
+describe('the audit log when the event log moves', () => {
   let world: AuditWorld;
   before(async () => {
     world = await AuditWorld.open();
@@ -18,7 +19,7 @@ describe('the audit log, when the event log moves', () => {
     await world.sealer(log.store).sealAll();
   };
 
-  it('goes on there and back, with the same leaves', async () => {
+  it('continues with the same leaves after moves to EventStoreDB and back', async () => {
     await fill('to', 0, 270);
     const before = await leavesOf((await world.log('to')).store);
     await world.moving.leave();
@@ -35,14 +36,14 @@ describe('the audit log, when the event log moves', () => {
     expect(world.alerts).to.deep.equal([]);
     expect(await world.signedSizes()).to.deep.equal([270, 300, 530]);
     await world.expectSound(store);
-    // Each tile's position leads to the events of the next one.
+    // The stored position of each tile leads to the events of the next tile.
     for (const index of [0, 1])
       expect((await entriesOfTile({ store, auditTree: world.tree }, { index, width: 32 })).map(leafOf)).to.deep.equal(
         (await leavesOf(store)).slice(index * 256, index * 256 + 32),
       );
   });
 
-  it('stops if the log was moved by other means', async () => {
+  it('stops if the log was not moved with Quita’s migration', async () => {
     await world.reset();
     await fill('to', 0, 3);
     const other = await world.log('from');

@@ -1,4 +1,5 @@
-// The origin of checkpoints is a key name of signed notes, so it has no spaces and no plus signs, whatever PUBLIC_URL contains.
+// The origin of checkpoints is a key name of signed notes: it can’t contain spaces or plus signs, whatever PUBLIC_URL
+// contains.
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { noteKeyOf, publicBytes } from '../../../application/audit/signedNote.ts';

@@ -1,4 +1,5 @@
-// Sealing the log, on both event stores: in commit order, by any number of processes, and never two trees (rules U1–U3).
+// Sealing the log on both event stores: in commit order, by any number of processes, and never as two trees (rules
+// U1–U3).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ describe('the sealer', () => {
         await world.expectSound(store);
       });
 
-      it('twice, signs nothing new', async () => {
+      it('signs nothing new when it runs again', async () => {
         const store = await fill(0, 5);
         const sealer = world.sealer(store);
         await sealer.sealAll();
@@ -64,7 +65,7 @@ describe('the sealer', () => {
         expect(await world.signedSizes()).to.deep.equal([5]);
       });
 
-      it('passes over deliveries', async () => {
+      it('skips events of deliveries', async () => {
         const store = await fill(0, 3);
         await deliver(store, 0);
         await fill(3, 5);
@@ -73,11 +74,11 @@ describe('the sealer', () => {
         await sealer.sealAll();
         expect(await world.signedSizes()).to.deep.equal([5]);
         await world.expectSound(store);
-        await world.sealer(store).sealAll(); // begins at the last leaf, before a delivery
+        await world.sealer(store).sealAll(); // begins at the last leaf, which precedes a delivery
         expect(world.alerts).to.deep.equal([]);
       });
 
-      it('stores full tiles, and every tile can be read, before and after a restart', async () => {
+      it('stores full tiles, and every tile is readable before and after a restart', async () => {
         const store = await fill(0, 300);
         await world.sealer(store).sealAll();
         await fill(300, 530);
@@ -98,18 +99,18 @@ describe('the sealer', () => {
           );
       });
 
-      it('killed between append and commit, goes on from what was stored', async () => {
+      it('resumes from the stored tree after a crash between append and commit', async () => {
         const store = await fill(0, 10);
         await world.sealer(store).sealAll();
         await fill(10, 20);
-        await world.sealer(store).hash(); // and then it ends
+        await world.sealer(store).hash(); // the process ends here
         expect(await world.size()).to.equal(10);
         await world.sealer(store).sealAll();
         expect(await world.signedSizes()).to.deep.equal([10, 20]);
         await world.expectSound(store);
       });
 
-      it('frozen with hashed events, and revived after another has sealed, adds nothing twice', async () => {
+      it('adds nothing twice if it resumes after another process has sealed', async () => {
         const store = await fill(0, 10);
         const frozen = world.sealer(store);
         await frozen.hash();
@@ -124,7 +125,7 @@ describe('the sealer', () => {
         await world.expectSound(store);
       });
 
-      it('frozen between tree and signature, and revived after the tree was replaced, signs no fork', async () => {
+      it('signs no fork if it resumes after the tree was replaced', async () => {
         const store = await fill(0, 10);
         const thaw = Promise.withResolvers<void>();
         const isFrozen = Promise.withResolvers<void>();
@@ -143,7 +144,7 @@ describe('the sealer', () => {
         await frozen.hash();
         const signing = frozen.sign();
         await isFrozen.promise;
-        // A backup from before is restored, and another tree of the same size grows.
+        // An older backup is restored, and another tree of the same size grows.
         await world.pool.query("UPDATE audit.tree SET root = decode(repeat('00', 32), 'hex')");
         thaw.resolve();
         await signing;
@@ -151,7 +152,7 @@ describe('the sealer', () => {
         expect(await world.signedSizes()).to.deep.equal([]);
       });
 
-      it('stops when the log is shorter than what was sealed, and tells it once', async () => {
+      it('stops if the log is shorter than the sealed tree, and reports it once', async () => {
         const store = await fill(0, 10);
         await world.sealer(store).sealAll();
         const sealer = world.sealer(await world.shortened(direction, 6)).sealer;
@@ -162,7 +163,7 @@ describe('the sealer', () => {
         expect(await world.size()).to.equal(10);
       });
 
-      it('stops when the log is shorter and has grown again', async () => {
+      it('stops if the log was truncated and has grown again', async () => {
         const store = await fill(0, 10);
         await world.sealer(store).sealAll();
         const shorter = await world.shortened(direction, 6);
@@ -176,7 +177,7 @@ describe('the sealer', () => {
       });
     });
 
-  describe('when the log changes under it', () => {
+  describe('when the log changes', () => {
     const change = async (text: string) => {
       await world.moving.leave();
       await loseFacts(world.pool, text);
@@ -188,7 +189,7 @@ describe('the sealer', () => {
       await world.sealer(log.store).sealAll();
     });
 
-    it('stops at other bytes, names the entries, and goes on when the log is restored', async () => {
+    it('stops at changed bytes, names the entries, and resumes when the log is restored', async () => {
       await world.pool.query('CREATE TABLE kept AS SELECT * FROM event_store.events');
       const changed = await change("UPDATE event_store.events SET data = '{}' WHERE position = 2");
       const sealer = world.sealer(changed);
@@ -207,13 +208,13 @@ describe('the sealer', () => {
       await world.expectSound(restored);
     });
 
-    it('stops at a log of another identity', async () => {
+    it('stops at a log with another store ID', async () => {
       const changed = await change("UPDATE event_store.store SET id = 'another'");
       await world.sealer(changed).sealer.seal();
       expect(world.alerts[0]).to.match(/^event store .+ was sealed, but this one is another/);
     });
 
-    it('stores nothing while it is stopped', async () => {
+    it('stores nothing while stopped', async () => {
       const { store } = await world.log('to');
       await world.tree.setStopped('for a test');
       const { root } = (await world.tree.find())!;
@@ -224,7 +225,7 @@ describe('the sealer', () => {
     });
   });
 
-  describe('when a backup is restored', () => {
+  describe('after a backup is restored', () => {
     const restoreBoth = async (entries: number): Promise<EventStore> => {
       const store = await world.shortened('to', entries);
       await world.pool.query('TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures');
@@ -244,7 +245,7 @@ describe('the sealer', () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    it('stops, because a file outside has a checkpoint of more entries than the log', async () => {
+    it('stops if an anchor file has a checkpoint with more entries than the log', async () => {
       const store = await restoreBoth(6);
       await world.sealer(store, { auditSettings }).sealer.seal();
       expect(world.alerts).to.deep.equal([
@@ -253,7 +254,7 @@ describe('the sealer', () => {
       expect(await world.signedSizes()).to.deep.equal([]);
     });
 
-    it('stops, because the entries that follow are not those of the checkpoint in a file outside', async () => {
+    it('stops if the log has grown again with entries that don’t match the anchored checkpoint', async () => {
       const store = await restoreBoth(6);
       for (let revision = 0; revision < 6; revision++)
         await store.append('payment-other' as StreamName, revision - 1, [
@@ -263,7 +264,7 @@ describe('the sealer', () => {
       expect(world.alerts[0]).to.contain('the first 10 entries are not those of the checkpoint in');
     });
 
-    it('grows to the checkpoint in a file outside again, if only the tree was restored', async () => {
+    it('grows again to the anchored checkpoint if only the tree was restored', async () => {
       const { store } = await world.log('to');
       await world.pool.query('TRUNCATE audit.tree, audit.tiles, audit.checkpoints, audit.cosignatures');
       await world.sealer(store, { auditSettings }).sealAll();
@@ -272,19 +273,19 @@ describe('the sealer', () => {
       await world.expectSound(store);
     });
 
-    it('stops, because a file outside has a checkpoint of other entries', async () => {
+    it('stops if the tree was sealed again with entries that don’t match the anchored checkpoint', async () => {
       const store = await restoreBoth(6);
       for (let revision = 0; revision < 6; revision++)
         await store.append('payment-other' as StreamName, revision - 1, [
           { id: `10000000-0000-8000-a000-00000000000${revision}`, type: 'Other', data: '{}', metadata: '{}' },
         ]);
-      await world.sealer(store).sealAll(); // without the file, nothing shows
+      await world.sealer(store).sealAll(); // without the file, the fork is not detected
       expect(world.alerts).to.deep.equal([]);
       await world.sealer(store, { auditSettings }).sealer.seal();
       expect(world.alerts[0]).to.contain('the first 10 entries are not those of the checkpoint in');
     });
 
-    it('goes on if the file fits, is missing or has no checkpoint of ours', async () => {
+    it('continues if the anchor file matches, is missing or contains no checkpoint of this log', async () => {
       const { store } = await world.log('to');
       await writeFile(join(folder, 'nonsense'), 'a\nb\nc\n\nd\n');
       const anchors = [...auditSettings.anchors, join(folder, 'missing'), join(folder, 'nonsense'), 'a@example.com'];

@@ -1,4 +1,4 @@
-// The stored tree: its size on disk, what compare-and-set refuses, and which checkpoints are kept (rules U2, U4).
+// The stored tree: its size on disk, its compare-and-set, and the checkpoints it keeps (rules U2, U4).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { EMPTY_ROOT } from '../../../application/audit/merkleTree.ts';
@@ -19,7 +19,7 @@ describe('the stored tree of the audit log', () => {
   });
   after(() => world.close());
 
-  /** Grows the empty tree in steps. */
+  /** Grows the empty tree in steps and returns its last size and root. */
   const grow = async (steps: number, leavesPerStep: number) => {
     let edge = EMPTY_EDGE;
     let from = { size: 0, root: EMPTY_ROOT };
@@ -39,7 +39,7 @@ describe('the stored tree of the audit log', () => {
     expect((await world.bytes()) / size).to.be.lessThan(60);
   });
 
-  it('grows from what it is only', async () => {
+  it('grows only from its current size and root', async () => {
     const { size, root } = await grow(1, 10);
     const to = { size: 12, root: EMPTY_ROOT, position: POSITION };
     for (const from of [
@@ -50,7 +50,7 @@ describe('the stored tree of the audit log', () => {
     expect((await world.tree.find())?.size).to.equal(10);
   });
 
-  it('is signed as it is only, and each size once', async () => {
+  it('is signed only with its current size and root, once per size', async () => {
     const { size, root } = await grow(1, 10);
     expect(await world.tree.sign({ size: 9, note: 'a' }, root)).to.equal(false);
     expect(await world.tree.sign({ size, note: 'b' }, EMPTY_ROOT)).to.equal(false);
@@ -64,7 +64,7 @@ describe('the stored tree of the audit log', () => {
     expect([tree.origin, tree.storeId]).to.deep.equal([ORIGIN, 'store']);
   });
 
-  it('keeps all checkpoints of a day, then of each hour the last, and the last that each witness cosigned', async () => {
+  it('keeps a day of checkpoints, then the last of each hour and the last that each witness cosigned', async () => {
     await world.pool.query(`INSERT INTO audit.checkpoints (size, note, signed_at)
       SELECT n, 'x', date_trunc('hour', now()) - interval '3 days' + n * interval '20 minutes' FROM generate_series(0, 8) n
       UNION ALL SELECT 100 + n, 'x', now() - n * interval '1 minute' FROM generate_series(0, 2) n`);
@@ -72,7 +72,7 @@ describe('the stored tree of the audit log', () => {
       ...([
         [0, 'a'],
         [1, 'b'],
-      ] as const), // the last of each of them in this hour
+      ] as const), // the last that each witness cosigned in this hour
       ...([
         [3, 'a'],
         [4, 'a'],
@@ -88,12 +88,12 @@ describe('the stored tree of the audit log', () => {
     expect(await world.tree.cosignatures(4)).to.deep.equal(['a of 4', 'b of 4']);
   });
 
-  it('thins out checkpoints in time after ten years, each with one an hour', async () => {
+  it('thins out ten years of checkpoints, one per hour, within PostgreSQL’s time limit', async () => {
     await world.pool.query(`INSERT INTO audit.checkpoints (size, note, signed_at)
       SELECT h, 'x', date_trunc('hour', now()) - interval '2 days' - (87600 - h) * interval '1 hour' FROM generate_series(1, 87600) h
       UNION ALL SELECT 100000 + n, 'x', date_trunc('hour', now()) - interval '26 hours' + n * interval '5 s' FROM generate_series(0, 18000) n`);
     await world.pool.query('ANALYZE audit.checkpoints');
-    await world.tree.thinOut(); // PostgreSQL cancels it after 30 s
+    await world.tree.thinOut(); // PostgreSQL cancels the statement after 30 s
     const text = `SELECT count(*)::int AS kept FROM audit.checkpoints WHERE signed_at < now() - interval '1 day'`;
     expect((await world.pool.query<{ kept: number }>(text)).rows[0]?.kept).to.be.within(87_601, 88_300);
   });

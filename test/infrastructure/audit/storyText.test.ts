@@ -1,4 +1,4 @@
-// The story of a payment as text, in both languages.
+// The history of a payment as text, in English and Portuguese.
 import { expect } from 'chai';
 import type { EventChapter, NotificationChapter, PaymentStory } from '../../../application/audit/paymentStory.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
@@ -40,7 +40,7 @@ const story: PaymentStory = {
 };
 
 describe('storyText', () => {
-  it('tells it in English', () => {
+  it('writes the story in English', () => {
     expect(storyText(story, 'en').split('\n')).to.deep.equal([
       'Payment tx_1 of account acct_1, live mode',
       `${AT}  Something came.`,
@@ -53,7 +53,7 @@ describe('storyText', () => {
     ]);
   });
 
-  it('tells it in Portuguese', () => {
+  it('writes the story in Portuguese', () => {
     expect(storyText(story, 'pt').split('\n')).to.deep.equal([
       'Pagamento tx_1 da conta acct_1, modo de produção',
       `${AT}  Algo chegou.`,

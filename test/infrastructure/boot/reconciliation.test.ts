@@ -1,4 +1,4 @@
-// Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
+// Payments whose notification was lost: a whole gateway finds them in the provider’s books and settles or returns them.
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
@@ -58,7 +58,7 @@ describe('reconciliation', function suite() {
   };
   let pixes = 0;
   const newReference = (): string => `E99999004202611211200${String(++pixes).padStart(11, '0')}`;
-  /** A payer pays and nobody is told. Resolves to the reference. */
+  /** Books a payment at the bank without a notification. Resolves to its reference. */
   const book = async (
     { txid }: Pick<Charge, 'txid'>,
     amount = 1234,
@@ -77,7 +77,7 @@ describe('reconciliation', function suite() {
     const look = async () => ((await jobs.open('settle')) === 0 ? true : null);
     expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 30_000, look)).to.equal(true);
   };
-  /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
+  /** Runs the schedule ten minutes later and waits until all resulting work of the accounts is done. */
   const run = async (...accounts: readonly AccountId[]): Promise<void> => {
     const { gateway } = test;
     clock.aheadMs += TEN_MINUTES_MS;
@@ -118,7 +118,7 @@ describe('reconciliation', function suite() {
     return reasons;
   };
 
-  it('settles a payment that nobody told of, once, and the next one by the next run', async () => {
+  it('settles a payment without a notification once, and the next one in the next run', async () => {
     const [one, two] = [await charge(), await charge()];
     const first = await book(one);
     await run();
@@ -132,7 +132,7 @@ describe('reconciliation', function suite() {
     expect(await notified()).to.deep.equal([found(one, first), found(two, second)]);
   });
 
-  it('returns a wrong amount, a second payment and a late one like any other', async () => {
+  it('returns a wrong amount, a second payment and a late payment as usual', async () => {
     const [wrong, twice, late] = [await charge(), await charge(), await charge()];
     await shop.pay(`ch_${twice.id}`);
     const ofWrong = await book(wrong, 1);
@@ -154,7 +154,7 @@ describe('reconciliation', function suite() {
     ]);
   });
 
-  it('tells of what the expiry found by itself, and changes nothing', async () => {
+  it('records a payment that the expiry already settled, and changes nothing else', async () => {
     const one = await charge();
     const reference = await book(one);
     await shop.advance(7_200);
@@ -163,12 +163,12 @@ describe('reconciliation', function suite() {
     expect([await typesOf(one), await notified()]).to.deep.equal([SETTLED, [found(one, reference)]]);
   });
 
-  it('keeps tenants apart, and a payment for nobody stops no other', async () => {
+  it('keeps tenants apart, and settles other payments although some match no charge of the account', async () => {
     const other = await Merchant.open(test);
     const { accountId } = other.tenant;
     const [own, theirs] = [await charge(), await charge(other.key)];
     const first = await book({ txid: 'f'.repeat(32) });
-    const second = await book(theirs); // in our account at the bank: for no charge of ours
+    const second = await book(theirs); // booked in this account at the bank, but for a charge of another account
     const ours = await book(own);
     await run(accountId);
     expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, OPEN]);
@@ -182,7 +182,7 @@ describe('reconciliation', function suite() {
     expect(await notified(accountId)).to.deep.equal([found(theirs, reference)]);
   });
 
-  it('settles what the provider did not know of when it was first told', async () => {
+  it('settles a payment that the provider could not confirm when it was first notified', async () => {
     const one = await charge();
     const reference = newReference();
     const notifications = providerNotifications(test.storage.operations, test.gateway.jobs, NOTIFIED_WORK);
@@ -196,7 +196,7 @@ describe('reconciliation', function suite() {
     expect([await typesOf(one), await notified()]).to.deep.equal([SETTLED, [found(one, reference)]]);
   });
 
-  it('works in live mode, and in the next round when the bank did not answer', async () => {
+  it('works in live mode, and retries in the next run if the bank did not answer', async () => {
     const one = await charge(shop.tenant.liveKey);
     const reference = newReference();
     live.incomingPayments.set(one.txid, [
@@ -210,7 +210,7 @@ describe('reconciliation', function suite() {
     expect(await notified()).to.deep.equal([found(one, reference, 'live')]);
   });
 
-  it('holds up neither the flush nor the clock of the sandbox', async () => {
+  it('blocks neither the flush nor the clock of the sandbox', async () => {
     const { accountId, liveKey } = shop.tenant;
     await Promise.all([charge(liveKey), charge()]);
     let answer = (): void => undefined;
@@ -227,13 +227,13 @@ describe('reconciliation', function suite() {
     await asked;
     await shop.flush();
     expect((await shop.advance(60)).offset_seconds).to.equal(60);
-    answer(); // it still waited for the bank
+    answer(); // the run was still waiting for the bank
     await round;
   });
 });
 
 describe('payments by txid while read models are behind', function suite() {
-  it('are not looked for: a fresh charge would be missed; and found as soon as the projector is back', async () => {
+  it('throw until the projector has caught up, so that a new charge is never missed', async () => {
     const database = await startedDatabase();
     const projector = await TestGateway.open({ database });
     const api = await TestGateway.open({
@@ -247,7 +247,7 @@ describe('payments by txid while read models are behind', function suite() {
     expect(status, text).to.equal(201);
     const [{ store, reads }, { projected }] = [api.storage, api.gateway];
     const tenant = { accountId: api.tenant.accountId, mode: 'test' } as const;
-    // The others are caught up: the payments alone stand still.
+    // All other read models have caught up; only payments is behind.
     const standing = {
       sawHead: () => undefined,
       caughtUp: async (_: number, models: readonly string[] = []) => !models.includes('payments'),

@@ -1,4 +1,4 @@
-// Starting on a data directory that was used before (rules S2, S4, S6).
+// Starting on an existing data directory (rules S2, S4, S6).
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { DemoAccount } from '../../../infrastructure/demo/demoAccount.ts';
 import { startEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../../world/program.ts';
 
-describe('npm start on a directory that was used before', function suite() {
+describe('npm start on an existing data directory', function suite() {
   let dataDir: string;
   let port: number;
   let demo: DemoAccount;
@@ -39,7 +39,7 @@ describe('npm start on a directory that was used before', function suite() {
     expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('completes an account of which only demo.json was written', async () => {
+  it('completes the account if only demo.json was written', async () => {
     const draft = { ...demo, testApiKey: `ak_test_${'t'.repeat(32)}`, liveApiKey: `ak_live_${'l'.repeat(32)}` };
     await writeFile(join(dataDir, 'demo.json'), JSON.stringify(draft), { mode: 0o600 });
     await start().ready();
@@ -47,14 +47,14 @@ describe('npm start on a directory that was used before', function suite() {
     await program.stop();
   });
 
-  it('says in one line that demo.json is not what the first start wrote, with exit code 2', async () => {
+  it('reports a damaged demo.json in one line and exits with code 2', async () => {
     await writeFile(join(dataDir, 'demo.json'), '{"baseUrl":', { mode: 0o600 });
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.match(/^quita: DATA_DIR: .*demo\.json is damaged: [^\n]+\n$/);
     await writeFile(join(dataDir, 'demo.json'), JSON.stringify(demo), { mode: 0o600 });
   });
 
-  it('refuses another SECRETS_KEY than the one that sealed its secrets (S6)', async () => {
+  it('rejects a SECRETS_KEY other than the one that sealed its secrets (S6)', async () => {
     const other = randomBytes(32).toString('base64');
     expect(await start({ SECRETS_KEY: other }).exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal('quita: SECRETS_KEY is not the key that sealed this database’s secrets\n');
@@ -69,7 +69,7 @@ describe('npm start on a directory that was used before', function suite() {
     await postgres.stop();
   };
 
-  it('says that the job tables are of a newer version (S4)', async () => {
+  it('reports job tables of a newer version (S4)', async () => {
     await inDatabase('UPDATE jobs.version SET version = 99');
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
@@ -78,7 +78,7 @@ describe('npm start on a directory that was used before', function suite() {
     await inDatabase('UPDATE jobs.version SET version = 43');
   });
 
-  it('says that the log was written by another version (S4)', async () => {
+  it('reports a log written by another version (S4)', async () => {
     await inDatabase(
       'UPDATE event_store.events SET metadata = replace(metadata, \'{"account"\', \'{"v":2,"account"\') WHERE position = 1',
     );
@@ -96,7 +96,7 @@ describe('npm start on a directory that was used before', function suite() {
     ['0004_sandbox_provider', '0004_sandbox_bank'],
     ['0004_sandbox_provider', '0004_sandbox'],
   ])
-    it(`says that the data directory is of a build before the first release (S4): ${before}`, async () => {
+    it(`reports a data directory of a build before the first release (S4): ${before}`, async () => {
       await inDatabase(`UPDATE schema_migrations SET name = '${before}' WHERE name = '${now}'`);
       expect(await start().exited).to.deep.equal({ code: 2, signal: null });
       expect(program.output).to.equal(
@@ -106,14 +106,14 @@ describe('npm start on a directory that was used before', function suite() {
       await inDatabase(`UPDATE schema_migrations SET name = '${now}' WHERE name = '${before}'`);
     });
 
-  it('runs on a database that a newer version has only added to', async () => {
+  it('runs on a database to which a newer version has only added', async () => {
     await inDatabase("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9998_future', 99, now())");
     start();
     await program.ready();
     await program.stop();
   });
 
-  it('says that a newer version has contracted the database (S4)', async () => {
+  it('reports a database that a newer version has contracted (S4)', async () => {
     await inDatabase(
       "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future_contract', 99, now())",
     );

@@ -1,4 +1,4 @@
-// Starting and stopping as an operator does (rules S1–S6).
+// Starting and stopping the program as an operator does (rules S1–S6).
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { watchBackends } from '../postgres/backends.ts';
 
 const NOBODY = 65_534;
 
-/** A program with this first module gets a signal as soon as it begins to load its modules. */
+/** A program that loads this module first gets a signal as soon as it begins to load its own modules. */
 const SIGNAL_ITSELF = `import { registerHooks } from 'node:module';
   registerHooks({ resolve(name, context, next) {
     if (name === './main.ts') process.kill(process.pid, 'SIGTERM');
@@ -43,7 +43,7 @@ describe('npm start', function suite() {
     await removeDataDir(dataDir);
   });
 
-  it('prints base URL, demo.json and a curl; its files are private; SIGTERM to npm ends it with exit code 0 (S2, S5)', async () => {
+  it('prints base URL, demo.json and a curl, creates private files, and exits with code 0 after SIGTERM to npm (S2, S5)', async () => {
     const program = await start({ viaNpm: true }).ready();
     expect(program.output).to.contain(`Quita is ready at ${program.baseUrl}\n`);
     expect(program.output).to.contain(`The demo account's keys are in ${join(dataDir, 'demo.json')}\n`);
@@ -74,20 +74,20 @@ describe('npm start', function suite() {
     ['SIGINT to the whole group', (program: Program) => program.signalGroup('SIGINT')],
     ['SIGTERM to the whole group, twice', twice],
   ] as const)
-    it(`ends with exit code 0 after ${what} (S5)`, async () => {
+    it(`exits with code 0 after ${what} (S5)`, async () => {
       const program = await start({ viaNpm: true }).ready();
       send(program);
       expect(await program.exited).to.deep.equal({ code: 0, signal: null });
     });
 
-  it('ends with exit code 0 when SIGTERM comes while it starts', async () => {
+  it('exits with code 0 if SIGTERM arrives while it starts', async () => {
     const program = start({ env: { LOG_LEVEL: 'info' } });
-    await new Promise<void>((resolve) => program.process.stderr?.once('data', () => resolve())); // the database is being made
+    await new Promise<void>((resolve) => program.process.stderr?.once('data', () => resolve())); // it is creating the database
     program.signal('SIGTERM');
     expect(await program.exited).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('ends with exit code 0 when SIGTERM comes while it is loaded (S5)', async () => {
+  it('exits with code 0 if SIGTERM arrives while it loads its modules (S5)', async () => {
     const program = start({
       env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(SIGNAL_ITSELF)}` },
     });
@@ -95,7 +95,7 @@ describe('npm start', function suite() {
     expect(program.output).to.equal('');
   });
 
-  it('ends with exit code 0 when SIGTERM comes while an API process waits for a projector (S5)', async () => {
+  it('exits with code 0 if SIGTERM arrives while an API process waits for a projector (S5)', async () => {
     const database = await emptyDatabase();
     const env = { DATABASE_URL: database.connectionString, SECRETS_KEY: randomBytes(32).toString('base64') };
     const program = start({ role: 'api', env });
@@ -106,7 +106,7 @@ describe('npm start', function suite() {
     await database.drop();
   });
 
-  it('ends with exit code 0 when SIGTERM comes while it waits for the migrations of another process (S5)', async () => {
+  it('exits with code 0 if SIGTERM arrives while it waits for the migrations of another process (S5)', async () => {
     const database = await emptyDatabase();
     const other = new pg.Client(database.connectionString);
     await other.connect();
@@ -123,7 +123,7 @@ describe('npm start', function suite() {
     await database.drop();
   });
 
-  it('says at the start that a read model has followed another log, in one line with exit code 2 (S4)', async () => {
+  it('reports a read model that followed another log, in one line, and exits with code 2 (S4)', async () => {
     const database = await emptyDatabase();
     const env = { DATABASE_URL: database.connectionString, SECRETS_KEY: randomBytes(32).toString('base64') };
     expect(await (await start({ env }).ready()).stop()).to.deep.equal({ code: 0, signal: null });
@@ -140,7 +140,7 @@ describe('npm start', function suite() {
     await database.drop();
   });
 
-  it('says that the port is in use, in one line with exit code 2, and changes nothing (S4)', async () => {
+  it('reports that the port is in use, in one line, exits with code 2, and changes nothing (S4)', async () => {
     const server = createServer().listen(port, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const program = start();
@@ -152,7 +152,7 @@ describe('npm start', function suite() {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('says that the data directory is in use, and the owner goes on undisturbed (S4)', async () => {
+  it('reports that the data directory is in use, without disturbing the owner (S4)', async () => {
     const owner = await start().ready();
     const second = start({ port: await freePort() });
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
@@ -164,19 +164,19 @@ describe('npm start', function suite() {
     ['PORT', '99999'],
     ['EVENTSTORE_URL', 'http://x'],
   ] as const)
-    it(`names ${name} when it is wrong, in one line with exit code 2 (S1)`, async () => {
+    it(`names an invalid ${name} in one line and exits with code 2 (S1)`, async () => {
       const program = start({ env: { [name]: value } });
       expect(await program.exited).to.deep.equal({ code: 2, signal: null });
       expect(program.output).to.match(new RegExp(`^quita: ${name} [^\\n]+\\n$`));
     });
 
-  it('refuses production without SECRETS_KEY (S6)', async () => {
+  it('requires SECRETS_KEY in production (S6)', async () => {
     const program = start({ env: { NODE_ENV: 'production' } });
     expect(await program.exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.match(/^quita: SECRETS_KEY must be set in production/);
   });
 
-  it('works on a database of one’s own, without a demo account; the command line makes one (S2)', async () => {
+  it('runs on an external database without a demo account; the CLI creates an account (S2)', async () => {
     const database = await emptyDatabase();
     const secretsKey = randomBytes(32).toString('base64');
     const program = await start({ env: { DATABASE_URL: database.connectionString, SECRETS_KEY: secretsKey } }).ready();
@@ -199,8 +199,8 @@ describe('npm start', function suite() {
     await database.drop();
   });
 
-  it('starts after kill -9 at any moment of the very first start', async () => {
-    // Each stage of the first start announces itself: the file that appears is the signal to kill.
+  it('starts after a kill -9 at any stage of the first start', async () => {
+    // Each stage of the first start creates a file; the test kills the program when the file appears.
     for (const stage of ['postgres.json', 'postgres.log', 'postgres', 'secrets.key', 'demo.json']) {
       const victim = start();
       await appears(dataDir, stage);
@@ -223,7 +223,7 @@ describe('npm start', function suite() {
     });
 });
 
-/** Logs in: the status, the role and the account's name. */
+/** Logs in and returns the status, the role and the account’s name. */
 const loginOf = async (baseUrl: string, { email, password }: Record<string, string>): Promise<readonly unknown[]> => {
   const reply = await fetch(`${baseUrl}/v1/auth/login`, {
     method: 'POST',
@@ -234,7 +234,7 @@ const loginOf = async (baseUrl: string, { email, password }: Record<string, stri
   return [reply.status, user?.role, account?.name];
 };
 
-/** Resolves when the program accepts connections: it then has begun to start. */
+/** Resolves when the program accepts connections, which shows that it has begun to start. */
 const listens = async (program: Program): Promise<void> => {
   const isLive = () =>
     fetch(`${program.baseUrl}/health/live`).then(
@@ -244,7 +244,7 @@ const listens = async (program: Program): Promise<void> => {
   expect(await pollUntil({ onMove: () => () => undefined }, 30_000, isLive)).to.equal(true);
 };
 
-/** Resolves as soon as the directory has an entry of that name; it may come to be itself meanwhile. */
+/** Resolves as soon as the directory has an entry with that name. The directory itself may be created meanwhile. */
 const appears = async (dir: string, name: string): Promise<void> => {
   if (!existsSync(dir)) await appears(dirname(dir), basename(dir));
   const changes = watch(dir);

@@ -1,4 +1,4 @@
-// Work that nobody is doing is found and done: a lost job is never lost work (architecture §7).
+// The watchdog finds work that has no job and enqueues it, so that a lost job never loses work (architecture §7).
 
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
@@ -17,15 +17,15 @@ import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Jobs of these queues are lost the moment they are written. */
+/** Discards every job of this queue when it is written. */
 const LOSING = (queue: string) => `
   CREATE OR REPLACE FUNCTION jobs.lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
   CREATE TRIGGER lose BEFORE INSERT ON jobs.job_common FOR EACH ROW WHEN (NEW.name = '${queue}') EXECUTE FUNCTION jobs.lose()`;
 
-/** All but work that comes up by the clock. */
+/** All jobs except routine ones, which start by the clock. */
 const WATCHED = jobsOf(CAPABILITIES).filter(({ routine }) => routine === undefined);
 
-/** What a job is about, in one text. */
+/** Returns the values of a job’s payload as one text. */
 const aboutOf = ({ payload }: JobRequest): string => Object.values(payload).join(' ');
 
 describe('the watchdog', () => {
@@ -38,7 +38,7 @@ describe('the watchdog', () => {
   after(() => test.close());
 
   const sql = (text: string, values: unknown[] = []) => test.storage.operations.query(text, values);
-  /** Does `work` while every job of the queue is lost; ends when the reactions to it are written. */
+  /** Runs `work` while every job of the queue is discarded. Resolves when the reactions to it are written. */
   const losing = async <T>(queue: string, work: () => Promise<T>): Promise<T> => {
     for (const statement of LOSING(queue).split(/;\n(?= *CREATE TRIGGER)/)) await sql(statement);
     try {
@@ -72,7 +72,7 @@ describe('the watchdog', () => {
       });
     });
 
-  it('finds nothing where all is well', async () => {
+  it('finds nothing if no work is overdue', async () => {
     await test.charge();
     expect(await run()).to.deep.equal([]);
   });
@@ -103,7 +103,7 @@ describe('the watchdog', () => {
     expect(await run()).to.deep.equal([]);
   });
 
-  it('goes on with refunds whose jobs were lost, each of them, and leaves alone those that the bank works on', async () => {
+  it('enqueues every refund whose job was lost, and ignores those in progress at the bank', async () => {
     const { storage, gateway } = test;
     const desk = await RefundDesk.open(test);
     const charge = await desk.paid(100);
@@ -129,7 +129,7 @@ describe('the watchdog', () => {
     expect(await refundsFound()).to.deep.equal([]);
   });
 
-  it('asks for the expiry of a charge that should have expired, unless its timer is set', async () => {
+  it('enqueues the expiry of an overdue charge, unless its timer is set', async () => {
     const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
     const raw = rawIdOf(body.id);
     expect(await test.gateway.reacted.caughtUp(30_000)).to.equal(true);
@@ -139,7 +139,7 @@ describe('the watchdog', () => {
     expect(await statusOf(body.id), 'the account’s own time decides').to.equal('pending');
   });
 
-  it('finds a payment whose instruments were never made, and makes them once', async () => {
+  it('finds a payment whose instruments were never issued, and issues them once', async () => {
     const made = await losing('issueInstruments', () =>
       test.post<{ id: string; status: string }>('/v1/payments', {
         amount: 500,
@@ -162,7 +162,7 @@ describe('the watchdog', () => {
     expect([await found('issueInstruments', Date.now() + 61_000), await issued()]).to.deep.equal([[], 1]);
   });
 
-  it('returns a payment of another amount whose return was lost', async () => {
+  it('returns a payment with a wrong amount whose return job was lost', async () => {
     const { body } = await test.charge<{ id: string }>({ amount: 700 });
     const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix: 'back0000000' });
     await losing('returnPayment', () =>
@@ -197,7 +197,7 @@ describe('the watchdog', () => {
       receiver.got.length = 0;
     });
 
-    it('schedules messages whose fan-out was lost, from what is written down beside the job, once', async () => {
+    it('schedules messages whose fan-out job was lost, once, from the record beside the job', async () => {
       await losing('fanOut', paid);
       expect(await found('fanOut')).to.deep.equal([]);
       await sql("UPDATE operations.owed SET since = now() - interval '61 s'");
@@ -210,7 +210,7 @@ describe('the watchdog', () => {
       expect(receiver.got).to.have.length(1);
     });
 
-    it('sends a message whose delivery was lost, once', async () => {
+    it('sends a message whose delivery job was lost, once', async () => {
       await losing('deliver', async () => {
         await paid();
         await until(async () => (await sql('SELECT FROM operations.owed')).rowCount === 0);
@@ -225,7 +225,7 @@ describe('the watchdog', () => {
     });
   });
 
-  it('drains a clock that nobody drains any more', async () => {
+  it('drains a clock whose drain job was lost', async () => {
     const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
     const advanced = await losing('drainClock', async () => {
       const answer = test.post('/v1/sandbox/clock/advance', { seconds: 7_200 });
@@ -239,7 +239,7 @@ describe('the watchdog', () => {
     expect(await found('drainClock')).to.deep.equal([]);
   });
 
-  it('goes by the clock of the account, where that is ahead', async () => {
+  it('uses the account’s clock if it is ahead', async () => {
     const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
     expect(await test.gateway.reacted.caughtUp(30_000)).to.equal(true);
     await sql("DELETE FROM operations.timers WHERE kind = 'expire'");
@@ -253,7 +253,7 @@ describe('the watchdog', () => {
     aheadMs = 0;
   });
 
-  it('pumps what is overdue once in ten looks while its jobs are open', async () => {
+  it('enqueues overdue work that has open jobs only on every tenth look', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(rawIdOf((await test.charge<{ id: string }>({ expires_in: 3600 })).body.id));
     expect(await test.gateway.reacted.caughtUp(30_000)).to.equal(true);
@@ -273,7 +273,7 @@ describe('the watchdog', () => {
     expect(await found('expire', Date.now() + 2 * HOUR_MS)).to.include.members(ids);
   });
 
-  it('looks only where the reactor leads', async () => {
+  it('looks only if the reactor leads', async () => {
     const jobs = new RecordingJobs();
     const later = { now: () => Date.now() + 3 * HOUR_MS };
     const needs = { ...test.gateway.needs, jobs, clock: later };
@@ -285,7 +285,7 @@ describe('the watchdog', () => {
 });
 
 describe('scheduled work', () => {
-  it('waits on the very first start until the read models exist', async () => {
+  it('fails no run on the first start, before the read models exist', async () => {
     const rounds: (() => Promise<void>)[] = [];
     const test = await TestGateway.open({
       startSchedule: (_pattern, run) => {

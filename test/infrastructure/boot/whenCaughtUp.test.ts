@@ -3,8 +3,8 @@ import type { Position } from '../../../application/ports/eventStore.ts';
 import { whenCaughtUp } from '../../../infrastructure/boot/program.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 
-describe('a start that waits until its consumers have caught up', () => {
-  it('lets the others move while one has another version', async () => {
+describe('whenCaughtUp', () => {
+  it('lets other consumers move while one has another version', async () => {
     const versions = new Map([
       ['changed', 1],
       ['moving', 1],
@@ -12,14 +12,14 @@ describe('a start that waits until its consumers have caught up', () => {
     const progress = new LogProgress(() => 0, ['changed', 'moving'], versions);
     progress.sawHead('2' as Position);
     progress.heard([{ name: 'changed', version: 2 }], '1' as Position);
-    setImmediate(() => progress.moved(['moving'], '2' as Position)); // never, if the wait spins
+    setImmediate(() => progress.moved(['moving'], '2' as Position)); // never runs if the wait blocks the event loop
     await whenCaughtUp(progress, null);
     expect(progress.behind()).to.deep.equal([]);
   });
 
-  it('ends under load, when the consumers stay behind the newest event', async () => {
+  it('resolves under load, when the consumers stay behind the newest event', async () => {
     let head = 1;
-    /** At each look, the log has one event more than the consumer has seen. */
+    /** At each look, the log has one more event than the consumer has seen. */
     class Busy extends LogProgress {
       override passed(...args: Parameters<LogProgress['passed']>): Promise<boolean> {
         this.moved(['moving'], String(head) as Position);
@@ -33,7 +33,7 @@ describe('a start that waits until its consumers have caught up', () => {
     expect(progress.behind()).to.deep.equal(['moving']);
   });
 
-  it('does not wait for one that has the whole log before it, but does on the first start', async () => {
+  it('waits for a consumer that must read the whole log only on the first start', async () => {
     const progress = new LogProgress(() => 0, ['new', 'known']);
     progress.sawHead('2' as Position);
     progress.moved(['known'], '1' as Position);
@@ -51,7 +51,7 @@ describe('a start that waits until its consumers have caught up', () => {
     expect(first.behind()).to.deep.equal([]);
   });
 
-  it('does not wait for one that has failed, although the others never reach the newest event', async () => {
+  it('does not wait for a failed consumer, even if the others never reach the newest event', async () => {
     const progress = new LogProgress(() => 0, ['failed', 'moving']);
     progress.sawHead('2' as Position);
     setImmediate(() => {

@@ -1,4 +1,4 @@
-// What is agreed with one account, shown and changed from the command line (rules E6, E8, M1, M2, M7a).
+// The CLI shows and changes the settings of one account (rules E6, E8, M1, M2, M7a).
 
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/ownSettings.ts';
@@ -41,7 +41,7 @@ describe('account settings', () => {
     const { accountId, settings } = await good<{ accountId: string; settings: Body }>('account', 'settings', ...words);
     return { accountId, settings };
   };
-  it('settings shows them, changes what is named, and nothing twice', async () => {
+  it('settings shows all settings and changes the named ones, once', async () => {
     const { accountId, settings } = await settingsOf(account);
     expect(accountId).to.equal(account);
     expect(settings).to.deep.include({ chargeWindowSeconds: 3_600, rateLimitPerMinute: null, cashoutDestinations: [] });
@@ -73,7 +73,7 @@ describe('account settings', () => {
     expect(out).to.contain('rate limit            1200 per minute\n');
     expect(out).to.contain('hold days             PIX=1 CREDIT_CARD=2 MBWAY=1 MULTIBANCO=1 BOLETO=3 CRYPTO=1\n');
 
-    const { body } = await gateway.charge(); // the program goes by them
+    const { body } = await gateway.charge(); // a new charge uses the settings
     const { created_at: from, pix } = body as { created_at: string; pix: { expires_at: string } };
     expect(Date.parse(pix.expires_at) - Date.parse(from)).to.equal(600_000);
 
@@ -94,7 +94,7 @@ describe('account settings', () => {
     expect(any.settings).to.deep.equal({ ...settings, cashoutDestinations: null });
   });
 
-  it('settings changes fees by method and side, names and the tax id, and the program goes by them', async () => {
+  it('settings changes fees by method and side, names and the tax ID, and new payments use them', async () => {
     const { settings } = await settingsOf(account);
     const fees = settings['fees'] as Record<string, { provider: Body; platform: Body }>;
     const all = [account, '--fees', 'PIX=/150+20, BOLETO=0+199/', '--name', 'Padaria São João'];
@@ -172,11 +172,11 @@ describe('account settings', () => {
     ],
     ['cashout-destinations', 'x', '--cashout-destinations must be Pix keys as the directory holds them, not "x"'],
   ];
-  it('an account is not opened with a name that its settings could not have', async () => {
+  it('create rejects a name that the settings would reject', async () => {
     const said = '--name must be one line of 1 to 200 characters without leading or trailing spaces';
     await refused(said, 'account', 'create', '--name', 'Loja\nde Teste', '--email', 'nobody@example.com');
   });
-  it('settings refuses what is out of bounds, and an account that is none', async () => {
+  it('settings rejects values out of bounds and unknown accounts', async () => {
     const before = await settingsOf(account);
     for (const [option, value, message] of WRONG)
       await refused(message, 'account', 'settings', account, '--velocity-account', '7', `--${option}=${value}`);

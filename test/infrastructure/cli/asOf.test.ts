@@ -1,4 +1,4 @@
-// Read models as of then, from the command line.
+// The CLI builds read models as of an earlier moment.
 import { expect } from 'chai';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
@@ -37,7 +37,7 @@ describe('projections as-of', () => {
     expect((await run('--into', 'back_then', '--drop')).err).to.contain('quita: there is no schema back_then\n');
   });
 
-  it('builds all read models at a time', async () => {
+  it('builds all read models at a given time', async () => {
     const { code, out, err } = await run(new Date().toISOString(), '--into', 'just_now');
     expect(code, err).to.equal(0);
     expect(out).to.match(/^payments: \d+ events\n(.*\n)+just_now is as of \d+\n$/);
@@ -45,7 +45,7 @@ describe('projections as-of', () => {
     expect((await run(then, '--into', 'just_now')).err).to.contain('quita: schema just_now holds read models as of');
   });
 
-  it('keeps personal data that an erasure does not reach, so a scrub refuses until it is dropped', async () => {
+  it('keeps erased personal data, so that a scrub fails until its schemas are dropped', async () => {
     const scrub = () => runWords(database.connectionString, 'privacy', 'scrub');
     expect((await run(then, '--into', 'still_there', '--only', 'payments')).code).to.equal(0);
     const { code, err } = await scrub();

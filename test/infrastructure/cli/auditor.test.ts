@@ -72,7 +72,7 @@ describe('the commands for auditors', () => {
   });
 
   describe('audit explain', () => {
-    it('tells events, causes, postings and webhooks in order', async () => {
+    it('returns events, causes, postings and webhooks in order', async () => {
       const story = await good<PaymentStory>('audit', 'explain', chargeId);
       expect([story.paymentId, story.accountId, story.mode]).to.deep.equal([
         `tx_${rawIdOf(chargeId)}`,
@@ -107,7 +107,7 @@ describe('the commands for auditors', () => {
       ).to.match(/^Attempt 1 failed: status 503 after \d+ ms; the next one is at /);
     });
 
-    it('prints it as text', async () => {
+    it('prints the story as text', async () => {
       const { out, code } = await run('audit', 'explain', chargeId);
       expect(code).to.equal(0);
       expect(out).to.match(/^Payment tx_\w{26} of account acct_\w{26}, test mode\n/);
@@ -115,7 +115,7 @@ describe('the commands for auditors', () => {
       expect(out).to.match(/\n {4}ChargeCreated payment-\w{26}@0, by key:[0-9a-f]{16}, request req_\w+\n/);
     });
 
-    it('prints it in Portuguese', async () => {
+    it('prints the story in Portuguese', async () => {
       const { out, code } = await run('audit', 'explain', chargeId, '--language', 'pt');
       expect(code).to.equal(0);
       expect(out).to.match(/^Pagamento tx_\w{26} da conta acct_\w{26}, modo de teste\n/);
@@ -129,13 +129,13 @@ describe('the commands for auditors', () => {
       );
     });
 
-    it('rejects what is no payment', async () => {
+    it('rejects unknown and invalid payment IDs', async () => {
       expect(await refused('audit', 'explain', 'ch_00000000000000000000000000')).to.equal('There is no such payment.');
       expect(await refused('audit', 'explain', 'x')).to.match(/^"x" is not a payment id/);
     });
   });
 
-  it('audit export and audit verify agree with the stand-alone verifiers', async () => {
+  it('audit export and audit verify agree with the standalone verifiers', async () => {
     const out = join(folder, 'export');
     const { size, keys } = await good<{ size: number; keys: string[] }>('audit', 'export', '--out', out);
     const { out: text } = await run('audit', 'verify', out, '--key', keys[0] as string);
@@ -150,7 +150,7 @@ describe('the commands for auditors', () => {
     expect((await run('audit', 'verify', out, '--checkpoint', held)).code).to.equal(0);
   });
 
-  it('audit export takes a period of days and an account', async () => {
+  it('audit export accepts a period of days and an account', async () => {
     const out = join(folder, 'month');
     const month = ['--from', '2026-01-01', '--to', '2026-02-01T03:00:00.000Z', '--account', account];
     const manifest = await good<Record<string, unknown>>('audit', 'export', '--out', out, ...month);
@@ -167,7 +167,7 @@ describe('the commands for auditors', () => {
     expect(await refused('audit', 'export', '--out', `${out}2`, ...nobody)).to.equal('There is no such account.');
   });
 
-  it('audit prove writes a proof of each event, which both verifiers accept', async () => {
+  it('audit prove writes a proof of each event, which the standalone verifier accepts', async () => {
     const out = join(folder, 'proofs');
     const { proofs, unsealed } = await good<Proofs>('audit', 'prove', chargeId, '--out', out);
     expect(unsealed).to.equal(0);

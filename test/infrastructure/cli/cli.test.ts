@@ -1,4 +1,4 @@
-// The operator's commands beside the running program (rule O1): held, ledger show, account list.
+// The operator’s commands beside the running program (rule O1): held, ledger show, account list.
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
@@ -44,7 +44,7 @@ describe('the command line', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   const run = <T = Body>(...words: string[]): Promise<CliRun<T>> => runWords<T>(database.connectionString, ...words);
-  /** Of the security log, which is all that a command says on standard error when it goes well. */
+  /** Returns the lines of the security log, the only output on standard error when a command succeeds. */
   const logged = (err: string): readonly Body[] =>
     err
       .split('\n')
@@ -78,7 +78,7 @@ describe('the command line', () => {
     );
 
   for (const { name } of [...accountCommands(DECLARED_SETTINGS), ...heldCommands, ...operationCommands])
-    it(`${name} --help says how it is used`, async () => {
+    it(`${name} --help prints its usage`, async () => {
       const { code, out } = await run(...name.split(' '), '--help');
       expect(code).to.equal(0);
       expect(out).to.match(new RegExp(`^Usage: npm run cli -- ${name}`));
@@ -86,7 +86,7 @@ describe('the command line', () => {
     });
 
   describe('held', () => {
-    it('list, release, return; the second word of each changes nothing, the other one is refused', async () => {
+    it('lists, releases and returns a Pix; repeating a command changes nothing, the opposite command is rejected', async () => {
       const [one, two] = [await held(), await held()];
       const list = await good<{ held: Body[]; total: number }>('held', 'list');
       const shown = ({ tx, providerPaymentId }: typeof one) => ({
@@ -118,7 +118,7 @@ describe('the command line', () => {
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
       expect((await run('held', 'list')).out).to.equal('no payments are held\n');
     });
-    it('settle: by Pix-out or written off, with a reason, once', async () => {
+    it('settles by Pix-out or write-off, with a reason, once', async () => {
       const { id } = await refusedReturn(gateway);
       const tx = `tx_${rawIdOf(id)}`;
       await projected();
@@ -138,7 +138,7 @@ describe('the command line', () => {
       await projected();
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
     });
-    it('of no payment is refused', async () => {
+    it('rejects invalid payment IDs', async () => {
       await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
       await refused(
         '"po_1" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone',
@@ -223,7 +223,7 @@ describe('the command line', () => {
         `the provider’s fee: the bank paid the payout (${body.end_to_end_id})`,
       ]);
     });
-    it('of a payment that moved nothing says so; of no payment it is refused', async () => {
+    it('reports a payment without postings, and rejects unknown payments', async () => {
       const { body } = await gateway.charge();
       expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no postings\n');
       const missing = 'There is no such payment or payout.';
@@ -235,7 +235,7 @@ describe('the command line', () => {
         'po_1',
       );
     });
-    it('is exit code 1 where the ledger is not what follows from the events', async () => {
+    it('exits with code 1 if the ledger differs from the events', async () => {
       const { id } = await paid({}, {}, 'settled');
       const spoil = (change: string) =>
         gateway.storage.reads.query(`UPDATE rm_wallet.entries SET ${change} WHERE payment_id = '${rawIdOf(id)}'`);
@@ -252,7 +252,7 @@ describe('the command line', () => {
   });
 
   describe('account', () => {
-    it('list names all in the order of their opening', async () => {
+    it('list shows all accounts in the order they were opened', async () => {
       const made = await good('account', 'create', '--name', 'Padaria', '--email', 'p@example.com');
       await projected();
       const { accounts } = await good<{ accounts: Body[] }>('account', 'list');
@@ -278,7 +278,7 @@ describe('the command line', () => {
     const who = operatorOf();
     const shown = (err: string) => logged(err).map(({ time: _, level: __, msg: ___, ...rest }) => rest);
 
-    it('tells who changed what, and nothing of whom it is about', async () => {
+    it('records who changed what, without personal data or secrets', async () => {
       const words = ['account', 'create', '--name', 'Padaria da Ana', '--email', 'ana@example.com'];
       const { err, json } = await run<{
         accountId: string;
@@ -302,7 +302,7 @@ describe('the command line', () => {
       const { err: again } = await run('account', 'settings', account, '--rate-limit', 'default');
       expect(shown(again)).to.have.length(2);
     });
-    it('tells who was refused', async () => {
+    it('records whose command was rejected', async () => {
       const id = 'ch_00000000000000000000000000';
       const { err } = await run('held', 'release', id);
       expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
@@ -310,7 +310,7 @@ describe('the command line', () => {
       ]);
       expect(err.split('\n')[1]).to.equal('quita: There is no such payment.');
     });
-    it('says nothing of who only looks', async () => {
+    it('records nothing for commands that only read', async () => {
       for (const words of [
         ['account', 'list'],
         ['account', 'settings', account],
@@ -319,7 +319,7 @@ describe('the command line', () => {
       ])
         expect((await run(...words)).err, words.join(' ')).to.equal('');
     });
-    it('stands in the events, too', async () => {
+    it('has its operators recorded in the events, too', async () => {
       await projected();
       const { rows } = await gateway.storage.operations.query<{ actor: string }>(
         `SELECT DISTINCT metadata::jsonb ->> 'actor' AS actor FROM event_store.events WHERE stream LIKE 'account-%'

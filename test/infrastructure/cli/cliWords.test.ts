@@ -1,4 +1,5 @@
-// What is typed at the command line, and on which database: help, version, what can't be meant, and what is not ours to change.
+// Arguments of the command line and the database it uses: help, version, invalid arguments, and databases it must not
+// change.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -24,14 +25,14 @@ const typed = async (line: string, env: Record<string, string> = { DATA_DIR: '/n
   return { code, out, err };
 };
 
-describe('words at the command line', () => {
+describe('arguments of the command line', () => {
   const help = async (line: string, says: RegExp) => {
     const { code, out, err } = await typed(line);
     expect([code, err], line).to.deep.equal([0, '']);
     expect(out, line).to.match(says);
   };
 
-  it('--help, -h and help explain all commands', async () => {
+  it('--help, -h and help list all commands', async () => {
     for (const line of ['--help', '-h', 'help']) {
       await help(line, /^Usage: npm run cli -- <command>/);
       const { out } = await typed(line);
@@ -39,7 +40,7 @@ describe('words at the command line', () => {
     }
   });
   for (const { name } of COMMANDS)
-    it(`${name} is explained by --help, -h and help, whatever else is typed`, async () => {
+    it(`${name} is explained by --help, -h and help, regardless of other arguments`, async () => {
       const says = new RegExp(`^Usage: npm run cli -- ${name}[ \n]`);
       for (const line of [
         `${name} --help`,
@@ -51,19 +52,19 @@ describe('words at the command line', () => {
       ])
         await help(line, says);
     });
-  it('a group of commands is explained, and nothing else with it', async () => {
+  it('-h with a group lists only the commands of the group', async () => {
     const { code, out } = await typed('account -h');
     expect(code).to.equal(0);
     expect(out.match(/^ {2}\w+ \w+/gm)).to.deep.equal(
       ['create', 'list', 'settings', 'suspend', 'reopen'].map((name) => `  account ${name}`),
     );
   });
-  it('--version names the version, everywhere', async () => {
+  it('--version prints the version, after every command', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
     for (const line of ['--version', ...COMMANDS.map(({ name }) => `${name} --version`)])
       expect(await typed(line), line).to.deep.equal({ code: 0, out: `quita ${version}\n`, err: '' });
   });
-  it('nothing at all is answered with how it is used, and exit code 2', async () => {
+  it('no arguments at all print the usage and exit with code 2', async () => {
     const { code, out } = await typed('');
     expect(code).to.equal(2);
     expect(out).to.match(/^Usage: /);
@@ -103,11 +104,11 @@ describe('words at the command line', () => {
     ['--hlep', "unknown option '--hlep' (Did you mean --help?)"],
   ];
   for (const [line, says] of MEANT)
-    it(`"${line}" is refused in one line: ${says.slice(0, 100)}`, async () => {
+    it(`"${line}" is rejected in one line: ${says.slice(0, 100)}`, async () => {
       expect(await typed(line)).to.deep.equal({ code: 2, out: '', err: `quita: ${says}\n` });
     });
 
-  it('whatever is typed is answered in at most two lines', async () => {
+  it('invalid input gets at most two lines and 400 characters', async () => {
     for (const line of [
       `${'x'.repeat(5_000)}`,
       'a b c d e f',
@@ -127,7 +128,7 @@ describe('words at the command line', () => {
   });
 });
 
-describe('the database of the programs beside the command line', () => {
+describe('the database that the command line connects to', () => {
   let database: TestDatabase;
   afterEach(() => database.drop());
   const query = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> => {
@@ -152,7 +153,7 @@ describe('the database of the programs beside the command line', () => {
     expect([await tables(), await query("SELECT to_regclass('schema_migrations')")]).to.deep.equal([before, done]);
   };
 
-  it('is left empty when it is', async () => {
+  it('stays empty if it has no schema yet', async () => {
     database = await emptyDatabase();
     await refused(/the database has no Quita schema yet: start the program first, which creates it\n$/);
     expect(await tables()).to.deep.equal([]);
@@ -165,14 +166,14 @@ describe('the database of the programs beside the command line', () => {
     await refused(new RegExp(`the database has the schema of an older version \\(${last?.name} missing\\): `));
     expect(await query(`SELECT FROM schema_migrations WHERE name = '${last?.name}'`)).to.deep.equal([]);
   });
-  it('is left alone by an older build', async () => {
+  it('is not changed by an older build', async () => {
     database = await migratedDatabase();
     await query(
       "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future_contract', 99, now())",
     );
     await refused(/the database has the schema of a newer version \(9999_future_contract\): start that version\n$/);
   });
-  it('is not said to have nothing parked for a read model or process that there is not', async () => {
+  it('lists parked streams only for known read models and processes', async () => {
     database = await migratedDatabase();
     const env = { DATABASE_URL: database.connectionString };
     const listed = (consumer: string) => typed(`parked list --consumer ${consumer}`, env);
@@ -187,14 +188,14 @@ describe('the database of the programs beside the command line', () => {
     ] as const;
     for (const [command, consumer] of MISTYPED) {
       const { code, out, err } = await typed(`${command} --consumer ${consumer}`, env);
-      // The security log doesn't get a line.
+      // The security log gets no line.
       expect([code, out, err.trimEnd().split('\n').length]).to.deep.equal([2, '', 1]);
       expect(err).to.match(
         /^quita: option '--consumer <value>' argument '[\w/]+' is invalid. Allowed choices are payments, /,
       );
     }
   });
-  it('is told by doctor whether SECRETS_KEY is its own; without one nothing is made up', async () => {
+  it('is checked against SECRETS_KEY by doctor, which seals nothing itself', async () => {
     database = await migratedDatabase();
     const finding = async (env: Record<string, string>) => {
       const { out } = await typed('doctor --json', { DATABASE_URL: database.connectionString, ...env });
@@ -209,7 +210,7 @@ describe('the database of the programs beside the command line', () => {
     await query("INSERT INTO operations.secrets_key_check (key_id, sealed) VALUES ('0', '\\x00')");
     expect((await finding({ SECRETS_KEY }))[0]).to.equal(false);
   });
-  it('is not made where there is none, nor a key for it', async () => {
+  it('is not created if no program is running, and neither is a key', async () => {
     database = await emptyDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'quita-cli-'));
     for (const line of LINES) {

@@ -1,4 +1,4 @@
-// `completion`: the script in a real bash, asked for the words that may follow what is typed.
+// The script of `completion`, run in a real bash: it suggests the words that may follow the typed ones.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
@@ -6,7 +6,9 @@ import { completionScript } from '../../../infrastructure/cli/completion.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 
 const ROOT = '/srv/quita';
-/** `words`: what is typed, the last of them half or not at all. One bash answers all. */
+/**
+ * Returns the suggestions for each list of typed words, whose last word may be incomplete or empty. One bash runs all.
+ */
 const completed = (asked: readonly (readonly string[])[], program = '_quita'): readonly (readonly string[])[] => {
   const quoted = (word: string) => `'${word}'`;
   const lines = asked.map((words) => `ask ${words.map(quoted).join(' ')}`);
@@ -22,8 +24,8 @@ const completed = (asked: readonly (readonly string[])[], program = '_quita'): r
     .map((line) => line.split(' ').filter((word) => word !== ''));
 };
 
-describe('the completion of the shell', () => {
-  it('knows every command, its options and their values', () => {
+describe('shell completion', () => {
+  it('suggests every command, its options and their values', () => {
     const cases = COMMANDS.flatMap(({ name, args, options }) => {
       const words = ['quita', ...name.split(' ')];
       const isChoice = (i: number) => args[i]?.choices ?? [];
@@ -43,7 +45,7 @@ describe('the completion of the shell', () => {
     for (const [i, { words, expected }] of cases.entries()) expect(answers[i], words.join(' ')).to.deep.equal(expected);
   });
 
-  it('takes half words, values behind "=", and options that stand before', () => {
+  it('completes partial words, values after "=", and words after leading options', () => {
     const CASES: readonly (readonly [string, string])[] = [
       [
         '',
@@ -65,7 +67,7 @@ describe('the completion of the shell', () => {
     for (const [i, [line, expected]] of CASES.entries()) expect(answers[i]?.join(' '), line).to.equal(expected);
   });
 
-  it('completes behind npm run cli --, and leaves the rest of npm to whoever completed it before', () => {
+  it('completes after npm run cli --, and calls the earlier completion for other npm commands', () => {
     const words = [
       ['npm', 'run', 'cli', '--', 'held', 'r'],
       ['npm', 'run', '-s', 'cli', '--', 'doct'],
@@ -78,7 +80,7 @@ describe('the completion of the shell', () => {
     expect(execFileSync('bash', ['--norc'], { input, encoding: 'utf8' })).to.equal('theirs\n');
   });
 
-  it('is printed for each shell, without a database', async () => {
+  it('is printed for each shell, without a database or a valid configuration', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       let [out, err] = ['', ''];
       const code = await runCli(

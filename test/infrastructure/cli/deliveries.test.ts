@@ -1,4 +1,4 @@
-// `trigger`, `deliveries` and `dlq`: a merchant's webhooks at the command line, on a running gateway.
+// `trigger`, `deliveries` and `dlq`: commands for a merchant’s webhooks, on a running gateway.
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
@@ -27,7 +27,7 @@ interface Listed {
   readonly total: number;
 }
 
-describe('the commands about webhooks', () => {
+describe('the webhook commands', () => {
   let gateway: TestGateway;
   let shop: Merchant & { readonly tenant: TestTenant };
   let receiver: Receiver;
@@ -64,11 +64,11 @@ describe('the commands about webhooks', () => {
 
   describe('trigger', () => {
     const SCENARIOS = scenariosOf(TRIGGERS);
-    it('knows every event of the catalogue, and no other', () =>
+    it('has a scenario for exactly the events of the catalog', () =>
       expect(Object.keys(SCENARIOS)).to.deep.equal(EVENT_CATALOGUE.map(({ event }) => event)));
 
     for (const event of Object.keys(SCENARIOS))
-      it(`${event} of a real charge arrives, signed, and its delivery is shown`, async () => {
+      it(`${event} sends a signed webhook for a real charge and shows its delivery`, async () => {
         const { id: endpointId } = await shop.register(receiver.url, [event]);
         const triggered = await good<Triggered>('trigger', event);
         const { chargeId, paymentId, refundId, payoutId, clockAdvancedSeconds, deliveries } = triggered;
@@ -85,7 +85,7 @@ describe('the commands about webhooks', () => {
         for (const one of deliveries) expect(one).to.include({ endpointId, eventType: event, status: 'DELIVERED' });
       });
 
-    it('says what was made, and what became of its webhook, for people', async () => {
+    it('prints the charge and the result of its webhook as text', async () => {
       const first = await run('trigger', 'charge.expired');
       expect([first.code, first.err]).to.deep.equal([0, '']);
       expect(first.out).to.match(
@@ -99,7 +99,7 @@ describe('the commands about webhooks', () => {
       );
     });
 
-    it('answers a mistyped event with all events, a live key and no key at all with what is needed', async () => {
+    it('rejects unknown events, live keys, and a missing or unknown key, and says what to do', async () => {
       const { code, err } = await run('trigger', 'charge.payd');
       expect(code).to.equal(2);
       expect(err).to.match(
@@ -122,7 +122,7 @@ describe('the commands about webhooks', () => {
   });
 
   describe('deliveries list', () => {
-    it('says that there are none, and then lists them, newest first', async () => {
+    it('lists deliveries, newest first, or reports that there are none', async () => {
       expect((await run('deliveries', 'list')).out).to.equal('no deliveries\n');
       expect(await good('deliveries', 'list')).to.deep.equal({ deliveries: [], total: 0 });
       await shop.register(receiver.url);
@@ -138,7 +138,7 @@ describe('the commands about webhooks', () => {
       ]);
     });
 
-    it('filters by status, event and endpoint, and refuses what names none', async () => {
+    it('filters by status, event and endpoint, and rejects invalid filters', async () => {
       const failing = await receivers.open(refuses);
       const [mine, other] = [
         await shop.register(receiver.url, ['*']),
@@ -163,7 +163,7 @@ describe('the commands about webhooks', () => {
     });
   });
 
-  it('deliveries show tells what came of each attempt, and refuses what names none', async () => {
+  it('deliveries show prints the result of each attempt, and rejects unknown and invalid IDs', async () => {
     const failing = await receivers.open((_hit, res) => void res.writeHead(500).end('no\u001b[2J way'));
     const { id: endpointId } = await shop.register(failing.url, ['charge.created']);
     await shop.charge();
@@ -197,7 +197,7 @@ describe('the commands about webhooks', () => {
     );
   });
 
-  it('dlq list shows what was given up after its last attempt, and nothing else', async () => {
+  it('dlq list shows only deliveries that failed after the last attempt', async () => {
     expect((await run('dlq', 'list')).out).to.equal('no failed deliveries\n');
     const failing = await receivers.open(refuses);
     await shop.register(failing.url, ['charge.created']);
@@ -213,7 +213,7 @@ describe('the commands about webhooks', () => {
     expect((await run('dlq', 'list', '--event', 'charge.paid')).out).to.equal('no failed deliveries\n');
   });
 
-  it('deliveries retry sends one again, and says why another is not', async () => {
+  it('deliveries retry sends a delivery again, and rejects unknown and invalid IDs', async () => {
     await shop.register(receiver.url, ['charge.created']);
     await shop.charge();
     await shop.flush();
@@ -259,7 +259,7 @@ describe('the commands about webhooks', () => {
       isWell = true;
     });
 
-    it('sends what was given up, beside the running program, once', async () => {
+    it('sends failed deliveries again, once, beside the running program', async () => {
       const counts = { accountId, mode: 'test', matched: 2, queued: 2, sent: 2 };
       expect(await redriven('--dry-run')).to.deep.equal({
         ...{ matched: 2, queued: 0, sent: 0 },
@@ -271,7 +271,7 @@ describe('the commands about webhooks', () => {
       expect((await operate('dlq', 'redrive', '--account', accountId)).out).to.equal('no failed deliveries\n');
     });
 
-    it('of one endpoint, event and time; and refuses what names none', async () => {
+    it('filters by endpoint, event and time, and rejects invalid filters', async () => {
       const nothing = { matched: 0, queued: 0, sent: 0, accounts: [] };
       expect(await redriven('--event', 'charge.paid')).to.deep.equal(nothing);
       expect(await redriven('--endpoint', `we_${'0'.repeat(26)}`)).to.deep.equal(nothing);
@@ -290,9 +290,9 @@ describe('the commands about webhooks', () => {
     });
   });
 
-  it('deliveries tail prints a line for each change, from when it was begun until it is ended', async () => {
+  it('deliveries tail prints each change from its start until it is stopped', async () => {
     await shop.register(receiver.url, ['charge.created']);
-    await shop.charge(); // before: it is not shown
+    await shop.charge(); // this charge precedes the command, so it is not shown
     await shop.flush();
     const looked = Promise.withResolvers<void>();
     const { deliveries } = gateway.gateway.services.views;

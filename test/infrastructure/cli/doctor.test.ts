@@ -30,7 +30,7 @@ interface Ended {
 
 describe('doctor on EventStoreDB', () => {
   let dataDir: string;
-  /** As durable as in production: the server of other tests is not, which doctor would say. */
+  /** As durable as in production. The shared test server is not, and doctor would report it. */
   let database: EmbeddedPostgres;
   let server: EventStoreDbServer;
   before(async () => {
@@ -63,7 +63,7 @@ describe('doctor on EventStoreDB', () => {
   const findingsOf = ({ stdout }: Ended): readonly Diagnosis[] =>
     (JSON.parse(stdout) as { findings: readonly Diagnosis[] }).findings;
 
-  it('says what the server is, beside what it says of the database', async () => {
+  it('reports the server beside the database', async () => {
     const ended = await doctor('ana', '--json');
     expect([ended.code, ended.stderr]).to.deep.equal([0, '']);
     const findings = findingsOf(ended);
@@ -77,7 +77,7 @@ describe('doctor on EventStoreDB', () => {
     ]);
   });
 
-  it('compares the secrets key with what it has sealed: nothing yet, with it, or with another one', async () => {
+  it('compares SECRETS_KEY with the sealed secrets: none yet, the right key, a wrong key', async () => {
     const [key, other] = [randomBytes(32), randomBytes(32)];
     const said = async (secretsKey: Buffer) => {
       const ended = await doctorWith({ SECRETS_KEY: secretsKey.toString('base64') }, 'ana', '--json');
@@ -93,7 +93,7 @@ describe('doctor on EventStoreDB', () => {
     expect(await said(other)).to.deep.equal([1, false, wrong]);
   });
 
-  it('says that a read model has followed another log', async () => {
+  it('reports a read model that followed another log', async () => {
     const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
     await pool.query(
       "INSERT INTO subscriptions.checkpoints (name, version, store_id) VALUES ('payments', 1, 'another')",
@@ -106,7 +106,7 @@ describe('doctor on EventStoreDB', () => {
     expect(found?.says).to.match(/^payments has followed event store another, but this one is [-0-9a-f]{36}: restore/);
   });
 
-  it('exits with 1 and one line for a clock that is off', async () => {
+  it('exits with code 1 and prints one line if the server’s clock is off', async () => {
     server.shiftClock(-90_000);
     const { code, stdout } = await doctor('ana');
     expect(code).to.equal(1);
@@ -115,7 +115,7 @@ describe('doctor on EventStoreDB', () => {
     );
   });
 
-  it('says why the log can not be opened, and exits with 2', async () => {
+  it('reports why the log can’t be opened, and exits with code 2', async () => {
     const ended = await doctor('bia', '--json');
     expect([ended.code, ended.stderr]).to.deep.equal([2, '']);
     const bad = findingsOf(ended).filter(({ isGood }) => !isGood);
@@ -124,7 +124,7 @@ describe('doctor on EventStoreDB', () => {
     expect(bad[1]?.says).to.contain('the user bia may not read $all');
   });
 
-  it('says that nobody answers, and exits with 2', async () => {
+  it('reports that the server is unreachable, and exits with code 2', async () => {
     await server.stop();
     const ended = await doctor('ana', '--json');
     expect([ended.code, ended.stderr]).to.deep.equal([2, '']);

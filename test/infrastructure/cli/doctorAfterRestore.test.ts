@@ -1,5 +1,5 @@
-// `doctor --after-restore` compares files of evidence with the log, and claims received payments again. An erasure removed its files for
-// good.
+// `doctor --after-restore` compares evidence files with the log and records received payments again. An erasure removed
+// its files for good.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -39,7 +39,7 @@ describe('doctor --after-restore on evidence', () => {
     return [found?.isGood, found?.says];
   };
 
-  it('names cases whose files are missing, but not those that were erased', async () => {
+  it('names cases with missing files, but not erased cases', async () => {
     await desk.payInFull();
     expect(await filesIn(dataDir)).to.deep.equal([true, 'all 1 stored']);
     expect(await filesIn(join(dataDir, 'elsewhere'))).to.deep.equal([
@@ -73,7 +73,7 @@ describe('doctor --after-restore on data keys', () => {
     return [finding?.isGood, finding?.says];
   };
 
-  it('names the payments and payouts of the lost time whose keys are missing, once all programs are stopped', async () => {
+  it('names payments and payouts of the lost time whose keys are missing, after all programs have stopped', async () => {
     const gateway = await openReady({ database });
     const desk = await PersonDesk.open(gateway);
     await desk.post('/v1/charges', desk.chargeBody(), 201);

@@ -1,4 +1,4 @@
-// `doctor` looks for payments whose data keys are lost (ADR 0017).
+// `doctor` finds payments that lost their data keys (ADR 0017).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { runWords } from '../../support/cli.ts';
@@ -27,7 +27,7 @@ describe('doctor on data keys', () => {
     expect(await dataKeysOf(database)).to.deep.equal([true, 'none: no projector has run on this database yet']);
   });
 
-  it('counts payments whose keys are lost, but not those without personal data, nor erased ones', async () => {
+  it('counts payments that lost their keys, but not erased ones or those without personal data', async () => {
     const gateway = await TestGateway.open({ database });
     const { operations, dataKeys } = gateway.storage;
     const sold = async (customer: object): Promise<PaymentId> =>

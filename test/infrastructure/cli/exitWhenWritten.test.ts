@@ -1,4 +1,4 @@
-// Long outputs reach a pipe in full, such as `reconcile list --json | jq`.
+// A long output reaches a pipe completely, as in `reconcile list --json | jq`.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,16 +17,16 @@ const ending = (statement: string) =>
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
 
-describe('the end of the command line', () => {
+describe('exitWhenWritten', () => {
   const STATEMENT = 'await exitWhenWritten(3, [process.stdout, process.stderr]);';
-  it('passes everything on before it exits', async () => {
+  it('writes all output before it exits', async () => {
     const child = ending(STATEMENT);
     const exited = new Promise((resolve) => child.once('exit', resolve));
     let length = 0;
     for await (const chunk of child.stdout) length += (chunk as Buffer).length;
     expect([length, await exited]).to.deep.equal([LENGTH, 3]);
   });
-  it('exits although its reader has left', async () => {
+  it('exits even if the reader has closed the pipe', async () => {
     const child = ending(STATEMENT);
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.stdout.once('data', () => child.stdout.destroy());

@@ -1,4 +1,4 @@
-// Faults that one line explains, and their exit codes (rules S1, S4).
+// Errors that are reported in one line, and their exit codes (rules S1, S4).
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../../application/ports/eventStore.ts';
@@ -14,7 +14,7 @@ import { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 
 const ofDatabase = (code: string) => Object.assign(new Error('no\n  more'), { code, severity: 'ERROR' });
 
-describe('a fault that stops a program', () => {
+describe('an error that stops a program', () => {
   for (const kind of [
     CheckpointMismatch,
     ConfigError,
@@ -27,27 +27,27 @@ describe('a fault that stops a program', () => {
     UnknownPosition,
     UsageError,
   ])
-    it(`${kind.name} is one line and exit code 2`, () => {
+    it(`${kind.name} prints one line and exits with code 2`, () => {
       const error = new kind('what is wrong\n  and what to do');
       expect(outcomeOf(error, {})).to.deep.equal({ says: 'what is wrong and what to do', code: 2 });
     });
-  it('OtherJobsSchema and EmbeddedPostgresError are one line and exit code 2', () => {
+  it('OtherJobsSchema and EmbeddedPostgresError print one line and exit with code 2', () => {
     for (const error of [new OtherJobsSchema(99), new EmbeddedPostgresError('in_use' as never, 'one line')])
       expect(outcomeOf(error, {})).to.deep.equal({ says: error.message, code: 2 });
   });
-  it('is exit code 2 when the event store can’t be reached', () =>
+  it('exits with code 2 if the event store is unreachable', () =>
     expect(outcomeOf(new EventStoreUnavailable('no answer'), {})).to.deep.equal({
       says: "the event store can't be reached: no answer",
       code: 2,
     }));
-  it('is exit code 2 when the database says it of itself or of our rights', () => {
+  it('exits with code 2 if the database reports a connection, server or permission error', () => {
     for (const code of ['08006', '28P01', '3D000', '53300', '57P03', '25006', '42501'])
       expect(outcomeOf(ofDatabase(code), {})).to.deep.equal({
         says: `the database reports an error: no more (${code})`,
         code: 2,
       });
   });
-  it('is exit code 2 when a file can’t be used', async () => {
+  it('exits with code 2 if a file can’t be used', async () => {
     const error = await readFile('/nowhere/at all').catch((thrown: unknown) => thrown);
     expect(outcomeOf(error, {})).to.deep.equal({
       says: "a file can't be used: ENOENT: no such file or directory, open '/nowhere/at all'",
@@ -56,7 +56,7 @@ describe('a fault that stops a program', () => {
     expect(outcomeOf(Object.assign(new Error('no'), { code: 'ENOENT' }), {}).code, 'it names no file').to.equal(1);
   });
   const HINT = '; set LOG_LEVEL=debug to see the stack';
-  it('is one line with its place and exit code 1 when nobody expected it', () => {
+  it('prints one line with the source location and exits with code 1 if it is unexpected', () => {
     const withoutSeverity = Object.assign(new Error('no\n  more'), { code: '08006' });
     for (const [error, line] of [
       [new TypeError('oops'), 'TypeError: oops'],
@@ -78,7 +78,7 @@ describe('a fault that stops a program', () => {
     const placeless = Object.assign(new Error('no'), { stack: 'Error: no\n    at node:internal/process:1:2' });
     expect(outcomeOf(placeless, {}).says).to.equal(`unexpected error: Error: no${HINT}`);
   });
-  it('has its stack below that line for whoever debugs', () => {
+  it('prints the stack below that line at log level debug or trace', () => {
     const error = new TypeError('oops');
     for (const level of ['debug', 'trace']) {
       const [line = '', ...stack] = outcomeOf(error, { LOG_LEVEL: level }).says.split('\n');

@@ -1,4 +1,4 @@
-// `jobs list` and `jobs redrive`: work that failed, shown and done again beside the running program.
+// `jobs list` and `jobs redrive` show failed jobs and run them again, beside the running program.
 import { expect } from 'chai';
 import { QUEUES } from '../../../application/capabilities.ts';
 import { runWords } from '../../support/cli.ts';
@@ -12,7 +12,7 @@ interface Listed {
   readonly total: number;
 }
 
-describe('the commands about jobs', () => {
+describe('the job commands', () => {
   let database: TestDatabase;
   let test: TestGateway;
   let receiver: Receiver;
@@ -30,11 +30,11 @@ describe('the commands about jobs', () => {
   const run = <T = Record<string, unknown>>(...words: string[]) => runWords<T>(database.connectionString, ...words);
   const refused = async (message: string, ...words: string[]) => {
     const { code, out, err } = await run(...words);
-    // Before it stands in the security log who tried what.
+    // The line before is the security log’s entry for the attempt.
     expect([code, out, err.trimEnd().split('\n').at(-1)]).to.deep.equal([2, '', `quita: ${message}`]);
   };
 
-  it('say that nothing has failed, and refuse what names no job', async () => {
+  it('report that no job has failed, and reject invalid arguments', async () => {
     expect((await run('jobs', 'list')).out).to.equal('no failed jobs\n');
     expect((await run('jobs', 'list', '--json')).json).to.deep.equal({ jobs: [], total: 0 });
     expect((await run('jobs', 'redrive', '--all', '--json')).json).to.deep.equal({ redriven: [] });
@@ -51,7 +51,7 @@ describe('the commands about jobs', () => {
       );
   });
 
-  it('show a fan-out that failed for good, and have its message sent, once', async () => {
+  it('show a permanently failed fan-out, and redrive it so that its message is sent once', async () => {
     const shop = await Merchant.open(test);
     await shop.register(receiver.url, ['charge.created']);
     const { operations } = test.storage;

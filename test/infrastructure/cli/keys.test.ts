@@ -1,4 +1,4 @@
-// The operator's commands for keys and suspensions, beside the running gateway (rule O1).
+// The operator’s commands for keys and suspensions, beside the running gateway (rule O1).
 
 import { expect } from 'chai';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -20,7 +20,7 @@ interface NewKey extends ListedKey {
   readonly fingerprint: string;
 }
 
-describe('the commands of keys', () => {
+describe('the key commands', () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   let tenant: TestTenant;
@@ -48,7 +48,7 @@ describe('the commands of keys', () => {
     expect([code, err.trim().split('\n').at(-1)]).to.deep.equal([2, `quita: ${message}`]);
   };
 
-  it('issue a key that works, and shows it once', async () => {
+  it('issue a working key and show it once', async () => {
     const { code, json, err } = await run<NewKey>('key', 'issue', account, '--test', '--label', 'till', '--json');
     expect([code, json.mode, json.label, json.prefix]).to.deep.equal([0, 'test', 'till', json.apiKey.slice(0, 12)]);
     expect(json.fingerprint).to.match(/^[0-9a-f]{16}$/);
@@ -62,7 +62,7 @@ describe('the commands of keys', () => {
     );
   });
 
-  it('list the keys that work in the order of their issue, none where there are none', async () => {
+  it('list the active keys in order of issue, or report that there are none', async () => {
     expect((await keys()).map(({ label, mode, lastUsedAt }) => [label, mode, lastUsedAt])).to.deep.equal([
       ['test', 'test', null],
       ['live', 'live', null],
@@ -77,7 +77,7 @@ describe('the commands of keys', () => {
     expect((await run('key', 'list', account)).out.trim()).to.equal('no keys');
   });
 
-  it('rotate a key: the old one is dead and the new one works when the command has ended', async () => {
+  it('rotate a key: the old one stops working and the new one works before the command ends', async () => {
     expect(await status(tenant.testKey)).to.equal(200);
     const [old] = await keys();
     const { json } = await run<NewKey>('key', 'rotate', account, old!.keyId, '--json');
@@ -88,7 +88,7 @@ describe('the commands of keys', () => {
     expect(again.json.label).to.equal('counter');
   });
 
-  it('revoke a key for good', async () => {
+  it('revoke a key permanently', async () => {
     expect(await status(tenant.testKey)).to.equal(200);
     const [old] = await keys();
     const { code, out } = await run('key', 'revoke', account, old!.keyId);
@@ -102,7 +102,7 @@ describe('the commands of keys', () => {
     expect(actors.at(-1)).to.match(/^operator:./);
   });
 
-  it('refuse what is none', async () => {
+  it('reject unknown accounts, unknown keys and invalid arguments', async () => {
     const nobody = 'acct_00000000000000000000000000';
     const [key] = await keys();
     await refused('There is no such account.', 'key', 'issue', nobody);
@@ -112,7 +112,7 @@ describe('the commands of keys', () => {
     expect(await keys()).to.have.length(2);
   });
 
-  it('suspend an account, whose keys are refused until it is reopened', async () => {
+  it('suspend an account, whose keys are rejected until it is reopened', async () => {
     expect(await status(tenant.testKey)).to.equal(200);
     const { json } = await run<{ accountId: string; suspendedAt: string }>('account', 'suspend', account, '--json');
     expect(json.accountId).to.equal(account);

@@ -1,4 +1,4 @@
-// `listen`: the demo account's webhooks, told in one line each and handed on to the merchant's own service.
+// `listen` prints the demo account’s webhooks, one line each, and forwards them to the merchant’s own service.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Hit {
   readonly body: Buffer;
 }
 
-/** The merchant's own service, on a real socket. */
+/** The merchant’s own service on a real socket. */
 class Service {
   readonly hits: Hit[] = [];
   readonly #server: Server;
@@ -58,7 +58,7 @@ class Service {
 const screen = screenOf({ write: () => undefined }, {});
 
 describe('an inbox', () => {
-  it('outlives a sender that is cut off in the middle of a webhook', async () => {
+  it('survives a sender that disconnects in the middle of a webhook', async () => {
     const bodies: string[] = [];
     await using inbox = await openInbox(async ({ rawBody }) => {
       bodies.push(rawBody.toString());
@@ -80,8 +80,8 @@ describe('an inbox', () => {
   });
 });
 
-describe('handing a webhook on', () => {
-  /** Every byte there is: no text in any encoding. */
+describe('forwarding a webhook', () => {
+  /** All 256 byte values, which no text encoding can represent. */
   const rawBody = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   const sent: Webhook = {
     method: 'PUT',
@@ -94,7 +94,7 @@ describe('handing a webhook on', () => {
     arrivedAtMs: 0,
   };
 
-  it('keeps method, path, headers and every byte, and gives the answer back', async () => {
+  it('keeps method, path, headers and every byte, and returns the response', async () => {
     const service = await Service.open((response) =>
       response.writeHead(429, { 'Retry-After': '7', 'content-type': 'text/plain' }).end('later'),
     );
@@ -123,7 +123,7 @@ describe('handing a webhook on', () => {
     await service.close();
   });
 
-  it('says in a few words what went wrong, and what Quita is answered', async () => {
+  it('reports each kind of failure with its reason and the status for Quita', async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const refused = await forward(sent, new URL(`http://${nobody}/x`));
     expect(refused).to.deep.include({ kind: 'failed', why: `nothing listens at ${nobody}`, status: 502 });
@@ -162,7 +162,7 @@ describe('npm run listen', function suite() {
     await rm(dataDir, { recursive: true });
   });
 
-  /** Listens while `work` runs; returns the lines that were printed. */
+  /** Runs the command while `work` runs. Returns the printed lines. */
   const listening = async (
     { isJson = false, forwardTo }: { isJson?: boolean; forwardTo?: string },
     work: (until: (matches: (line: string) => boolean, count?: number) => Promise<void>) => Promise<void>,
@@ -201,7 +201,7 @@ describe('npm run listen', function suite() {
   };
   const flush = () => gateway.post('/v1/sandbox/deliveries/flush', {});
 
-  it('prints one line an event, with its time, and takes its endpoint away again', async () => {
+  it('prints one line with the time per event, and removes its endpoint at the end', async () => {
     let id = '';
     const printed = await listening({}, async (until) => {
       const { body } = await gateway.charge({ amount: 1_000 });
@@ -226,7 +226,7 @@ describe('npm run listen', function suite() {
     expect(await endpoints()).to.deep.equal([]);
   });
 
-  it('with --json prints one object a line, and hands on what Quita sends', async () => {
+  it('prints one object per line with --json, and forwards each webhook', async () => {
     let first = true;
     const service = await Service.open((response) => {
       response.writeHead(first ? 500 : 200).end();
@@ -239,7 +239,7 @@ describe('npm run listen', function suite() {
         await until((line) => line.includes('"type":"payment.created"'));
         await until((line) => line.includes('"type":"charge.created"'));
         await gateway.post('/v1/sandbox/clock/advance', { seconds: 300 });
-        await until(() => true, 3); // what was answered 500 has come once more
+        await until(() => true, 3); // the delivery that was answered with 500 has arrived again
       });
       lines = printed.map((line) => JSON.parse(line) as Received);
     } finally {
@@ -263,7 +263,7 @@ describe('npm run listen', function suite() {
       ]);
   });
 
-  it('refuses what is no address, and a deployment without a demo account, in one line', async () => {
+  it('rejects an invalid URL and a deployment without a demo account in one line', async () => {
     const run = (env: Record<string, string>, options: Record<string, string>) =>
       listenCommand
         .run(

@@ -1,4 +1,5 @@
-// `med review`: operators let outcomes of disputes count, or not, beside the running program (rules Q3, O1); and all rows still follow.
+// `med review` and `med settle`: operators decide the outcomes of disputes (rules Q3, O1), and the read models stay
+// correct.
 import { expect } from 'chai';
 import { runWords } from '../../support/cli.ts';
 import { CaseDesk, netOf } from '../../world/caseDesk.ts';
@@ -32,7 +33,7 @@ describe('med review', () => {
     return waiting.map(({ caseId, because, result }) => [caseId, because, result]);
   };
 
-  it('settles a mismatch, once, by exactly one of three ways', async () => {
+  it('settles a mismatch once, in exactly one of three ways', async () => {
     const desk = await CaseDesk.open(gateway);
     const chargeId = await desk.paid(10_000);
     const { id } = await desk.dispute(chargeId, { amount: 14_000 });
@@ -61,7 +62,7 @@ describe('med review', () => {
     expect(json.disputes.map(({ rest }) => rest)).to.deep.equal([10_000]);
     expect((await list()).filter(([caseId]) => caseId === id)).to.deep.equal([]);
   });
-  it('dismisses a report that can never open a case, by the bank’s id', async () => {
+  it('dismisses a report that can’t open a case, by the bank’s case ID', async () => {
     const desk = await CaseDesk.open(gateway);
     const chargeId = await desk.paid();
     const { id } = await desk.dispute(chargeId);
@@ -79,7 +80,7 @@ describe('med review', () => {
     expect((await dismiss()).code).to.equal(2);
     expect((await list()).filter(([, because]) => because === 'report_not_taken')).to.deep.equal([]);
   });
-  it('lists what waits, approves and refuses', async () => {
+  it('lists pending reviews, approves and rejects them', async () => {
     const desk = await CaseDesk.open(gateway);
     expect(await list()).to.deep.equal([]);
     expect((await run('med', 'review', 'list')).out).to.equal('nothing to review\n');

@@ -28,7 +28,7 @@ describe('order', () => {
     expect(code, err).to.equal(0);
     return json;
   };
-  /** Of a connection that makes no calls. */
+  /** Sends a payout through a connection that makes no calls. Returns its ID. */
   const sent = async (ago: number): Promise<string> => {
     const { accountId } = gateway.tenant;
     const payoutId = idIn<PayoutId>(accountId, crypto.getRandomValues(new Uint8Array(16)));
@@ -57,7 +57,7 @@ describe('order', () => {
     return [isGood, says];
   };
 
-  it('lists what no institution answered for a day, and enters its outcome once', async () => {
+  it('lists orders without an answer for a day, and records their outcome once', async () => {
     const young = await sent(DAY_MS - 5 * MINUTE_MS);
     const settle = (order: string, ...words: string[]) => run('order', 'settle', order, ...words);
     expect([await list(), await doctor()]).to.deep.equal([[], [true, 'each was answered within a day']]);

@@ -1,4 +1,4 @@
-// How things are shown: colours and tables on a terminal, plain lines elsewhere, and the progress of long work.
+// Output of the command line: colors and tables on a terminal, plain lines elsewhere, and the progress of long work.
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
@@ -11,18 +11,18 @@ import { shareOf } from '../../../infrastructure/eventStore/share.ts';
 const ESCAPE = String.fromCharCode(27);
 const nowhere = { write: () => undefined };
 
-describe('what the command line shows', () => {
+describe('the output of the command line', () => {
   const HEAD = ['WHEN', 'WHO', 'AMOUNT', 'WHY'];
   const ROWS = [
     ['2026-11-22', 'Ana Souza', '10.00', 'no payer document was named by the bank of the payer'],
     ['2026-11-23', `Ed${ESCAPE}[2J`, '-1200.50', 'held'],
   ];
 
-  it('elsewhere than on a terminal is whole, with two spaces between cells', () => {
+  it('is complete outside a terminal, with two spaces between cells', () => {
     const screen = screenOf(nowhere, { FORCE_COLOR: '' });
     expect(table(screen, HEAD, ROWS)).to.equal(ROWS.map((row) => row.join('  ')).join('\n'));
   });
-  it('on a terminal stands under a head, aligned, no wider than the terminal, and steers it with nothing', () => {
+  it('is an aligned table with a header on a terminal, no wider than it and without escape sequences from the data', () => {
     const on = (columns: number) => table(screenOf({ ...nowhere, isTTY: true, columns }, {}), HEAD, ROWS);
     expect(stripVTControlCharacters(on(120)).split('\n')).to.deep.equal([
       'WHEN        WHO          AMOUNT  WHY',
@@ -47,7 +47,7 @@ describe('what the command line shows', () => {
     [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   ];
   for (const [isTTY, env, isColoured] of COLOURS)
-    it(`${isTTY ? 'a terminal' : 'a pipe'} with ${JSON.stringify(env)} has ${isColoured ? 'colours' : 'none'}`, async () => {
+    it(`on ${isTTY ? 'a terminal' : 'a pipe'} with ${JSON.stringify(env)} has ${isColoured ? 'colours' : 'none'}`, async () => {
       let shown = '';
       const out: Out = { write: (text) => (shown += text), isTTY };
       expect(await runCli(COMMANDS, ['--help'], env, out, nowhere)).to.equal(0);
@@ -55,7 +55,7 @@ describe('what the command line shows', () => {
       expect(stripVTControlCharacters(shown)).to.match(/^Usage: npm run cli -- <command>/);
     });
 
-  it('of long work is a bar on a terminal, taken away at the end', () => {
+  it('shows a progress bar on a terminal and removes it at the end', () => {
     const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
     const progress = progressOn(terminal, () => 0);
     progress.show(0.5, 'payments: 4000 events');
@@ -65,7 +65,7 @@ describe('what the command line shows', () => {
     expect(stripVTControlCharacters(shown)).to.match(/█{15}░{15} 50 % {2}payments: 4000 events/);
     expect(shown, 'the cursor is there again').to.contain(`${ESCAPE}[?25h`);
   });
-  it('of long work is a line a second at most elsewhere', () => {
+  it('shows progress at most once a second outside a terminal', () => {
     let [nowMs, said] = [0, ''];
     const progress = progressOn({ write: (text) => (said += text) }, () => nowMs);
     for (const [atMs, share] of [
@@ -80,7 +80,7 @@ describe('what the command line shows', () => {
     progress.clear();
     expect(said).to.equal('25 %  wallet: 259 events\n50 %  wallet: 500 events\n');
   });
-  it('of long work is measured along the log of either store', () => {
+  it('measures progress along the log of either event store', () => {
     const of = (position: string | null, head: string | null) => shareOf(position as Position, head as Position);
     const digits = (n: number, width: number) => String(n).padStart(width, '0');
     expect(of(null, null)).to.equal(1);

@@ -1,4 +1,4 @@
-// Files that commands write: complete or absent, whatever stops a command, and one writer at a time.
+// Output files of commands: complete or absent, however a command ends, and one writer at a time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -45,7 +45,7 @@ describe('a file that a command writes', () => {
   };
   const content = () => readFileSync(file, 'utf8');
 
-  it('is replaced when the new one is complete, and nothing else is left', async () => {
+  it('is replaced once the new one is complete, and no draft is left', async () => {
     const result = await writeOutput(file, async (draft) => {
       await writeFile(draft, 'half,', { flag: 'wx' });
       expect(content()).to.equal('old');
@@ -55,7 +55,7 @@ describe('a file that a command writes', () => {
     expect([result, content(), readdirSync(folder)]).to.deep.equal([7, 'half,whole', ['out.csv']]);
   });
 
-  it('stays as it was if the command fails or is stopped', async () => {
+  it('stays unchanged if the command fails or is stopped', async () => {
     const stopped = new Error('stopped');
     const writing = writeOutput(file, async (draft) => {
       await writeFile(draft, 'half');
@@ -65,7 +65,7 @@ describe('a file that a command writes', () => {
     expect([content(), readdirSync(folder)]).to.deep.equal(['old', ['out.csv']]);
   });
 
-  it('has one writer: a second one is refused and disturbs nothing', async () => {
+  it('has one writer: a second one is rejected without effect', async () => {
     const second = 'another command is writing /out.csv: wait until it ends, or choose another path';
     await writeOutput(file, async (draft) => {
       await writeFile(draft, 'first', { flag: 'wx' });
@@ -76,7 +76,7 @@ describe('a file that a command writes', () => {
     expect(content()).to.equal('third');
   });
 
-  it('stays as it was if the process is killed, which blocks no other', async () => {
+  it('stays unchanged if the process is killed, and later commands can write it', async () => {
     const program = `
       const { writeOutput } = await import(process.argv[1]);
       const { writeFile } = await import('node:fs/promises');
@@ -92,7 +92,7 @@ describe('a file that a command writes', () => {
     expect([content(), readdirSync(folder)]).to.deep.equal(['whole', ['out.csv']]);
   });
 
-  it('is refused if it can’t be written, and written directly if it is no file', async () => {
+  it('is rejected if it can’t be written, and written directly if it is not a regular file', async () => {
     const never = () => expect.fail('was written');
     expect(await refusal(writeOutput(join(folder, 'no', 'x'), never))).to.equal("/no/x can't be written (ENOENT)");
     expect(await refusal(writeOutput(file, never, { isNew: true }))).to.equal("/out.csv can't be written (EEXIST)");
@@ -142,11 +142,11 @@ describe('commands that write files', () => {
     ['audit export', () => join(folder, '.lock'), () => cli('audit', 'export', '--out', folder)],
     ['dump', (out: string) => `${out}.lock`, dump],
   ] as const)
-    it(`${name} is refused while another command writes there`, async () => {
+    it(`${name} is rejected while another command writes to the same path`, async () => {
       const out = join(folder, name);
       const said = await writingAlone(out, lockOf(out), () => run(out));
       const path = name === 'audit export' ? folder : out;
-      // No program runs: commands also warn that read models are behind.
+      // No program runs, so commands also warn that read models are behind.
       expect(said.split('\n').slice(-2).join('\n')).to.equal(
         `quita: another command is writing ${path}: wait until it ends, or choose another path\n`,
       );

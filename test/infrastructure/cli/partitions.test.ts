@@ -1,4 +1,4 @@
-// Dividing read models and processes, from the command line.
+// The CLI partitions read models and processes.
 import { expect } from 'chai';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
@@ -26,7 +26,7 @@ describe('projections partition', () => {
     return lines.slice(at, at + 3).map((line) => line.replace(/\|\d+\|/, '|…|'));
   };
 
-  it('shows each partition, and none when the division ends', async () => {
+  it('shows each partition, and no partitions after a merge into one', async () => {
     expect((await run('projections', 'partition', 'refunds', '2')).out).to.equal('refunds has 2 partitions\n');
     const partitions = ['partition 0 of 2|…|caught up', 'partition 1 of 2|…|caught up'];
     expect(await statusOf('refunds')).to.deep.equal(['refunds|…|caught up', ...partitions]);
@@ -43,7 +43,7 @@ describe('projections partition', () => {
     expect((await statusOf('refunds')).slice(1).join()).to.not.include('partition');
   });
 
-  it('names a partition that is behind in doctor', async () => {
+  it('lets doctor name a partition that is behind', async () => {
     await run('projections', 'partition', 'process/expiry', '2');
     await gateway.gateway.reactor?.stop();
     await gateway.charge();
@@ -59,7 +59,7 @@ describe('projections partition', () => {
     [['payments', '3'], /'3' is invalid for argument 'partitions'. Allowed choices are 1, 2, 4, 8, 16, 32, 64/],
     [['nobody', '2'], /'nobody' is invalid for argument 'consumer'/],
   ] as const)
-    it(`refuses ${words.join(' ')}`, async () => {
+    it(`rejects ${words.join(' ')}`, async () => {
       const { code, err } = await run('projections', 'partition', ...words);
       expect(code).to.equal(2);
       expect(err).to.match(message);

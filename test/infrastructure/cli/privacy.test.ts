@@ -1,4 +1,4 @@
-// The commands about personal data, as an operator types them (rules L1–L3).
+// The operator’s commands for personal data (rules L1–L3).
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,14 +40,14 @@ describe('privacy find, report and erase', () => {
     );
   const tx = () => id.replace('ch_', 'tx_');
 
-  it('need exactly one subject, and a valid one', async () => {
+  it('require exactly one valid subject', async () => {
     for (const words of [['find'], ['find', '--email', 'a@b.co', '--document', '39053344705']])
       expect((await run(...words)).err).to.include('name exactly one of --document, --email, --payment and --payout');
     expect((await run('find', '--document', '1')).err).to.include('--document must be a valid CPF or CNPJ');
     expect((await run('find', '--email', 'ana')).err).to.include('--email must be an email address');
   });
 
-  it('find a person in every spelling', async () => {
+  it('find a person in every spelling of the document and email address', async () => {
     for (const words of [
       ['--document', '39053344705'],
       ['--document', CUSTOMER.document],
@@ -63,7 +63,7 @@ describe('privacy find, report and erase', () => {
     expect((await run('find', '--document', '12345678909')).out).to.equal('nothing is held\n');
   });
 
-  it('find a person whom only a dispute case names, in the bank’s reason or the merchant’s appeal', async () => {
+  it('find a person whom only a dispute case mentions, in the bank’s reason or the merchant’s appeal', async () => {
     const { body: charge } = await gateway.charge<{ id: string }>({ amount: 1_000 });
     await gateway.post(`/v1/sandbox/charges/${charge.id}/pay`);
     const { body: opened } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${charge.id}/med`, {
@@ -81,7 +81,7 @@ describe('privacy find, report and erase', () => {
     }
   });
 
-  it('find and erase a person whom only an earlier of two dispute cases names as the payer', async () => {
+  it('find and erase a payer whom only the earlier of two dispute cases names', async () => {
     const desk = await CaseDesk.open(gateway);
     const disputed = await desk.paid();
     const isPaid = async () => ((await desk.chargeOf(disputed)).status === 'paid' ? true : null);
@@ -105,7 +105,7 @@ describe('privacy find, report and erase', () => {
     expect([await found('11144477735'), await found('98765432100')]).to.deep.equal([[], []]);
   });
 
-  it('find and erase the payer of a Pix of the wrong amount, and of a second one', async () => {
+  it('find and erase the payers of a Pix of the wrong amount and of a second Pix', async () => {
     const { body: charge } = await gateway.charge<{ id: string }>({ amount: 1_000 });
     const pay = (body: object) => gateway.post(`/v1/sandbox/charges/${charge.id}/pay`, body);
     await pay({ amount: 999, payer: { name: 'Lia Reis', document: '11144477735' } });
@@ -136,7 +136,7 @@ describe('privacy find, report and erase', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('erase: not without a reason, not with the person in the reason, and not before the retention has passed', async () => {
+  it('reject an erasure without a reason, with personal data in the reason, or before the retention period ends', async () => {
     expect((await run('erase', '--payment', id)).code).to.equal(2);
     for (const reason of ['Ana Souza asked', 'for ana@example.com'])
       expect((await run('erase', '--payment', id, '--reason', reason)).err).to.include(
@@ -151,7 +151,7 @@ describe('privacy find, report and erase', () => {
     expect(json.erased[0]?.because).to.include('Add --despite-retention');
   });
 
-  it('erase once, and say so', async () => {
+  it('erase a payment once and report it', async () => {
     const words = ['erase', '--payment', id, '--reason', 'request 17', '--despite-retention'];
     expect((await run(...words)).out).to.match(new RegExp(`^${tx()}  erased`));
     expect((await run(...words)).out).to.match(new RegExp(`^${tx()}  erased before`));
@@ -159,7 +159,7 @@ describe('privacy find, report and erase', () => {
     expect((await run('find', '--document', CUSTOMER.document)).out).to.equal('nothing is held\n');
   });
 
-  it('scrub says which rights it needs', async () => {
+  it('scrub names the rights that it needs', async () => {
     const { rows } = await gateway.storage.operations.query<{ ok: boolean }>(
       "SELECT pg_has_role('pg_checkpoint', 'USAGE') AS ok",
     );

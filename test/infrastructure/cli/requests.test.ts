@@ -1,4 +1,4 @@
-// What a request id meant, on both stores.
+// `requests show` on both event stores.
 import { expect } from 'chai';
 import { runWordsIn } from '../../support/cli.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
@@ -39,7 +39,7 @@ for (const store of ['PostgreSQL', 'EventStoreDB'])
         '--json',
       );
 
-    it('shows who asked for what, what came of it, and the events of this request alone', async () => {
+    it('shows the request and only its own events', async () => {
       const charge = (id: string) => gateway.charge<{ id: string }>({}, { headers: { 'x-request-id': id } });
       await charge('req_before');
       const { body } = await charge('req_this');
@@ -61,7 +61,7 @@ for (const store of ['PostgreSQL', 'EventStoreDB'])
         expect(metadata['$causationId']).to.equal('req_this');
       }
     });
-    it('requests that bore one id at the same time: the events of each once, in the order in which they were recorded', async () => {
+    it('shows all requests with the same ID, and their events once each, in the order they were recorded', async () => {
       const charges: string[] = [];
       for (let i = 0; i < 3; i++) {
         const { body } = await gateway.charge<{ id: string }>({}, { headers: { 'x-request-id': 'req_shared' } });
@@ -75,7 +75,7 @@ for (const store of ['PostgreSQL', 'EventStoreDB'])
       const times = json.events.map(({ recordedAt }) => recordedAt);
       expect(times).to.deep.equal(times.toSorted());
     });
-    it('a read caused nothing; an id twice is two requests; an unknown one is none', async () => {
+    it('shows no events for reads, every request with a repeated ID, and nothing for an unknown ID', async () => {
       for (let i = 0; i < 2; i++) await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'req_twice' } });
       await gateway.writeRequests();
       const twice = await show('req_twice');

@@ -1,4 +1,4 @@
-// `secrets status`, `secrets rotate`, and what doctor says while SECRETS_KEY is rotated (rule S6).
+// `secrets status`, `secrets rotate` and doctor during a rotation of SECRETS_KEY (rule S6).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { TOTP } from 'otpauth';
@@ -28,7 +28,7 @@ const FACTOR = {
 
 describe('the secrets commands', () => {
   let database: TestDatabase;
-  /** Of the second factor that is sealed. */
+  /** The code of the sealed second factor. */
   let totpCode: string;
   beforeEach(async () => {
     database = await migratedDatabase();
@@ -62,7 +62,7 @@ describe('the secrets commands', () => {
   };
   const key = (keyId: string, use: string, secrets: number, isChecked: boolean) => ({ keyId, use, secrets, isChecked });
 
-  it('tell what is sealed under which key, before, during and after', async () => {
+  it('show the number of secrets per key before, during and after a rotation', async () => {
     const keys = async (env: Record<string, string>) => {
       const { code, out } = await typed('secrets status --json', env);
       return [code, (JSON.parse(out) as { keys: unknown }).keys];
@@ -78,7 +78,7 @@ describe('the secrets commands', () => {
       new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be removed`),
     );
   });
-  it('seal all anew, once, and tell the security log', async () => {
+  it('reseal all secrets once, with an entry in the security log', async () => {
     const first = await typed('secrets rotate', DURING);
     expect([first.code, first.out]).to.deep.equal([
       0,
@@ -93,7 +93,7 @@ describe('the secrets commands', () => {
     expect(await webhookSecrets(pool, keyring).find('0'.repeat(26) as EndpointId, 2)).to.equal('a'.repeat(64));
     await pool.close();
   });
-  it('change nothing without the key of what is sealed, and want SECRETS_KEY', async () => {
+  it('change nothing if an old key is missing, and require SECRETS_KEY', async () => {
     const { code, err } = await typed('secrets rotate', AFTER);
     expect([code === 0, err]).to.satisfy(([isGood, said]: [boolean, string]) => !isGood && said.includes(OLD_ID));
     expect((await typed('secrets status --json', DURING)).out).to.contain('"secrets":3');
@@ -105,7 +105,7 @@ describe('the secrets commands', () => {
       ]);
     }
   });
-  it('are named by doctor for as long as something is sealed under another key', async () => {
+  it('are suggested by doctor while secrets are sealed with an old key', async () => {
     expect(await doctorOn(BEFORE)).to.deep.equal([true, 'it opens the secrets in the database']);
     expect(await doctorOn(DURING)).to.deep.equal([
       true,

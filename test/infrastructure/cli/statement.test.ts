@@ -1,4 +1,4 @@
-// Statements from the command line, in every format.
+// Statements from the CLI in every format.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('statement', () => {
     return readFile(file);
   };
 
-  it('writes the same as the route', async () => {
+  it('writes the same CSV as the route, and also OFX and PDF', async () => {
     const { text } = await gateway.get(`/v1/statements/${month}?format=csv`);
     const lines = (all: string) => all.split('\r\n').slice(0, -2);
     expect(lines(text)).to.have.length(3);
@@ -63,7 +63,7 @@ describe('statement', () => {
       expect([code, err]).to.deep.equal([2, `quita: ${message}\n`]);
     });
 
-  it('warns that the newest movements may be missing', async () => {
+  it('warns if the newest movements may be missing', async () => {
     await gateway.close();
     const others = PROJECTIONS.filter(({ name }) => name !== 'wallet');
     gateway = await TestGateway.open({ database, projections: others });
@@ -80,7 +80,7 @@ describe('statement', () => {
     expect((await written('csv', 'test')).toString()).to.match(/70[.,]00/);
   });
 
-  it('rejects an account that does not exist', async () => {
+  it('rejects an unknown account', async () => {
     const { code, err } = await run(`acct_${'0'.repeat(26)}`, '2026-01');
     expect([code, err]).to.deep.equal([2, 'quita: There is no such account.\n']);
   });

@@ -1,4 +1,4 @@
-// A command that is stopped by a signal, and one that fails by itself.
+// A command that is stopped by a signal, and a command that fails.
 import { expect } from 'chai';
 import type { CompleteCommand } from '../../../infrastructure/cli/command.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
@@ -19,8 +19,8 @@ const said = async (command: CompleteCommand): Promise<{ readonly code: number; 
   return { code, err: written.join('') };
 };
 
-describe('a command at work', () => {
-  it('says that it was stopped when a signal stops it, with exit code 1', async () => {
+describe('a running command', () => {
+  it('reports a stop by a signal and exits with code 1', async () => {
     const others = process.listeners('SIGTERM');
     process.removeAllListeners('SIGTERM');
     try {
@@ -35,7 +35,7 @@ describe('a command at work', () => {
       for (const listener of others) process.on('SIGTERM', listener);
     }
   });
-  it('says in one line what it fails with that nobody expected, with exit code 1', async () => {
+  it('reports an unexpected error in one line and exits with code 1', async () => {
     const { code, err } = await said(working(() => Promise.reject(new TypeError('oops\n  twice'))));
     expect(code).to.equal(1);
     expect(err).to.match(/^quita: unexpected error: TypeError: oops twice \(in .*; set LOG_LEVEL=debug .*\n$/);

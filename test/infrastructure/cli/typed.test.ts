@@ -1,4 +1,4 @@
-// Ids and streams as operators type them.
+// IDs and streams as operators enter them.
 import { expect } from 'chai';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import { accepted, accountIdOf, paymentIdOf, streamOf, UsageError } from '../../../infrastructure/cli/command.ts';
@@ -12,8 +12,8 @@ const refused = (read: () => unknown): string => {
   }
 };
 
-describe('what operators type', () => {
-  it('is named as they typed it when it is rejected', () => {
+describe('arguments of operators', () => {
+  it('are named as entered in a rejection', () => {
     for (const [param, message, said] of [
       ['name', 'name must have 1 character', '--name must have 1 character'],
       ['returnedToPayer', '`returnedToPayer` is more than `agreed`', '--returned-to-payer is more than `agreed`'],
@@ -22,18 +22,18 @@ describe('what operators type', () => {
     ] as const)
       expect(refused(() => accepted(reject('invalid_request', message, { param })))).to.equal(said);
   });
-  it('is a payment, raw or by either of its ids', () => {
+  it('accept a payment by its raw ID, its ch_ ID and its tx_ ID', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `tx_${PAYMENT_ID}`])
       expect(paymentIdOf(text)).to.equal(PAYMENT_ID);
     expect(refused(() => paymentIdOf(`acct_${PAYMENT_ID}`))).to.equal(
       `"acct_${PAYMENT_ID}" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone`,
     );
   });
-  it('is an account by its id', () => {
+  it('accept an account by its acct_ ID', () => {
     expect(accountIdOf(`acct_${ACCOUNT_ID}`)).to.equal(ACCOUNT_ID);
     expect(refused(() => accountIdOf('acct_1'))).to.equal('"acct_1" is not an account id (acct_…)');
   });
-  it('is a stream by its name, by the id that it is about, and a payment’s without a prefix', () => {
+  it('accept a stream by its name, by the ID of its subject, and by a raw payment ID', () => {
     for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `payment-${PAYMENT_ID}`])
       expect(streamOf(text)).to.equal(`payment-${PAYMENT_ID}`);
     expect(streamOf(`account-${ACCOUNT_ID}`)).to.equal(`account-${ACCOUNT_ID}`);
@@ -47,7 +47,7 @@ describe('what operators type', () => {
       expect(streamOf(`${prefix}_${PAYMENT_ID}`)).to.equal(`${category}-${PAYMENT_ID}`);
     expect(streamOf('logConsumer-process/expiry')).to.equal('logConsumer-process/expiry');
   });
-  it('is no stream that could not be: of no category, or under a name that is no id', () => {
+  it('reject streams of an unknown category or with an invalid ID', () => {
     const other = [
       'melon',
       `melon-${PAYMENT_ID}`,

@@ -1,4 +1,4 @@
-// Users at the command line (rules D2, O1), and the read model behind `user list`.
+// The user commands of the CLI (rules D2, O1) and the read model behind `user list`.
 import { expect } from 'chai';
 import type { UserId } from '../../../domain/kernel/ids.ts';
 import { type CliRun, runWordsIn } from '../../support/cli.ts';
@@ -35,7 +35,7 @@ describe('user commands', () => {
     return (await run<Listed>('list', ...more, '--json')).json.users;
   };
 
-  it('add prints the password, once, and it opens the login; list and disable and enable tell and do what they say', async () => {
+  it('add prints a working password once; disable blocks the login, enable restores it, and list shows the status', async () => {
     const { code, json } = await add('ana@example.com', 'ADMIN', '--account', account, '--name', 'Ana');
     expect(code).to.equal(0);
     const { userId = '', password = '', ...rest } = json;
@@ -65,14 +65,14 @@ describe('user commands', () => {
       expect((await list())[0]?.status).to.equal(status);
     }
   });
-  it('an operator belongs to no account, and is in no account’s list', async () => {
+  it('add creates an operator without an account, whom no account’s list shows', async () => {
     const { json } = await add('olga@example.com', 'OPERATOR', '--password', 'a senha da operadora');
     expect([json['accountId'], json['password']]).to.deep.equal([null, 'a senha da operadora']);
     expect(await logIn('olga@example.com', 'a senha da operadora')).to.equal(200);
     expect((await list()).map(({ email }) => email)).to.deep.equal(['ana@example.com', 'olga@example.com']);
     expect((await list('--account', account)).map(({ email }) => email)).to.deep.equal(['ana@example.com']);
   });
-  it('role gives another role, which counts in the sessions that are open; not to the last owner', async () => {
+  it('role changes the role, also in open sessions, but not of the last owner', async () => {
     const tenant = await gateway.newTenant();
     const of = `acct_${tenant.accountId}`;
     const { password = '', userId = '' } = (await add('rui@example.com', 'OWNER', '--account', of)).json;
@@ -101,7 +101,7 @@ describe('user commands', () => {
     ]);
     for (const { userId: id } of await list('--account', of)) await run('disable', id);
   });
-  it('what is wrong is refused in one line, and nothing is made', async () => {
+  it('invalid arguments are rejected in one line without effect', async () => {
     const refusals: readonly (readonly [string, readonly string[]])[] = [
       ['--account is required for every role except OPERATOR', ['add', '--email', 'x@example.com', '--role', 'OWNER']],
       [
@@ -131,7 +131,7 @@ describe('user commands', () => {
     }
     expect(await list()).to.have.length(4);
   });
-  it('the read model is what the log says', async () => {
+  it('the users read model matches the log', async () => {
     const { code, out, err } = await runWordsIn(
       { DATABASE_URL: database.connectionString, LOG_LEVEL: 'silent' },
       ...['projections', 'verify'],

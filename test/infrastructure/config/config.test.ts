@@ -1,4 +1,4 @@
-// Every variable: its default, empty as unset, what is right, and what is wrong by name (rules S1, S6).
+// Every variable: its default, an empty value, valid values, and invalid values, which errors name (rules S1, S6).
 
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
@@ -235,34 +235,34 @@ const failureOf = (env: Env): unknown => {
 };
 
 describe('configuration', () => {
-  it('has a default for everything', () => expect(loadConfig({})).to.deep.equal(DEFAULTS));
+  it('has a default for every variable', () => expect(loadConfig({})).to.deep.equal(DEFAULTS));
 
-  it('takes an empty variable as an unset one', () => {
+  it('treats an empty variable as unset', () => {
     const names = [...Object.keys(WRONG), 'DATA_DIR', 'NODE_ENV'];
     for (const name of names) expect(loadConfig({ [name]: '' }), name).to.deep.equal(DEFAULTS);
     expect(loadConfig(Object.fromEntries(names.map((name) => [name, ''])))).to.deep.equal(DEFAULTS);
   });
 
   for (const [env, config] of RIGHT)
-    it(`takes ${JSON.stringify(env).slice(0, 100)}`, () =>
+    it(`accepts ${JSON.stringify(env).slice(0, 100)}`, () =>
       expect(loadConfig(env)).to.deep.equal({ ...DEFAULTS, ...config }));
 
   for (const [name, values] of Object.entries(WRONG))
     for (const value of values)
-      it(`refuses ${name}=${JSON.stringify(value).slice(0, 60)} and names it in one line`, () => {
+      it(`rejects ${name}=${JSON.stringify(value).slice(0, 60)} and names it in one line`, () => {
         const error = failureOf({ ...(name === 'OPS_HOST' && { OPS_PORT: '3001' }), [name]: value });
         expect(error).to.be.instanceOf(ConfigError);
         expect((error as Error).message).to.match(new RegExp(`^${name} (must|is) [^\\n]+$`));
       });
 
-  it('refuses fallbacks of which one is no key', () => {
+  it('rejects fallback keys if one of them is invalid', () => {
     for (const text of ['x', `${SECRETS_KEY},`, `${SECRETS_KEY},c2hvcnQ=`])
       expect((failureOf({ SECRETS_KEY, SECRETS_KEY_FALLBACKS: text }) as Error).message).to.match(
         /^SECRETS_KEY_FALLBACKS (must|is) /,
       );
   });
 
-  it('lets a fallback be predictable, so that a deployment can rotate away from it', () => {
+  it('accepts a predictable fallback key, so that a deployment can rotate away from it', () => {
     const counted = Buffer.from(Array.from({ length: 32 }, (_, n) => n));
     const { secretsKeyFallbacks } = loadConfig({
       ...IN_PRODUCTION,
@@ -271,24 +271,24 @@ describe('configuration', () => {
     expect(secretsKeyFallbacks).to.deep.equal([counted]);
   });
 
-  it('wants OPS_PORT with OPS_HOST', () => {
+  it('requires OPS_PORT with OPS_HOST', () => {
     expect(saidOf({ OPS_HOST: '127.0.0.1' })).to.equal('OPS_PORT must be set with OPS_HOST');
   });
 
-  it('never shows a secret in what it says', () => {
+  it('shows no secrets in error messages', () => {
     const secret = 'Zm9vYmFy0123456789';
     for (const name of ['SECRETS_KEY', 'DATABASE_URL'])
       expect((failureOf({ [name]: secret }) as Error).message, name).to.not.contain(secret);
   });
 
   for (const env of [{ NODE_ENV: 'production' }, { DATABASE_URL }, { DATABASE_URL, SECRETS_KEY: '' }])
-    it(`wants SECRETS_KEY with ${JSON.stringify(env)} (S6)`, () => {
+    it(`requires SECRETS_KEY with ${JSON.stringify(env)} (S6)`, () => {
       const error = failureOf(env);
       expect(error).to.be.instanceOf(ConfigError);
       expect((error as Error).message).to.match(/^SECRETS_KEY must be set in production: /);
     });
 
-  it('lets tools do without SECRETS_KEY, and makes none up', () => {
+  it('doesn’t require SECRETS_KEY for tools, and generates none', () => {
     expect(loadToolConfig({ DATABASE_URL })).to.include({ isProduction: true, secretsKey: null });
     expect(loadToolConfig({ DATABASE_URL, SECRETS_KEY }).secretsKey).to.deep.equal(KEY);
   });
@@ -309,7 +309,7 @@ describe('configuration', () => {
   ];
 
   describe('in production', () => {
-    it('an S3-compatible storage on another host is reached by https alone', () => {
+    it('requires https for an S3-compatible storage on another host', () => {
       const at = (endpoint: string, more: Env = {}) =>
         loadConfig({ ...IN_PRODUCTION, ...more, EVIDENCE_STORAGE: `s3://files?endpoint=${endpoint}` }).evidenceStorage;
       expect(() => at('http://s3.example.com')).to.throw(
@@ -328,7 +328,7 @@ describe('configuration', () => {
     const PLAIN = { ALLOW_PLAIN_CONNECTIONS: 'true' };
 
     for (const host of ELSEWHERE) {
-      it(`${host} is reached by https and TLS alone`, () => {
+      it(`requires https and TLS for ${host}`, () => {
         expect(publicUrl(`http://${host}/pay`)).to.match(/^PUBLIC_URL must be https in production/);
         expect(publicUrl(`https://${host}/pay`)).to.equal('taken');
         expect(saidOf({ PUBLIC_URL: `http://${host}` })).to.equal('taken');
@@ -353,7 +353,7 @@ describe('configuration', () => {
           expect(postgres(`postgres://a:b@${host}/c${query}`), query).to.equal('taken');
         expect(postgres(`postgres://a:b@${host}/c`, PLAIN)).to.equal('taken');
         expect(postgres(`postgres://a:b@localhost/c?host=${host}`)).to.match(/^DATABASE_URL must use TLS/);
-        if (host.startsWith('[')) return; // its client takes no such address
+        if (host.startsWith('[')) return; // the client of EventStoreDB doesn’t accept such an address
         expect(eventStore(`esdb://a:b@${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
         expect(eventStore(`esdb://a:b@127.0.0.1:2113,${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
         expect(eventStore(`esdb://a:b@${host}:2113?tls=false`, { ...IN_PRODUCTION, ...PLAIN })).to.equal('taken');
@@ -362,7 +362,7 @@ describe('configuration', () => {
           expect(eventStore(right), right).to.equal('taken');
       });
     }
-    it('RATE_LIMIT_PER_MINUTE is not 0', () => {
+    it('rejects RATE_LIMIT_PER_MINUTE=0', () => {
       const RATE_LIMIT_PER_MINUTE = '0';
       for (const env of [IN_PRODUCTION, { DATABASE_URL, SECRETS_KEY }])
         expect(saidOf({ ...env, RATE_LIMIT_PER_MINUTE })).to.match(
@@ -370,13 +370,13 @@ describe('configuration', () => {
         );
       expect(saidOf({ ...IN_PRODUCTION, RATE_LIMIT_PER_MINUTE: '1' })).to.equal('taken');
     });
-    it('METRICS_TOKEN is random', () => {
+    it('requires a random METRICS_TOKEN', () => {
       for (const METRICS_TOKEN of ['x'.repeat(16), 'abcdabcdabcdabcd']) {
         expect(saidOf({ ...IN_PRODUCTION, METRICS_TOKEN })).to.match(/^METRICS_TOKEN must be random/);
         expect(saidOf({ METRICS_TOKEN })).to.equal('taken');
       }
     });
-    it('the password that EventStoreDB is delivered with opens none of another host', () => {
+    it('rejects EventStoreDB’s default password on another host', () => {
       for (const user of ['admin', 'ops', 'quita']) {
         const url = `esdb+discover://${user}:changeit@db.example.com:2113?tls=true`;
         expect(eventStore(url)).to.match(/^EVENTSTORE_URL must not use EventStoreDB’s default password/);
@@ -386,12 +386,12 @@ describe('configuration', () => {
       }
     });
     for (const host of LOOPBACK)
-      it(`${host} needs neither`, () => {
+      it(`requires neither https nor TLS for ${host}`, () => {
         expect(publicUrl(`http://${host}:3000`)).to.equal('taken');
         expect(postgres(`postgres://a:b@${host}/c`)).to.equal('taken');
         if (!host.startsWith('[')) expect(eventStore(`esdb://a:b@${host}:2113?tls=false`)).to.equal('taken');
       });
-    it('a Unix socket needs none', () => {
+    it('requires no TLS for a Unix socket', () => {
       for (const url of [
         'postgres:///c?host=/run/postgresql',
         'postgres://a:b@/c?host=/run/postgresql',
@@ -399,11 +399,11 @@ describe('configuration', () => {
       ])
         expect(postgres(url), url).to.equal('taken');
     });
-    it('a host that is listened on for everybody is no PUBLIC_URL', () => {
+    it('requires https in PUBLIC_URL if HOST is a specific address, but not if it is a wildcard', () => {
       expect(saidOf({ ...IN_PRODUCTION, HOST: '10.0.0.5' })).to.match(/^PUBLIC_URL must be https/);
       expect(saidOf({ ...IN_PRODUCTION, HOST: '0.0.0.0' })).to.equal('taken');
     });
-    it('what is refused shows no password, and a certificate that is not there is told', () => {
+    it('shows no password in error messages, and reports missing certificate files', () => {
       for (const said of [
         postgres('postgres://a:geheim@db.example.com/c'),
         eventStore('esdb://a:geheim@es.example.com?tls=false'),
@@ -414,18 +414,18 @@ describe('configuration', () => {
           /^DATABASE_URL must be .* certificate files$/,
         );
     });
-    it('nothing but that line is said of a mode that proves nothing', async () => {
+    it('prints no other warnings about sslmode values without verification', async () => {
       const warnings: string[] = [];
       const onWarning = ({ message }: Error) => void warnings.push(message);
       process.on('warning', onWarning);
       for (const mode of ['prefer', 'allow', 'no-verify', 'require'])
         for (const host of ['db.example.com', 'localhost'])
           saidOf({ SECRETS_KEY, DATABASE_URL: `postgres://${host}/c?sslmode=${mode}` });
-      await new Promise((resolve) => setImmediate(resolve)); // warnings are told in a tick of their own
+      await new Promise((resolve) => setImmediate(resolve)); // Node emits warnings in a later tick
       process.off('warning', onWarning);
       expect(warnings).to.deep.equal([]);
     });
-    it('sslmode=require is handed on as what it means, verify-full', () => {
+    it('passes sslmode=require on as verify-full', () => {
       for (const mode of ['require', 'verify-ca', 'verify-full'])
         expect(
           loadConfig({ SECRETS_KEY, DATABASE_URL: `postgres://a:b@c/d?sslmode=${mode}&x=y` }).databaseUrl,

@@ -59,14 +59,14 @@ describe('a dump of the database', () => {
     file = join(folder, 'quita.dump');
     source = await migratedDatabase();
     databases.push(source);
-    // Without workers, so that jobs and timers wait.
+    // No workers run, so jobs and timers stay pending.
     const roles = { serves: true, projects: true, works: false };
     gateway = await TestGateway.open({ database: source, roles });
     const customer = { name: 'Ana "\\u0041" Souza\t🎻', document: '12345678909' };
     expect((await gateway.charge({ amount: 1_000, customer })).status).to.equal(201);
     await gateway.untilProjected();
     await gateway.close();
-    // No reactor ran. This checkpoint is like that of a process.
+    // No reactor ran, so this row stands for the checkpoint of a process.
     await poolOf(source).query(`UPDATE subscriptions.checkpoints SET name = 'process/' || name WHERE name = 'users'`);
     await dump(poolOf(source), file);
   });
@@ -76,14 +76,14 @@ describe('a dump of the database', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('holds every schema that migrations make, except read models and the views and roles of analysts', async () => {
+  it('covers every schema that migrations create, except read models and the views and roles of analysts', async () => {
     const text = `SELECT nspname AS name FROM pg_namespace
       WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT LIKE 'rm\\_%' AND nspname NOT IN ('information_schema', 'public') ORDER BY 1`;
     const { rows } = await poolOf(source).query<{ name: string }>(text);
     expect(rows.map(({ name }) => name)).to.have.members([...COPIED_SCHEMAS, 'analytics', 'analytics_access']);
   });
 
-  it('is restored row by row, without the checkpoints of read models; again, it is the same', async () => {
+  it('is restored row by row without the checkpoints of read models, and a dump of the copy restores the same', async () => {
     const target = await empty();
     const report = await restore(target.connectionString, file);
     const [was, is] = [await rowsOf(poolOf(source)), await rowsOf(poolOf(target))];
@@ -100,12 +100,12 @@ describe('a dump of the database', () => {
     expect(await rowsOf(poolOf(other))).to.deep.equal(is);
   });
 
-  it('can only be read by its owner, and leaves no other file', async () => {
+  it('is readable only by its owner, and leaves no other file', async () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     expect((await readdir(folder)).filter((name) => name.includes('unfinished'))).to.deep.equal([]);
   });
 
-  it('restores nothing if it is damaged, and can be restored afterwards', async () => {
+  it('restores nothing if it is damaged, and the intact file can be restored afterwards', async () => {
     const isRow = (line: string) => line.startsWith('[');
     const cut = await refusal(await rewritten((lines) => lines.slice(0, -3)));
     expect(cut.message).to.contain('is no complete dump: it ends too early');
@@ -125,14 +125,14 @@ describe('a dump of the database', () => {
     }
   });
 
-  it('is not read from a file of another program', async () => {
+  it('is rejected if another program wrote it', async () => {
     for (const line of ['{"name":"others"}', 'null', '[1]', '{"format":1}', '{"format":"1","migrations":[]}']) {
       const other = await refusal(await rewritten((lines) => [line, ...lines]));
       expect(other.message, line).to.match(/ is no dump of Quita$/);
     }
   });
 
-  it('of a newer release is refused, with what it needs', async () => {
+  it('of a newer release is rejected with the required release', async () => {
     const newer = await refusal(
       await rewritten(([head = '', ...lines]) => [
         head.replace('"migrations":[', '"migrations":["9999_later",'),
@@ -146,7 +146,7 @@ describe('a dump of the database', () => {
     expect(format.message).to.contain('a newer release wrote it');
   });
 
-  it('is made and restored by commands, which say what to do', async () => {
+  it('is created and restored by commands, which report problems in one line', async () => {
     const said: string[] = [];
     const out = { write: (text: string) => said.push(text) };
     const target = await empty();

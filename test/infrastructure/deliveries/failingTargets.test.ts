@@ -1,4 +1,5 @@
-// First attempts for a target that keeps failing get their turns as probes, one a minute, and all go when it takes something (W3).
+// First attempts for a failing target become probes, one a minute, and are all released when the target accepts a
+// delivery (W3).
 import { expect } from 'chai';
 import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
@@ -9,7 +10,7 @@ import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as TimedAttempt['dueAt'];
-/** As the table holds it. */
+/** Returns the timer as the table stores it. */
 const row = (key: string, seconds: number, group = 'we') =>
   timer(key, at(seconds), { kind: 'deliver', group, mode: 'live' });
 const attempt = (key: string, seconds: number, group = 'we', since = seconds): TimedAttempt => ({
@@ -20,7 +21,7 @@ const attempt = (key: string, seconds: number, group = 'we', since = seconds): T
 
 describe('failing targets', () => {
   let pool: PgPool;
-  /** Of two workers. */
+  /** The failing targets as two workers see them. */
   let one: FailingTargets;
   let other: FailingTargets;
   useDatabase('test', 8, (opened) => {
@@ -46,7 +47,7 @@ describe('failing targets', () => {
     (await takeDueTimers(pool, NOW_MS + seconds * 1_000, 100, timerKinds)).toSorted(byKey);
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
 
-  it('are counted in a row, for all workers, each for itself', async () => {
+  it('count consecutive failures per target across all workers', async () => {
     expect(await one.failuresOf('we')).to.equal(0);
     expect(await fail([0, 1, 2])).to.deep.equal([1, 2, 3]);
     expect(await other.failed(attempt('f', 3), 'timeout')).to.equal(4);
@@ -65,7 +66,7 @@ describe('failing targets', () => {
       },
     ]);
   });
-  it('are named from the third failure in a row on, with the first of them, the last error and how many wait', async () => {
+  it('are reported from the third consecutive failure on, with its start, the last error and the number of held deliveries', async () => {
     await fail([0, 1]);
     await fail([0, 1, 2], 'else');
     const failing = async (...targets: string[]) => [...(await one.failing(targets))];
@@ -80,12 +81,12 @@ describe('failing targets', () => {
     expect(await failing('we')).to.deep.equal([]);
     expect(await failing()).to.deep.equal([]);
   });
-  it('hold nothing back below three failures, nor one that was never heard of', async () => {
+  it('hold nothing back below three failures, or for an unknown target', async () => {
     await fail([0, 1]);
     expect([await one.hold(attempt('a', 2)), await one.hold(attempt('b', 2, 'else'))]).to.deep.equal([null, null]);
     expect(await held()).to.deep.equal([]);
   });
-  it('give the earliest turn to the oldest delivery, whoever asks first', async () => {
+  it('give the earliest probe to the oldest delivery, in any order of requests', async () => {
     await fail([0, 1, 2]);
     expect(await one.hold(attempt('c', 10, 'we', 9))).to.equal(at(62));
     expect(await other.hold(attempt('d', 10, 'we', 10))).to.equal(at(122));
@@ -99,13 +100,13 @@ describe('failing targets', () => {
       ['d', 242],
     ]);
   });
-  it('give the oldest the earliest turn though all of them ask at once', async () => {
+  it('give the earliest probe to the oldest delivery under concurrent requests', async () => {
     await fail([0, 1, 2]);
     const ages = [5, 3, 9, 1, 7, 2, 8, 4, 6];
     await Promise.all(ages.map((age, n) => (n % 2 ? one : other).hold(attempt(`d${age}`, 10, 'we', age))));
     expect((await held()).map(([key]) => key)).to.deep.equal(ages.toSorted().map((age) => `d${age}`));
   });
-  it('give turns in order, one a minute from the third failure on, and later failures move none', async () => {
+  it('schedule probes in order, one a minute from the third failure on, regardless of later failures', async () => {
     await fail([0, 1, 2]);
     expect(await one.hold(attempt('a', 10))).to.equal(at(62));
     expect(await other.hold(attempt('b', 11))).to.equal(at(122));
@@ -118,12 +119,12 @@ describe('failing targets', () => {
     ]);
     expect(await taken(62)).to.deep.equal([{ ...row('a', 62), held: true }]);
   });
-  it('asked again for one that is held back, tell its turn and give no other', async () => {
+  it('return the same probe time if a delivery is held again', async () => {
     await fail([0, 1, 2]);
     for (const second of [10, 11]) expect(await one.hold(attempt('a', second))).to.equal(at(62));
     expect(await one.hold(attempt('b', 12))).to.equal(at(122));
   });
-  it('let one go at once where no turn was taken for a minute; the next one waits a minute from there', async () => {
+  it('release a delivery at once if a minute passed without a probe; the next one waits another minute', async () => {
     await fail([0, 1, 2]);
     expect(await one.hold(attempt('a', 62))).to.equal(null);
     expect(await one.hold(attempt('b', 70))).to.equal(at(122));
@@ -134,7 +135,7 @@ describe('failing targets', () => {
       ['c', 182],
     ]);
   });
-  it('let all go when one takes something: those held back and the retries, at that instant; others’ stay', async () => {
+  it('release held deliveries and retries at once on recovery, but not those of other targets', async () => {
     await fail([0, 1, 2]);
     await fail([0, 1, 2], 'else');
     await setTimers(pool, [attempt('retry', 7_200), attempt('past', 20), attempt('elsewhere', 7_200, 'else')]);
@@ -145,16 +146,16 @@ describe('failing targets', () => {
     expect(await taken(30)).to.deep.equal([row('a', 30), row('b', 30), row('retry', 30)]);
     expect(await held()).to.deep.equal([['stays', 62]]);
     expect(await one.hold(attempt('c', 31))).to.equal(null);
-    expect(await fail([40])).to.deep.equal([1]); // it begins afresh
+    expect(await fail([40])).to.deep.equal([1]); // the count starts again
   });
-  it('told twice that it is well, and of one that never failed thrice: no retry comes early', async () => {
+  it('bring no retry forward on a repeated recovery or for a target below three failures', async () => {
     await fail([0, 1]);
     await setTimers(pool, [attempt('retry', 7_200)]);
     for (let n = 0; n < 2; n++) await one.recovered('we', at(30));
     await one.recovered('never', at(30));
     expect(await taken(7_199)).to.deep.equal([]);
   });
-  it('whoever holds back while it recovers: held and let go, or not held', async () => {
+  it('lose no delivery that is held during the recovery', async () => {
     for (let round = 0; round < 20; round++) {
       await fail([0, 1, 2]);
       const keys = ['a', 'b', 'c', 'd'];
@@ -170,13 +171,13 @@ describe('failing targets', () => {
       expect(await held()).to.deep.equal([]);
     }
   });
-  it('of a deleted endpoint hold nothing: fired now, what was held back is not a probe', async () => {
+  it('release a held delivery, no longer as a probe, when its timers are fired at once', async () => {
     await fail([0, 1, 2]);
     await one.hold(attempt('a', 10));
     await fireTimersNow(pool, 'deliver', 'we');
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
   });
-  it('are forgotten after three days without a failure, not before', async () => {
+  it('are deleted after three days without a failure, not before', async () => {
     await fail([0, 1, 2]);
     await fail([0], 'old');
     await pool.query(

@@ -1,4 +1,5 @@
-// Deliveries of which nothing has happened yet: written down with their jobs, once, and removed when the read model shows what happened.
+// Deliveries without an attempt are stored once, together with their jobs, and removed when the read model shows their
+// first attempt.
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
@@ -60,7 +61,7 @@ describe('scheduled deliveries', () => {
       [id, ACCOUNT_ID],
     );
 
-  it('are found as they were written', async () => {
+  it('are returned as they were written', async () => {
     const toUrl = scheduled('b', { endpointId: null, resend: 3, eventType: 'payment.created', revision: 0 });
     await schedule(scheduled('a'), toUrl);
     const found = await deliveries.find(['a', 'b', 'c'] as DeliveryId[]);
@@ -70,7 +71,7 @@ describe('scheduled deliveries', () => {
     ]);
     expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ deliveryId: 'a' }, { deliveryId: 'b' }]);
   });
-  it('are found by a process that did not write them, beside those that it wrote', async () => {
+  it('are found by a process that did not write them, beside its own', async () => {
     await schedule(scheduled('a'));
     const other = scheduledDeliveries(pool, jobs, isShown);
     await other.schedule([withJob(scheduled('b'))]);
@@ -79,7 +80,7 @@ describe('scheduled deliveries', () => {
       ['b', scheduled('b')],
     ]);
   });
-  it('are not found any more when they have begun and are gone', async () => {
+  it('are not found after they have begun and were swept', async () => {
     await schedule(scheduled('a'));
     await show('a');
     deliveries.begun('a' as DeliveryId);
@@ -87,18 +88,18 @@ describe('scheduled deliveries', () => {
     await deliveries.sweep();
     expect([...(await deliveries.find(['a' as DeliveryId])).keys()]).to.deep.equal([]);
   });
-  it('twice are once, with one job', async () => {
+  it('are stored once with one job, however often they are scheduled', async () => {
     await schedule(scheduled('a'));
     await schedule(scheduled('a'), scheduled('b'));
     expect(await written()).to.deep.equal(['a', 'b']);
     expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ deliveryId: 'a' }, { deliveryId: 'b' }]);
   });
-  it('again with other content stay as they were', async () => {
+  it('keep their content if they are scheduled again with other content', async () => {
     await schedule(scheduled('a'));
     await schedule(scheduled('a', { eventType: 'charge.expired' }));
     expect((await deliveries.find(['a' as DeliveryId])).get('a' as DeliveryId)).to.deep.equal(scheduled('a'));
   });
-  it('are not there, and have no job, when the jobs could not be written', async () => {
+  it('are not stored if their jobs could not be written', async () => {
     jobs.enqueue = async () => {
       throw new Error('no');
     };
@@ -108,7 +109,7 @@ describe('scheduled deliveries', () => {
     );
     expect(await written()).to.deep.equal([]);
   });
-  it('go once they have begun and the read model shows it, and not before', async () => {
+  it('are removed only after they have begun and the read model shows it', async () => {
     await schedule(scheduled('a'), scheduled('b'), scheduled('c'));
     await deliveries.sweep();
     deliveries.begun('a' as DeliveryId);
@@ -122,7 +123,7 @@ describe('scheduled deliveries', () => {
     await deliveries.sweep();
     expect(await written()).to.deep.equal(['c']);
   });
-  it('that another process began go with all that the read model shows', async () => {
+  it('begun by another process are removed by sweepAll when the read model shows them', async () => {
     await schedule(scheduled('a'), scheduled('b'));
     await show('b');
     await deliveries.sweep();
@@ -131,7 +132,7 @@ describe('scheduled deliveries', () => {
     expect(await written()).to.deep.equal(['a']);
   });
 
-  describe('are counted', () => {
+  describe('the counts of scheduled deliveries', () => {
     const toUrl = (id: string) => scheduled(id, { endpointId: null, eventType: 'payment.created' });
     const counted = async () => {
       const { rows } = await pool.query<{ endpoint_id: string; event_type: string; deliveries: number }>(
@@ -142,7 +143,7 @@ describe('scheduled deliveries', () => {
       return rows.map(({ endpoint_id: endpoint, event_type: type, deliveries }) => [endpoint, type, deliveries]);
     };
 
-    it('by endpoint and event, once however often they are scheduled', async () => {
+    it('are by endpoint and event, and ignore repeated scheduling', async () => {
       await schedule(scheduled('a'), toUrl('b'), scheduled('c'));
       await schedule(scheduled('a'), scheduled('a', { eventType: 'charge.expired' }), toUrl('d'));
       expect(await counted()).to.deep.equal([
@@ -150,7 +151,7 @@ describe('scheduled deliveries', () => {
         ['endpoint', 'charge.paid', 2],
       ]);
     });
-    it('and not when they could not be written', async () => {
+    it('are unchanged if the deliveries could not be written', async () => {
       await schedule(scheduled('a'));
       jobs.enqueue = async () => {
         throw new Error('no');
@@ -158,7 +159,7 @@ describe('scheduled deliveries', () => {
       await schedule(scheduled('b')).catch(() => undefined);
       expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
     });
-    it('no more for deleted endpoints, once nothing waits for them', async () => {
+    it('are deleted for deleted endpoints without pending deliveries', async () => {
       const to = (id: string, endpointId: string) => scheduled(id, { endpointId: endpointId as EndpointId });
       await pool.query(
         `INSERT INTO operations.webhook_subscriptions (endpoint_id, account_id, mode, events, is_active)
@@ -177,12 +178,12 @@ describe('scheduled deliveries', () => {
       const others = [' delete', ' insert', 'inactive delete', 'inactive insert'];
       expect(await kept()).to.have.members([...others, 'deleted delete', 'deleted insert']);
       await show('c');
-      await kept(); // removes the last one
+      await kept(); // removes the last delivery
       expect(await kept()).to.have.members(others);
       await schedule(to('e', 'deleted'));
       expect(await counted()).to.deep.include(['deleted', 'charge.paid', 1]);
     });
-    it('while another transaction counts for a deleted endpoint, which the sweep neither waits for nor forgets', async () => {
+    it('of a deleted endpoint stay correct if another transaction changes them during a sweep', async () => {
       await schedule(scheduled('a'));
       await show('a');
       deliveries.begun('a' as DeliveryId);
@@ -198,7 +199,7 @@ describe('scheduled deliveries', () => {
       });
       expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
     });
-    it('exactly, by many at once that schedule, remove and forget them', async () => {
+    it('stay exact under concurrent schedule, show and sweepAll', async () => {
       const round = async (n: number) => {
         await schedule(scheduled(`x${n}`));
         await show(`x${n}`);
@@ -209,7 +210,7 @@ describe('scheduled deliveries', () => {
       await deliveries.sweepAll();
       expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
     });
-    it('exactly, by many at once that schedule and remove them', async () => {
+    it('stay exact under concurrent schedule and sweep', async () => {
       const round = async (n: number) => {
         await schedule(scheduled(`x${n}`), toUrl(`y${n}`), scheduled(`z${n}`), scheduled('same'));
         await show(`x${n}`);
@@ -224,7 +225,7 @@ describe('scheduled deliveries', () => {
     });
   });
 
-  describe('are taken over by the read model', () => {
+  describe('the read model of deliveries', () => {
     const beginning: LoggedEvent = {
       category: 'webhookDelivery',
       stream: WEBHOOK_DELIVERY.stream('a' as DeliveryId),
@@ -253,21 +254,21 @@ describe('scheduled deliveries', () => {
         if (rolledBack) throw new Error('killed');
       });
 
-    it('in the batch that shows their beginning, and not when that comes to nothing', async () => {
+    it('removes scheduled deliveries in the batch that shows them, but not if the batch is rolled back', async () => {
       await schedule(scheduled('a'), scheduled('b'));
       await project(liveSchema(webhookDeliveriesProjection.name), true).catch(() => undefined);
       expect(await written()).to.deep.equal(['a', 'b']);
       await project(liveSchema(webhookDeliveriesProjection.name));
       expect(await written()).to.deep.equal(['b']);
     });
-    it('and not by a copy of it that is made beside it', async () => {
+    it('removes nothing while a copy of it is being built', async () => {
       const copy = nextSchema(webhookDeliveriesProjection.name);
       await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, copy));
       await schedule(scheduled('a'));
       await project(copy);
       expect(await written()).to.deep.equal(['a']);
     });
-    it('and swept when they are written down again after that', async () => {
+    it('lets a sweep remove deliveries that were stored again afterwards', async () => {
       await project(liveSchema(webhookDeliveriesProjection.name));
       await schedule(scheduled('a'));
       deliveries.begun('a' as DeliveryId);

@@ -21,7 +21,7 @@ describe('embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
 
   describe('start and stop', () => {
-    it('makes a database where there is none', async () => {
+    it('creates a database if there is none', async () => {
       t.dataDir = join(t.folder, 'missing', 'folders');
       const database = await t.start();
       expect(await query(database.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
@@ -33,7 +33,7 @@ describe('embedded PostgreSQL', () => {
       expect(modes).to.deep.equal(['755', '700', '600', '600', '600']);
     });
 
-    it('loses no acknowledged commit, sorts by code point, and listens on no port', async () => {
+    it('runs with durable settings, sorts by code point, and listens on no port', async () => {
       const { connectionString } = await t.start();
       const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses'];
       const more = ['lc_messages', 'max_connections', 'reserved_connections', 'TimeZone', 'password_encryption'];
@@ -58,7 +58,7 @@ describe('embedded PostgreSQL', () => {
       expect(sorted.map((row) => row['v'])).to.deep.equal(['A', 'B', 'a', 'b', 'é']);
     });
 
-    it('refuses a wrong password', async () => {
+    it('rejects a wrong password', async () => {
       const database = await t.start();
       const wrong = new URL(database.connectionString);
       wrong.password = 'wrong';
@@ -69,7 +69,7 @@ describe('embedded PostgreSQL', () => {
       expect(code).to.equal('28P01');
     });
 
-    it('keeps data, address and password from one start to the next', async () => {
+    it('keeps data, address and password across starts', async () => {
       const first = await t.start();
       await query(first.connectionString, "INSERT INTO note VALUES ('more')");
       await first.stop();
@@ -82,7 +82,7 @@ describe('embedded PostgreSQL', () => {
       ]);
     });
 
-    it('stops twice with one stop, and takes the guard along', async () => {
+    it('stops once, although stop is called twice, and ends the guard', async () => {
       const database = await t.start();
       const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
       expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([true, true]);
@@ -93,7 +93,7 @@ describe('embedded PostgreSQL', () => {
       expect(await readdir(join(t.dataDir, 'postgres'))).not.to.include('postmaster.pid');
     });
 
-    it('says so, and dismisses the guard, when the server ends under it', async () => {
+    it('logs an unexpected end of the server and ends the guard', async () => {
       let reported: (line: string) => void = () => undefined;
       const unexpected = new Promise<string>((resolve) => {
         reported = (line) => (line.includes('unexpectedly') ? resolve(line) : undefined);
@@ -109,8 +109,8 @@ describe('embedded PostgreSQL', () => {
     });
   });
 
-  describe('one owner a directory', () => {
-    it('lets one of several concurrent first starts win, and disturbs it in nothing', async () => {
+  describe('one owner per directory', () => {
+    it('lets one of several concurrent first starts win, undisturbed', async () => {
       t.dataDir = join(t.folder, 'contested');
       const contenders = [t.own(), t.own()];
       const outcomes = await Promise.all(
@@ -127,14 +127,14 @@ describe('embedded PostgreSQL', () => {
       expect(await query(winner!.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
     });
 
-    it('refuses a second start inside the same program, twice', async () => {
+    it('rejects concurrent starts inside the same program', async () => {
       const database = await t.start();
       const both = await Promise.all([refusal(t.dataDir), refusal(t.dataDir)]);
       expect(both).to.deep.equal([inUse(t.dataDir), inUse(t.dataDir)]);
       expect(await query(database.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     });
 
-    it('leaves a server to the program that holds the instance lock, even where the directory could be locked', async () => {
+    it('does not take a server from the program that holds the instance lock, even if the directory could be locked', async () => {
       const guard = await leaveOrphan(t);
       const settings = await readFile(join(t.dataDir, 'postgres.json'), 'utf8');
       const { connectionString } = await t.owners.at(-1)!.said('ready');
@@ -149,7 +149,7 @@ describe('embedded PostgreSQL', () => {
   });
 
   describe('instance lock', () => {
-    it('is held by one, released twice, and free for the next', async () => {
+    it('has one holder, is released idempotently, and can be acquired again', async () => {
       const { connectionString } = await t.start();
       const first = await acquireInstanceLock(connectionString);
       expect(first).not.to.equal(null);
@@ -162,7 +162,7 @@ describe('embedded PostgreSQL', () => {
       await second!.release();
     });
 
-    it('waits for one that is on its way out', async () => {
+    it('waits for a holder that is about to release it', async () => {
       const { connectionString } = await t.start();
       const first = await acquireInstanceLock(connectionString);
       const waiting = acquireInstanceLock(connectionString);
@@ -175,7 +175,7 @@ describe('embedded PostgreSQL', () => {
       await second!.release();
     });
 
-    it('is released while the server is silent, so that a stop never hangs', async () => {
+    it('is released although the server is silent, so that a stop never hangs', async () => {
       const proxy = await startPostgresProxy((await t.start()).connectionString);
       const lock = await acquireInstanceLock(proxy.connectionString);
       expect(proxy.silence()).to.equal(1);
@@ -183,7 +183,7 @@ describe('embedded PostgreSQL', () => {
       await proxy.close();
     });
 
-    it('reports a loss once, and none after a release', async () => {
+    it('reports a loss once, and no loss after a release', async () => {
       const { connectionString } = await t.start();
       const cut = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
       const losses: string[] = [];
@@ -202,8 +202,8 @@ describe('embedded PostgreSQL', () => {
     });
   });
 
-  describe('what can not work is one clear line', () => {
-    it('a data directory that can not be made', async () => {
+  describe('errors in one line', () => {
+    it('report a data directory that can’t be created', async () => {
       await writeFile(join(t.folder, 'file'), '');
       t.dataDir = join(t.folder, 'file', 'data');
       expect(await refusal(t.dataDir)).to.deep.equal({
@@ -212,7 +212,7 @@ describe('embedded PostgreSQL', () => {
       });
     });
 
-    it('postgres.json lost, spoilt or with another password', async () => {
+    it('report a postgres.json that is damaged or has another password', async () => {
       const path = join(t.dataDir, 'postgres.json');
       const content = await readFile(path, 'utf8');
       const advice = `Restore it from a backup of ${t.dataDir}, or set DATA_DIR to another folder.`;
@@ -230,7 +230,7 @@ describe('embedded PostgreSQL', () => {
       expect((await t.start()).adopted).to.equal(false);
     });
 
-    it('a data directory made when the database listened on a port', async () => {
+    it('report a data directory created when the database listened on a port', async () => {
       const path = join(t.dataDir, 'postgres.json');
       const former = { port: 5432, user: 'quita', password: 'f'.repeat(64), guardPid: null };
       await writeFile(path, JSON.stringify(former));
@@ -242,7 +242,7 @@ describe('embedded PostgreSQL', () => {
       expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(former);
     });
 
-    it('a database of another major version of PostgreSQL', async () => {
+    it('report a database of another major version of PostgreSQL', async () => {
       const file = join(t.dataDir, 'postgres', 'PG_VERSION');
       const major = await readFile(file, 'utf8');
       await writeFile(file, '9.6\n');
@@ -257,7 +257,7 @@ describe('embedded PostgreSQL', () => {
       });
     });
 
-    it('a database that PostgreSQL itself refuses', async () => {
+    it('report a configuration that PostgreSQL rejects', async () => {
       await writeFile(join(t.dataDir, 'postgres', 'postgresql.conf'), 'nonsense = on\n');
       expect(await refusal(t.dataDir)).to.deep.equal({
         code: 'cannot_start',

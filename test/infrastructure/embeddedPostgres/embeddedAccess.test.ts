@@ -1,4 +1,4 @@
-// Who can reach the embedded database, and what the program may do in it.
+// Who can reach the embedded database, and what the program is allowed to do in it.
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 describe('access to embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
   const formerTmp = process.env['TMPDIR'];
-  /** Of the test, in place of the system's: short, and nobody else's. */
+  /** A short temporary folder that only this test uses, instead of the system’s. */
   let tmp: string;
   beforeEach(async () => {
     tmp = join(t.folder, `t${t.count}`);
@@ -46,7 +46,7 @@ describe('access to embedded PostgreSQL', () => {
   });
 
   describe('the socket', () => {
-    it('stands in a folder of mode 0700, and there is nothing else to connect to', async () => {
+    it('is in a folder of mode 0700, and the server listens nowhere else', async () => {
       const { connectionString } = await t.start();
       const folder = folderOf(connectionString);
       expect(folder).to.equal(join(t.dataDir, 'postgres'));
@@ -57,14 +57,14 @@ describe('access to embedded PostgreSQL', () => {
     });
 
     if (isRoot)
-      it('is out of reach for any other user', async () => {
+      it('is unreachable for other users', async () => {
         const folder = folderOf((await t.start()).connectionString);
         expect(await firstUnreachable({ name: 'somebody', uid: 4_711, gid: 4_711 }, [t.dataDir, folder])).to.equal(
           folder,
         );
       });
 
-    it('of a stopped program, held by somebody else, is sent nothing by the command line', async () => {
+    it('of a stopped program gets no connection from the CLI, even if another process listens on it', async () => {
       const folder = join(t.dataDir, 'postgres');
       let callers = 0;
       const listener = createServer(() => callers++).listen(join(folder, SOCKET));
@@ -80,7 +80,7 @@ describe('access to embedded PostgreSQL', () => {
       listener.close();
     });
 
-    it('and its lock, left by a power cut with a pid that is another process by now, do not matter', async () => {
+    it('and its lock are replaced if a power cut left them and their PID now belongs to another process', async () => {
       const folder = join(t.dataDir, 'postgres');
       await writeFile(join(folder, `${SOCKET}.lock`), `${process.pid}\n${folder}\n0\n5432\n${folder}\n`);
       await writeFile(join(folder, SOCKET), '');
@@ -89,7 +89,7 @@ describe('access to embedded PostgreSQL', () => {
     });
   });
 
-  describe('of a data directory too deep for a socket', () => {
+  describe('the socket of a data directory with a long path', () => {
     beforeEach(async () => {
       const deep = join(t.folder, `deep${t.count}`, 'd'.repeat(100));
       await mkdir(deep, { recursive: true });
@@ -105,7 +105,7 @@ describe('access to embedded PostgreSQL', () => {
       ].join(' '),
     });
 
-    it('stands in a closed folder under TMPDIR, where the command line finds it, until the stop', async () => {
+    it('is in a closed folder under TMPDIR, where the CLI finds it, until the stop', async () => {
       for (let twice = 0; twice < 2; twice++) {
         const database = await t.start();
         const [name, ...others] = await socketDirs();
@@ -120,7 +120,7 @@ describe('access to embedded PostgreSQL', () => {
       }
     });
 
-    it('is found by whoever adopts an orphan, and leaves nothing there after a kill', async () => {
+    it('is found by a program that adopts an orphan, and its folder is removed after a kill', async () => {
       await leaveOrphan(t);
       const [name] = await socketDirs();
       const heir = await t.start();
@@ -139,7 +139,7 @@ describe('access to embedded PostgreSQL', () => {
       expect(now).to.not.include(left);
     });
 
-    it('goes elsewhere when somebody else took the place of its folder, which is left alone', async () => {
+    it('moves to another folder if another user took its place, which stays untouched', async () => {
       await (await t.start()).stop();
       const path = join(t.dataDir, 'postgres.json');
       const settings = JSON.parse(await readFile(path, 'utf8')) as { socketDir: string };
@@ -160,7 +160,7 @@ describe('access to embedded PostgreSQL', () => {
       }
     });
 
-    it('is not adopted where others could have put it', async () => {
+    it('is not adopted if other users could have created it', async () => {
       await leaveOrphan(t);
       const [name] = await socketDirs();
       const postmaster = await postmasterPidIn(t.dataDir);
@@ -175,7 +175,7 @@ describe('access to embedded PostgreSQL', () => {
       expect((await t.start()).adopted).to.equal(true);
     });
 
-    it('is refused in one line where others could rename it, or where TMPDIR is too deep as well', async () => {
+    it('is rejected in one line if other users could rename it or TMPDIR is too long as well', async () => {
       await chmod(tmp, 0o777);
       expect(await refusal(t.dataDir)).to.deep.equal(noPlace(`other users can change ${tmp}`));
       await chmod(tmp, 0o1777);
@@ -186,7 +186,7 @@ describe('access to embedded PostgreSQL', () => {
     });
 
     if (isRoot)
-      it('is refused in one line where the user of PostgreSQL can not go', async () => {
+      it('is rejected in one line if the PostgreSQL user can’t enter its folder', async () => {
         await chmod(tmp, 0o700);
         const { message } = await refusal(t.dataDir);
         expect(message).to.match(/PostgreSQL runs as the user \w+, who can't enter \//);
@@ -195,7 +195,7 @@ describe('access to embedded PostgreSQL', () => {
   });
 
   describe('the program', () => {
-    it('is an ordinary role, the owner of its own database and of nothing else', async () => {
+    it('has an ordinary role that owns only its own database', async () => {
       const { connectionString } = await t.start();
       const rights = 'rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls';
       expect(
@@ -224,7 +224,7 @@ describe('access to embedded PostgreSQL', () => {
         expect(await codeOf(query(connectionString, forbidden)), forbidden).to.equal('42501');
     });
 
-    it('may take advisory locks and create large objects, unlike the roles that it creates', async () => {
+    it('can take advisory locks and create large objects, unlike the roles that it creates', async () => {
       const { connectionString } = await t.start();
       const calls = [
         'SELECT pg_advisory_lock(1)',
@@ -239,7 +239,7 @@ describe('access to embedded PostgreSQL', () => {
       expect(await codeOf(query(someone.href, 'SELECT 1'))).to.equal('done');
     });
 
-    it('alone is let in, with its password, to its own database', async () => {
+    it('is the only role that can log in, with its password and to its own database', async () => {
       const { connectionString } = await t.start();
       const variant = (change: Partial<Pick<URL, 'username' | 'password' | 'pathname'>>): Promise<string> =>
         codeOf(query(Object.assign(new URL(connectionString), change).href, 'SELECT 1'));
@@ -250,7 +250,7 @@ describe('access to embedded PostgreSQL', () => {
       expect(await variant({ pathname: '/template1' })).to.equal('28000');
     });
 
-    it('can do all that it needs: migrate, and end its own sessions', async () => {
+    it('can migrate and end its own sessions', async () => {
       const { connectionString } = await t.start();
       await migrate(connectionString);
       await migrate(connectionString);

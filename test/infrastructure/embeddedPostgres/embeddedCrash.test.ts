@@ -22,8 +22,8 @@ import {
 describe('embedded PostgreSQL after a crash', () => {
   const t = useEmbeddedPostgres();
 
-  describe('the program is killed', () => {
-    it('goes away by itself, and starts again afterwards', async () => {
+  describe('if the program is killed', () => {
+    it('stops by itself and starts again afterwards', async () => {
       const owner = t.own();
       await owner.said('ready');
       const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
@@ -45,7 +45,7 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     });
 
-    it('waits for a server that its guard is shutting down at this very moment', async () => {
+    it('waits for a server that its guard is shutting down', async () => {
       const owner = t.own();
       await owner.said('ready');
       const superuser = await openToSuperuser(t.dataDir);
@@ -68,7 +68,7 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     });
 
-    it('adopts an orphan without a guard, which then has one again', async () => {
+    it('adopts an orphan without a guard and starts a new guard', async () => {
       await leaveOrphan(t);
       const postmaster = await postmasterPidIn(t.dataDir);
       const heir = t.own();
@@ -80,7 +80,7 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await isOver(postmaster)).to.equal(true);
     });
 
-    it('adopts an orphan whose guard has not acted yet, and stops that guard from ever acting', async () => {
+    it('adopts an orphan whose guard has not acted yet, and ends that guard', async () => {
       const owner = t.own();
       await owner.said('ready');
       const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
@@ -94,7 +94,7 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await isLive(postmaster)).to.equal(false);
     });
 
-    it('recovers at once from kill -9 of the program, the guard and the server', async () => {
+    it('recovers at once from a kill -9 of the program, the guard and the server', async () => {
       await leaveOrphan(t);
       process.kill(await postmasterPidIn(t.dataDir), 'SIGKILL');
       const next = await t.start();
@@ -102,8 +102,8 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     });
 
-    it('starts after kill -9 during initdb, and leaves nothing behind', async () => {
-      // Whoever hears of its beginning too late, on a loaded machine, finds it done, and tries another.
+    it('starts after a kill -9 during initdb, and leaves nothing behind', async () => {
+      // On a loaded machine, initdb can end before the kill. The test then tries another directory.
       for (let n = 0, isMade = true; isMade; n++) {
         expect(n).to.be.lessThan(5);
         t.dataDir = join(t.folder, `halfMade${n}`);
@@ -117,7 +117,7 @@ describe('embedded PostgreSQL after a crash', () => {
       expect((await readdir(t.dataDir)).sort()).to.deep.equal(COMPLETE);
     });
 
-    it('keeps the server when a signal goes to the whole process group', async () => {
+    it('keeps running if a signal goes to the whole process group', async () => {
       const owner = t.own();
       const { connectionString } = await owner.said('ready');
       process.kill(-owner.child.pid!, 'SIGTERM');
@@ -128,7 +128,7 @@ describe('embedded PostgreSQL after a crash', () => {
   });
 
   describe('a stale postmaster.pid', () => {
-    /** What a power cut leaves: the file of a server that is no more, whose pid is now that of another process. */
+    /** Leaves what a power cut leaves: the file of a dead server, whose PID may now belong to another process. */
     const leaveStale = async (pid: (postmaster: number) => number): Promise<void> => {
       const first = await t.start();
       const content = await pidFileIn(t.dataDir);
@@ -149,11 +149,12 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
     };
 
-    it('of a dead process does not matter', () => startsWith((former) => former));
+    it('of a dead process is ignored', () => startsWith((former) => former));
 
-    it('of a stranger or a zombie of the same user does not matter', async () => {
+    it('of an unrelated process or a zombie of the same user is ignored', async () => {
       const { uid, gid } = await stat(join(t.dataDir, 'postgres'));
-      // `exec` leaves the shell's child to cat, which never asks for it: once it has read the line, it is a zombie.
+      // `exec` replaces the shell with cat, which never reaps the shell’s child: after it has read the line, the child
+      // is a zombie.
       const stranger = spawn('/bin/sh', ['-c', 'read line <&3 & echo $!; exec cat'], {
         ...(isRoot ? { uid, gid } : {}),
         cwd: '/',

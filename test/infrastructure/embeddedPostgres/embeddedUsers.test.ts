@@ -13,7 +13,7 @@ import {
 } from '../../world/embeddedPostgres.ts';
 
 const NOBODY = { name: 'nobody', uid: 65_534, gid: 65_534 };
-// Defined for root only, who alone can become an ordinary user, and not in a checkout that is closed to all others.
+// These tests need root, who can become another user, and a checkout that other users can read.
 const nobodyCanRunUs =
   isRoot &&
   (await firstUnreachable(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) ===
@@ -22,7 +22,7 @@ const nobodyCanRunUs =
 describe('users of embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
 
-  describe('executables for everybody', () => {
+  describe('the copy of the executables for other users', () => {
     const formerTmp = process.env['TMPDIR'];
     let native: string;
     beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('users of embedded PostgreSQL', () => {
     });
     const whole = { modes: ['755', '755', '755', '644'], text: 'text', beside: 1 };
 
-    it('are copied whole, once, whoever asks', async () => {
+    it('is complete and shared by concurrent callers', async () => {
       const [place, same] = await Promise.all([copyForEverybody(native, '18.4'), copyForEverybody(native, '18.4')]);
       expect(same).to.equal(place);
       expect(await seen(place)).to.deep.equal(whole);
@@ -59,7 +59,7 @@ describe('users of embedded PostgreSQL', () => {
       expect((await stat(place)).ino).to.equal(ino);
     });
 
-    it('are copied again when a cleaner has eaten parts, and apart for another version', async () => {
+    it('is repaired if files were deleted, and is separate for each version', async () => {
       const place = await copyForEverybody(native, '18.4');
       await rm(join(place, 'text'));
       expect(await copyForEverybody(native, '18.4')).to.equal(place);
@@ -67,7 +67,7 @@ describe('users of embedded PostgreSQL', () => {
       expect(await copyForEverybody(native, '18.5')).not.to.equal(place);
     });
 
-    it('are not run from a place that others may write', async () => {
+    it('is rejected in a place where other users can write', async () => {
       const place = await copyForEverybody(native, '18.4');
       await chmod(place, 0o777);
       const message = await copyForEverybody(native, '18.4').catch((error: Error) => error.message);
@@ -77,7 +77,7 @@ describe('users of embedded PostgreSQL', () => {
     });
   });
 
-  // For root only: an ordinary user's server runs as that user, and needs nobody else's permission.
+  // Only for root: the server of an ordinary user runs as that user and needs no other permissions.
   if (isRoot) {
     it('runs as another user for root', async () => {
       await t.start();
@@ -88,7 +88,7 @@ describe('users of embedded PostgreSQL', () => {
       expect(/^Groups:[ \t]*(.*?)[ \t]*$/m.exec(status)?.[1]).to.equal('');
     });
 
-    it('opens an empty data directory to that user, but none that holds anything', async () => {
+    it('opens an empty data directory to that user, but not one that contains files', async () => {
       t.dataDir = join(t.folder, 'empty');
       await mkdir(t.dataDir, { mode: 0o700 });
       await (await t.start()).stop();
@@ -100,7 +100,7 @@ describe('users of embedded PostgreSQL', () => {
       expect((await t.start()).adopted).to.equal(false);
     });
 
-    it('names the folder that bars the way of that user', async () => {
+    it('names the folder that the PostgreSQL user can’t enter', async () => {
       const closed = join(t.folder, 'closed');
       await mkdir(closed, { mode: 0o700 });
       t.dataDir = join(closed, 'data');

@@ -1,4 +1,4 @@
-// Two logs side by side.
+// Comparing two logs.
 import { expect } from 'chai';
 import type { EventStore, Position, RecordedEvent, SubscribeOptions } from '../../../application/ports/eventStore.ts';
 import { compareLogs, eventsUpTo, LogsDiffer } from '../../../infrastructure/eventStore/compareLogs.ts';
@@ -6,11 +6,11 @@ import { rejection } from './eventStoreDb/support.ts';
 import { movedEvent, movedEvents } from './movedEvents.ts';
 
 const at = (n: number): Position => String(n).padStart(4, '0') as Position;
-/** Positions 10, 20, 30 … with `step` 10. */
+/** Assigns positions: 10, 20, 30 … if `step` is 10. */
 const placed = (events: readonly RecordedEvent[], step: number): RecordedEvent[] =>
   events.map((event, n) => ({ ...event, position: at((n + 1) * step) }));
 
-/** Only what a comparison asks of a store: a log that ends, in batches of three. */
+/** Returns a store with only the methods that a comparison uses: a log that ends, in batches of three. */
 const storeOf = (events: readonly RecordedEvent[]): EventStore => {
   const subscribe = async function* ({ after, signal }: SubscribeOptions) {
     const rest = events.filter(({ position }) => after === null || position > after);
@@ -34,7 +34,7 @@ const compare = (
 };
 
 describe('comparing a copy with its source', () => {
-  it('finds how far the copy goes', async () => {
+  it('returns how far the copy goes', async () => {
     const nothing = {
       events: 0,
       source: null,
@@ -47,7 +47,7 @@ describe('comparing a copy with its source', () => {
     expect(await compare(movedEvents(8), movedEvents(8))).to.include({ events: 8, source: at(80) });
   });
 
-  it('finds positions of the source in the copy: of the last event at or before each', async () => {
+  it('maps positions of the source to the last event of the copy at or before each', async () => {
     const asked = [at(80), at(5), at(10), at(19), at(20), at(20), at(99)];
     const { positions } = await compare(movedEvents(8), movedEvents(8), asked);
     expect([...positions].map(([from, to]) => [from, to?.position ?? null]).sort()).to.deep.equal([
@@ -71,7 +71,7 @@ describe('comparing a copy with its source', () => {
     'recordedAt',
   ];
   for (const field of differing)
-    it(`refuses a copy in which one ${field} differs`, async () => {
+    it(`rejects a copy with a different ${field}`, async () => {
       const copy = movedEvents(8).map((event, n) =>
         n === 4 ? { ...event, [field]: field === 'revision' ? 99 : 'else' } : event,
       );
@@ -81,7 +81,7 @@ describe('comparing a copy with its source', () => {
       expect(error.message).to.equal(`event 5 (${stream}@${revision}) has a different ${field} in the copy`);
     });
 
-  it('refuses a copy in another order, with a hole, with one event twice, or with more', async () => {
+  it('rejects a copy in another order, with a gap, with a duplicate, or with more events', async () => {
     const events = movedEvents(8);
     const [a, b, ...rest] = events as [RecordedEvent, RecordedEvent];
     for (const copy of [
@@ -93,7 +93,7 @@ describe('comparing a copy with its source', () => {
       expect(await rejection(compare(events, copy))).to.be.instanceOf(LogsDiffer);
   });
 
-  it('reads up to a position and not beyond, and nothing when there is nothing', async () => {
+  it('reads up to a position, and nothing from an empty range', async () => {
     const store = storeOf(placed(movedEvents(8), 10));
     const signal = new AbortController().signal;
     const read = async (after: Position | null, until: Position | null) => {
@@ -112,7 +112,7 @@ describe('comparing a copy with its source', () => {
       expect(await read(after, until)).to.deep.equal([]);
   });
 
-  it('is ended by the signal', async () => {
+  it('ends at the signal', async () => {
     const stop = new AbortController();
     const store = storeOf(placed(movedEvents(8), 10));
     const read = (async () => {

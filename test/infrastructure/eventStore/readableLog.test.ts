@@ -1,4 +1,4 @@
-// A log is read to its end or refused at the start (rule S4): on both stores.
+// At the start, an unreadable log is rejected on both event stores (rule S4).
 
 import { expect } from 'chai';
 import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
@@ -59,24 +59,24 @@ for (const [name, open] of Object.entries(STORES))
       code: 2,
     });
 
-    it('is taken when it is empty', async () => expect(await refusal()).to.equal(null));
-    it('is taken when its first event is of this version', async () => {
+    it('is accepted if it is empty', async () => expect(await refusal()).to.equal(null));
+    it('is accepted if its first event has this version', async () => {
       await append(() => ({}));
       expect(await refusal()).to.equal(null);
     });
-    it('is refused, in one line with exit code 2, when that is of an older build: another version of the type', async () => {
+    it('is rejected in one line with exit code 2 if its first event has another version of its type', async () => {
       await append(({ metadata }) => ({ metadata: metadata.replace('{', '{"v":2,') }));
       expect(await refusal()).to.deep.equal(says('ChargeCreated: expected a version from 1 to 1, not 2'));
     });
-    it('is refused when that is of an older build: a type that was renamed', async () => {
+    it('is rejected if its first event has a type that was renamed', async () => {
       await append(() => ({ type: 'TransactionReceiptRejected' }));
       expect(await refusal()).to.deep.equal(says('TransactionReceiptRejected: expected a known event type'));
     });
-    it('is refused when that is of an older build: fields that are missing now', async () => {
+    it('is rejected if fields of its first event are missing', async () => {
       await append(({ data }) => ({ data: data.replace('"txid"', '"former"') }));
       expect(await refusal()).to.deep.equal(says('ChargeCreated.txid: expected a string'));
     });
-    it('is taken when a later event can’t be read: that one parks its stream', async () => {
+    it('is accepted if only a later event is unreadable, which parks its stream', async () => {
       await append(() => ({}));
       await append(() => ({ type: 'ChargeMelted' }), 0);
       expect(await refusal()).to.equal(null);

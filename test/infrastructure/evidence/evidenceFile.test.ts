@@ -1,4 +1,4 @@
-// What is taken as evidence: one file of its declared type, and nothing besides (rule Q6).
+// A file is accepted as evidence only if it is a single file of its declared type (rule Q6).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES, type EvidenceType } from '../../../domain/dispute/evidenceFile.ts';
@@ -34,7 +34,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   length.writeUInt32BE(data.length);
   return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
 };
-/** With this in a place for texts, where every reader passes over it. */
+/** Returns an image with this text in a metadata section, which readers skip. */
 const withText: { readonly [type: string]: (text: Buffer) => Buffer } = {
   'image/png': (text) => {
     const png = pngImage();
@@ -68,12 +68,12 @@ const withText: { readonly [type: string]: (text: Buffer) => Buffer } = {
 };
 const ZIP_END = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)]);
 
-describe('a file that is evidence', () => {
-  for (const type of EVIDENCE_TYPES) it(`is taken as ${type}`, () => taken(FILES[type](), type));
+describe('a file of evidence', () => {
+  for (const type of EVIDENCE_TYPES) it(`is accepted as ${type}`, () => taken(FILES[type](), type));
   for (const type of EVIDENCE_TYPES)
     for (const declared of EVIDENCE_TYPES)
       if (type !== declared)
-        it(`of ${type} is not taken as ${declared}`, () =>
+        it(`of ${type} is rejected as ${declared}`, () =>
           refused(FILES[type](), declared, `does not have the declared type ${declared}`));
   for (const [what, text] of [
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
@@ -81,12 +81,12 @@ describe('a file that is evidence', () => {
     ['text', 'hello'],
     ['nothing', ''],
   ] as const)
-    it(`is not ${what}, whatever it is declared as`, async () => {
+    it(`is rejected if it is ${what}, whatever its declared type`, async () => {
       for (const type of [...EVIDENCE_TYPES, 'image/svg+xml'])
         await refused(Buffer.from(text), type, `does not have the declared type ${type}`);
     });
   for (const type of IMAGES) {
-    it(`is no ${type} that was cut off at any place, or that goes on behind its end`, async () => {
+    it(`is rejected as ${type} if it is truncated or has data after its end`, async () => {
       const whole = FILES[type]();
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: whole.length - 1 }), async (length) => {
@@ -97,7 +97,7 @@ describe('a file that is evidence', () => {
       await refused(Buffer.concat([whole, Buffer.from([0])]), type, BEHIND);
       for (const other of EVIDENCE_TYPES) await refused(Buffer.concat([whole, FILES[other]()]), type, BEHIND);
     });
-    it(`may be a ${type} with a text in it, unless that is another file`, async () => {
+    it(`is accepted as ${type} with a text in it, unless the text is another file`, async () => {
       const put = withText[type] as (text: Buffer) => Buffer;
       await taken(put(Buffer.from('Comprovante de entrega, 22/11/2026')), type);
       for (const other of [
@@ -112,7 +112,7 @@ describe('a file that is evidence', () => {
       await refused(put(pngImage(16, 16).subarray(0, 16)), type, SEVERAL);
     });
   }
-  it('of 50 megapixels is taken, and of a row more it is not', async () => {
+  it('is accepted with 50 megapixels, and rejected with one more row', async () => {
     await taken(gifImage(10_000, 5_000), 'image/gif');
     await refused(gifImage(10_000, 5_001), 'image/gif', 'has 10000 × 5001 pixels; the maximum is 50 megapixels');
     const png = pngImage();
@@ -129,7 +129,7 @@ describe('a file that is evidence', () => {
     webp.writeUInt16LE(16_383, 28);
     await refused(webp, 'image/webp', 'has 16383 × 16383 pixels; the maximum is 50 megapixels');
   });
-  it('of a few thousand parts is taken, and of more than any real one it is not', async () => {
+  it('is accepted with a few thousand parts, and rejected with more than any real file has', async () => {
     const between = (head: Buffer, part: Buffer, count: number, tail: Buffer) =>
       Buffer.concat([head, ...Array<Buffer>(count).fill(part), tail]);
     const [png, jpeg, gif, webp] = [pngImage(), jpegImage(), gifImage(), webpImage()] as const;
@@ -144,7 +144,7 @@ describe('a file that is evidence', () => {
       },
     };
     for (const [type, make] of Object.entries(made)) {
-      // The detector of types looks at the first 512 chunks of a PNG alone.
+      // For PNG, the type detector reads only the first 512 chunks.
       await taken(make(type === 'image/png' ? 500 : 4_000), type);
       expect((await evidenceProblem(make(PARTS_MAX), type))?.code, type).to.equal('invalid_evidence');
       if (type !== 'image/png') await refused(make(PARTS_MAX), type, DAMAGED);
@@ -154,10 +154,10 @@ describe('a file that is evidence', () => {
     await taken(blocks(41_200), 'image/gif');
     await refused(blocks(SUB_BLOCKS_MAX), 'image/gif', DAMAGED);
   });
-  it('without a width or a height is damaged', async () => {
+  it('is rejected as damaged if its width and height are 0', async () => {
     await refused(gifImage(0, 0).fill(0, 24, 28).fill(0, 32, 36), 'image/gif', DAMAGED);
   });
-  it('may be a PDF with images in it, and blanks behind its end, but no other file', async () => {
+  it('is accepted as a PDF with images and trailing blanks, but rejected with another file in it', async () => {
     await taken(Buffer.concat([pdfFile(), Buffer.from('\r\n \0\n')]), 'application/pdf');
     await taken(
       Buffer.concat([Buffer.from('%PDF-1.4\nstream\n'), jpegImage(), Buffer.from('\nendstream\n%%EOF')]),
@@ -171,7 +171,7 @@ describe('a file that is evidence', () => {
       await refused(Buffer.concat([pdfFile(), other]), 'application/pdf', SEVERAL);
     await refused(Buffer.concat([Buffer.from('%PDF-1.4\n'), pngImage()]), 'application/pdf', SEVERAL);
   });
-  it('of the largest size is judged without a doubt', async () => {
+  it('is accepted with the maximum size', async () => {
     const padding = EVIDENCE_BYTES_MAX - pdfFile().length;
     await taken(pdfFile(padding), 'application/pdf');
   });

@@ -1,4 +1,4 @@
-// PDFs that run code when somebody opens them are refused, however the code is hidden (rule E9).
+// PDFs that run code when they are opened are rejected, however the code is hidden (rule E9).
 import { deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { cpuMsHere } from '../../support/longestTurn.ts';
 const UNSAFE = 'contains JavaScript or launch actions';
 const UNREADABLE = 'contains compressed objects that cannot be examined';
 
-/** With an object more. */
+/** Returns a PDF with an additional object. */
 const withObject = (object: string | Buffer): Buffer => {
   const [head = '', tail = ''] = pdfFile().toString('latin1').split('trailer');
   return Buffer.from(`${head}4 0 obj\n${object.toString('latin1')}\nendobj\ntrailer${tail}`, 'latin1');
@@ -36,12 +36,12 @@ const ACTIONS = [
 
 describe('a PDF', () => {
   for (const action of ACTIONS) {
-    it(`with ${action} is refused, in the open and in compressed objects`, () => {
+    it(`with ${action} is rejected, both in plain and in compressed objects`, () => {
       expect(actionProblem(withObject(action))).to.equal(UNSAFE);
       expect(actionProblem(withObject(objects(action)))).to.equal(UNSAFE);
     });
   }
-  it('with an action in what seems to be another stream, or behind one that does not end, is refused', () => {
+  it('with an action in a nested or an unterminated stream is rejected', () => {
     const hidden = objects('<</S/JavaScript/JS(x)>>').toString('latin1');
     expect(actionProblem(withObject(`% stream\n${hidden}`))).to.equal(UNSAFE);
     expect(actionProblem(withObject(stream('', Buffer.from(hidden, 'latin1'))))).to.equal(UNSAFE);
@@ -49,7 +49,7 @@ describe('a PDF', () => {
     expect(actionProblem(withObject(hidden.replace('/Type/ObjStm', '/Type 9 0 R')))).to.equal(UNSAFE);
     expect(actionProblem(withObject(hidden.replace('stream\n', 'stream\r\n')))).to.equal(UNSAFE);
   });
-  it('with an action in compressed objects behind a megabyte of blanks, or behind empty blocks, is refused', () => {
+  it('with an action after a megabyte of blanks or empty blocks in compressed objects is rejected', () => {
     const [blanks, action] = [' '.repeat(1_000_000), '0 <</S/JavaScript/JS(x)>>'];
     for (const text of [`${blanks}4 ${action}`, `4${blanks}${action}`])
       expect(actionProblem(withObject(stream('/Filter/FlateDecode', deflateSync(Buffer.from(text)))))).to.equal(UNSAFE);
@@ -58,7 +58,7 @@ describe('a PDF', () => {
     const late = Buffer.concat([empty, deflateSync(Buffer.from(`4 ${action}`)).subarray(2)]);
     expect(actionProblem(withObject(stream('/Filter/FlateDecode', late)))).to.equal(UNSAFE);
   });
-  it('with other names is taken: longer ones, other letters, links', () => {
+  it('with similar names is accepted: longer ones, other letters, links', () => {
     for (const harmless of [
       '<</S/URI/URI(https://example.com/javascript)>>',
       '<</S/GoTo/D[3 0 R/Fit]>>',
@@ -69,7 +69,7 @@ describe('a PDF', () => {
       expect(actionProblem(withObject(objects(harmless))), harmless).to.equal(null);
     }
   });
-  it('with images, compressed pages and any bytes in its streams is taken', () => {
+  it('with images, compressed pages and any bytes in its streams is accepted', () => {
     expect(actionProblem(withObject(stream('/Filter/DCTDecode', jpegImage())))).to.equal(null);
     expect(actionProblem(withObject(stream('', Buffer.from('binary /JS(binary'))))).to.equal(null);
     fc.assert(
@@ -80,7 +80,7 @@ describe('a PDF', () => {
       { numRuns: 200 },
     );
   });
-  it('as programs write it is taken', async () => {
+  it('as real programs write it is accepted', async () => {
     const document = new PDFDocument();
     const chunks: Buffer[] = [];
     document.on('data', (part: Buffer) => chunks.push(part));
@@ -90,7 +90,7 @@ describe('a PDF', () => {
     await ended;
     expect(actionProblem(Buffer.concat(chunks))).to.equal(null);
   });
-  it('whose compressed objects grow beyond bounds is refused', () => {
+  it('whose compressed objects expand beyond the limit is rejected', () => {
     const bomb = deflateSync(Buffer.concat([Buffer.from('1 0 '), Buffer.alloc(60_000_000, ' ')]));
     expect(actionProblem(withObject(stream('/Filter/FlateDecode', bomb)))).to.equal(UNREADABLE);
     const many = Array.from({ length: 12 }, () =>
@@ -98,7 +98,7 @@ describe('a PDF', () => {
     );
     expect(actionProblem(withObject(Buffer.concat(many)))).to.equal(UNREADABLE);
   });
-  it('of hostile bytes is examined in bounded time', () => {
+  it('of hostile bytes is examined in limited time', () => {
     const zeroes = Buffer.from(`78010000${'00ffff'}`, 'hex');
     const empty = Buffer.concat(Array<Buffer>(400_000).fill(Buffer.from('000000ffff', 'hex')));
     const ofLongHeads = (fill: string) => {

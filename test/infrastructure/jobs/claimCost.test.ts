@@ -1,10 +1,10 @@
-// What a claim and the upkeep of the queue read, whatever waits: buffers, and no scan of the table. The figures are those of generic plans,
-// which the product's prepared statements use. test/soak/jobs.soak.ts asks the same with a million jobs.
+// The buffers that claims and the upkeep of the queue read, without table scans. The figures are those of generic
+// plans, which the product’s prepared statements use. test/soak/jobs.soak.ts runs the same checks with a million jobs.
 import { expect } from 'chai';
 import { claimCosts, UPKEEP_COSTS, waitingLines } from './costs.ts';
 import { QueueUnderTest } from './queueUnderTest.ts';
 
-/** Buffers for each job that is claimed. */
+/** Maximum buffers per claimed job. */
 const PER_JOB = 50;
 
 describe('the cost of claims', () => {
@@ -12,7 +12,7 @@ describe('the cost of claims', () => {
   before(async () => {
     test = await QueueUnderTest.create();
     await test.open();
-    // What an analysis sees in the middle of a test would be stale after it.
+    // Statistics that an automatic analysis collects during a test would be stale afterwards.
     await test.rows('ALTER TABLE jobs.job_common SET (autovacuum_enabled = off)');
   });
   after(() => test.close());

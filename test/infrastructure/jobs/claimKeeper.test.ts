@@ -1,4 +1,5 @@
-// When a worker looks for claims of dead ones, and what it touches: against a pool that notes what it is asked.
+// When a worker touches its claims and looks for claims of dead workers, tested with a pool that records the
+// statements.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
 import { ClaimKeeper, type ReopenedClaim } from '../../../infrastructure/jobs/claimKeeper.ts';
@@ -9,7 +10,7 @@ type Asked =
   | { readonly kind: 'touch'; readonly ids: readonly string[]; readonly attempts: readonly number[] }
   | { readonly kind: 'look' };
 
-/** Notes touches and looks; its answers are the test's. */
+/** A pool that records touches and looks, and returns what the test sets. */
 class Pool implements SqlPool {
   readonly asked: Asked[] = [];
   isAway = false;
@@ -64,10 +65,10 @@ describe('the heartbeats of a worker', () => {
   });
   afterEach(() => keeper.stop());
 
-  it('touch what ran at the beat before and still runs, in one statement, not another attempt of the same job', async () => {
+  it('touch each attempt that ran at the last two beats, in one statement', async () => {
     running = [claim('a'), claim('b')];
     keeper.start();
-    keeper.start(); // twice is once
+    keeper.start(); // a second start has no effect
     await pool.until(() => pool.asked.length >= 1);
     running = [claim('b'), claim('c'), claim('a', 1)];
     await pool.until(() => pool.asked.length >= 2);
@@ -81,7 +82,7 @@ describe('the heartbeats of a worker', () => {
     ]);
   });
 
-  it('look for dead workers after four beats that the database answered, and begin anew when it was away', async () => {
+  it('look for dead workers after four successful beats, and count again after a database failure', async () => {
     keeper.start();
     await pool.until(() => pool.looks() > 0);
     expect(pool.asked.findIndex(({ kind }) => kind === 'look')).to.be.at.least(4);
@@ -96,7 +97,7 @@ describe('the heartbeats of a worker', () => {
     expect(new Set(errors)).to.deep.equal(new Set(['no database']));
   });
 
-  it('tell what they reopened, once, and nothing when there was nothing', async () => {
+  it('report reopened claims once, and report nothing if there are none', async () => {
     const found: readonly ReopenedClaim[] = [
       { name: 'deliver', tenant: 'live/a' },
       { name: 'settle', tenant: 'test/a' },

@@ -1,4 +1,5 @@
-// Claims: shared out between tenants, live apart from test, fenced by their attempt, alive as long as they beat, named when they fail.
+// Claims are shared fairly between tenants, separate for live and test, fenced by their attempt, and kept alive by
+// heartbeats.
 
 import { expect } from 'chai';
 import { PayloadsFailed } from '../../../application/ports/jobs.ts';
@@ -21,7 +22,7 @@ describe('claims of jobs', () => {
 
   const countOf = (items: readonly string[], prefix: string) => items.filter((item) => item.startsWith(prefix)).length;
 
-  it('leave places for others, however many jobs one tenant has waiting, at however many targets', async () => {
+  it('leave slots for other tenants, however many jobs and targets one tenant has', async () => {
     const jobs = await test.open();
     const gate = new Gate();
     const worked = new Worked(({ items }) => (items[0]?.startsWith('good') ? Promise.resolve() : gate.pass()));
@@ -40,7 +41,7 @@ describe('claims of jobs', () => {
     expect(test.errors).to.deep.equal([]);
   });
 
-  it('keep live apart from test: what a tenant does in test takes no place of its live work', async () => {
+  it('separate live from test, so that test jobs take no slots of live jobs', async () => {
     const jobs = await test.open();
     const gate = new Gate();
     const worked = new Worked(({ items }) => (items[0]?.startsWith('test') ? gate.pass() : Promise.resolve()));
@@ -60,7 +61,7 @@ describe('claims of jobs', () => {
     expect(worked.items).to.have.length(101);
   });
 
-  it('give the next place to the tenant that has the fewest, and begin a tenant’s oldest first', async () => {
+  it('start the oldest jobs of each tenant first', async () => {
     const jobs = await test.open();
     for (let n = 0; n < 6; n++) await jobs.enqueue([request(`a${n}`, { tenant: tenant('a'), target: `${9 - n}` })]);
     for (let n = 0; n < 2; n++) await jobs.enqueue([request(`b${n}`, { tenant: tenant('b') })]);
@@ -76,7 +77,7 @@ describe('claims of jobs', () => {
     ]);
   });
 
-  it('share out what is free in one statement: one each before anybody has two', async () => {
+  it('share free slots in one statement: each tenant gets one before any gets two', async () => {
     const jobs = await test.open();
     const gate = new Gate();
     for (const name of ['a', 'b', 'c', 'd'])
@@ -85,13 +86,13 @@ describe('claims of jobs', () => {
     const worked = new Worked(() => gate.pass());
     jobs.work(QUEUE, worked, { places: 6, perTarget: 1 });
     await worked.count(6);
-    // Each may have two of six.
+    // Each tenant may have two of six.
     expect(['a', 'b', 'c', 'd'].map((name) => countOf(worked.items, name)).toSorted()).to.deep.equal([1, 1, 2, 2]);
     gate.open();
     await test.rest(jobs, QUEUE);
   });
 
-  it('cost the same whether one tenant has 10,000 jobs waiting or none', async () => {
+  it('take the same time whether another tenant has 10,000 waiting jobs or none', async () => {
     const jobs = await test.open();
     const gate = new Gate();
     const worked = new Worked(({ items }) => (items[0]?.startsWith('bad') ? gate.pass() : Promise.resolve()));
@@ -109,15 +110,15 @@ describe('claims of jobs', () => {
       tookMs.push(performance.now() - started);
       roundTripMs.push(await test.backends.roundTripMs());
     }
-    // The best of fifteen: what the machine does besides is not what is asked. A scan of all that waits takes 100 ms and more, and a
-    // slow machine is slow with everything.
+    // The fastest of fifteen, because other load on the machine adds time. A scan of all waiting jobs takes at least
+    // 100 ms, and the limit scales with the speed of the machine.
     expect(Math.min(...tookMs)).to.be.lessThan(50 + 10 * Math.min(...roundTripMs));
     expect(countOf(worked.items, 'bad')).to.equal(8);
     await test.backends.sql.query("DELETE FROM jobs.job WHERE state < 'active'");
     gate.open();
   });
 
-  it('are divided between two workers that claim at once, each job once', async () => {
+  it('are divided between two concurrent workers, each job once', async () => {
     const [one, other] = [await test.open(), await test.open()];
     const [first, second] = [new Worked(), new Worked()];
     one.work(QUEUE, first, PLACES);
@@ -130,7 +131,7 @@ describe('claims of jobs', () => {
   });
 
   for (const outcome of ['completes', 'fails'] as const)
-    it(`that were lost change nothing when their worker ${outcome}: the other one's attempt goes on`, async () => {
+    it(`that were lost change nothing when their worker ${outcome}; the new attempt continues`, async () => {
       const [slow, next] = [await test.open({ heartbeatMs: 100_000 }), await test.open()];
       const [stale, running] = [new Gate(), new Gate()];
       slow.work(
@@ -139,11 +140,11 @@ describe('claims of jobs', () => {
           await stale.pass();
           if (outcome === 'fails') throw new Error('too late');
         }),
-        { places: 1, perTarget: 1 }, // held: it cannot claim the job a second time itself
+        { places: 1, perTarget: 1 }, // its only slot stays taken, so this worker can’t claim the job again
       );
       await slow.enqueue([request('x')]);
       await stale.reached;
-      await test.rows("UPDATE jobs.job SET state = 'retry', start_after = now()"); // as whoever finds its worker dead does
+      await test.rows("UPDATE jobs.job SET state = 'retry', start_after = now()"); // as a worker does that finds the other one dead
       const worked = new Worked(() => running.pass());
       next.work(QUEUE, worked, PLACES);
       await worked.count(1);
@@ -160,7 +161,7 @@ describe('claims of jobs', () => {
       expect(worked.items).to.deep.equal(['x']);
     });
 
-  it('of several items are kept for those that failed, named in the job and to whoever logs', async () => {
+  it('of several payloads keep only the failed payloads, which the job and the log name', async () => {
     const jobs = await test.open();
     const worked = new Worked(({ items }) => {
       if (items.length > 1)
@@ -183,7 +184,7 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: false }]);
   });
 
-  it('of several items, of work that is owed by row: those that were done are owed no more, those that failed are', async () => {
+  it('of several payloads delete the rows of owed work for the completed ones and keep those of the failed ones', async () => {
     const jobs = await test.open();
     const worked = new Worked(() => {
       throw new PayloadsFailed([{ payload: { id: 'b' }, error: new Error('no b') }]);
@@ -194,7 +195,7 @@ describe('claims of jobs', () => {
     expect(await test.rows('SELECT payload FROM operations.owed')).to.deep.equal([{ payload: '{"id": "b"}' }]);
   });
 
-  it('name all items of a job that failed as a whole, and say when it failed for good', async () => {
+  it('name all payloads of a job that failed completely, and report a permanent failure', async () => {
     const jobs = await test.open();
     jobs.work(QUEUE, new Worked(() => Promise.reject(new Error('x'.repeat(600)))), PLACES);
     await test.rows("UPDATE jobs.queue SET retry_limit = 0 WHERE name = 'settle'");
@@ -210,7 +211,7 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
   });
 
-  it('with a payload that does not fit its kind do the others, fail for good, and are listed with the reason', async () => {
+  it('with one invalid payload do the others, fail permanently, and are listed with the reason', async () => {
     const jobs = await test.open();
     const worked = new Worked();
     jobs.work(QUEUE, worked, PLACES);
@@ -232,7 +233,7 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
   });
 
-  it('with a payload that does not fit are tried again as long as the work of another one fails', async () => {
+  it('with one invalid payload are retried as long as another payload fails', async () => {
     const jobs = await test.open();
     const worked = new Worked(() => {
       if (worked.runs.length === 1) throw new Error('not yet');
@@ -246,7 +247,7 @@ describe('claims of jobs', () => {
     expect(await test.rows('SELECT data FROM jobs.job')).to.deep.equal([{ data: { payloads: [{ id: 7 }] } }]);
   });
 
-  it('are not taken for cold by their own worker, which stood still between its touch and its look', async () => {
+  it('are not reopened by their own worker after a pause between its touch and its look', async () => {
     let looks = 0;
     const { pool } = test;
     const stalling: SqlPool = {
@@ -271,7 +272,7 @@ describe('claims of jobs', () => {
     expect(worked.items).to.deep.equal(['long']);
   });
 
-  it('that hang in a live worker fail after their time, with their place free, and another attempt begins', async () => {
+  it('that hang in a live worker fail after their time limit, free their slot, and are retried', async () => {
     const jobs = await test.open({ heartbeatMs: 20, hangsMs: 200 });
     const gate = new Gate();
     const worked = new Worked(() => (worked.runs.length === 1 ? gate.pass() : Promise.resolve()));

@@ -1,4 +1,4 @@
-// Buffers that the queue's statements read, with their generic plans.
+// Buffers that the queue’s statements read with their generic plans.
 import type { Room } from '../../../infrastructure/jobs/jobLoop.ts';
 import * as statements from '../../../infrastructure/jobs/statements.ts';
 import { QUEUES_UNDER_TEST, type QueueUnderTest } from './queueUnderTest.ts';
@@ -27,7 +27,7 @@ const literal = (value: unknown): string => {
 };
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Runs the statement, rolls it back, and returns what it read. */
+/** Runs the statement, rolls it back, and returns its cost. */
 export const costOf = async (
   test: QueueUnderTest,
   text: string,
@@ -62,7 +62,7 @@ const CLAIM_TYPES = [
 ];
 const EMPTY: Pick<Room, 'tenants' | 'targets'> = { tenants: [], targets: [] };
 
-/** One claim of 24 places of the queue `settle`. */
+/** Returns the cost of one claim of 24 slots of the queue `settle`. */
 export const claimCosts = (test: QueueUnderTest, { tenants, targets } = EMPTY): Promise<Cost> =>
   costOf(test, statements.CLAIM.text, CLAIM_TYPES, [
     ...['settle', 'live/', 'live0', 24, 8],
@@ -82,7 +82,7 @@ const insert = (count: number, tenant: string, target: string, more = "'created'
      ${more} FROM generate_series(1, ${count}) n`;
 const RETRY = "'retry', now() + interval '1 h'";
 
-/** What may wait, with `lines` lines, and the statement that makes it. */
+/** Returns states of the queue with `lines` waiting jobs, each with the statement that creates it. */
 export const waitingLines = (lines: number): readonly (readonly [string, string])[] => [
   ['a line of each tenant, all due', insert(lines, "'live/t' || n", "''")],
   ['a line of each tenant, none due', insert(lines, "'live/t' || n", "''", RETRY)],
@@ -97,7 +97,7 @@ export const waitingLines = (lines: number): readonly (readonly [string, string]
 ];
 
 type Upkeep = readonly [string, (test: QueueUnderTest) => Promise<Cost>];
-/** Names what is done regularly. Nothing is due. */
+/** The regular upkeep statements, when nothing is due. */
 export const UPKEEP_COSTS: readonly Upkeep[] = [
   [
     'make deferred jobs ready',

@@ -1,4 +1,4 @@
-// What is owed is done once: not beside a job that is open, not beside one that failed, and not hidden behind others.
+// Owed work gets one job: none beside an open or failed job, and it is found behind any number of other jobs.
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { listFailedJobs, redriveJobs } from '../../../infrastructure/jobs/failedJobs.ts';
@@ -12,7 +12,7 @@ async function* pages(...all: readonly (readonly JobRequest[])[]) {
   yield* all;
 }
 
-describe('work that is owed', () => {
+describe('owed work', () => {
   let test: QueueUnderTest;
   let jobs: PgBossJobs;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('work that is owed', () => {
     );
   };
 
-  it('is enqueued once in ten looks while its job is open, waiting, running or between two attempts', async () => {
+  it('is enqueued once in ten looks while its job is waiting, running or between two attempts', async () => {
     const owed = Array.from({ length: 20 }, (_, n) => request(`${n}`));
     const taken = [];
     for (let look = 0; look < 10; look++) taken.push((await jobs.ensure(pages(owed))).length);
@@ -45,19 +45,19 @@ describe('work that is owed', () => {
     expect(itemsOf(await jobs.ensure(pages(owed.slice(0, 2))))).to.deep.equal(['0', '1']);
   });
 
-  it('stands once though it is found twice in one look', async () => {
+  it('is enqueued once although one look finds it twice', async () => {
     await jobs.ensure(pages([request('x')], [request('x'), request('y')]));
     expect(await jobs.open('settle')).to.equal(2);
   });
 
-  it('is found behind 1,500 older ones whose jobs are open', async () => {
+  it('is found behind 1,500 older items whose jobs are open', async () => {
     const older = Array.from({ length: 1_500 }, (_, n) => request(`${n}`));
     await jobs.enqueue(older);
     const last = [request('last', { tenant: tenant('other') })];
     expect(itemsOf(await jobs.ensure(pages(older.slice(0, 1_000), older.slice(1_000), last)))).to.deep.equal(['last']);
   });
 
-  it('whose job failed for good begins again as that job, with as many attempts as a new one', async () => {
+  it('with a permanently failed job restarts that job with a new set of attempts', async () => {
     await failFor(['a']);
     expect(itemsOf(await jobs.ensure(pages([request('a'), request('b')])))).to.deep.equal(['a', 'b']);
     expect(
@@ -74,10 +74,10 @@ describe('work that is owed', () => {
     expect(worked.items.toSorted()).to.deep.equal(['a', 'b']);
   });
 
-  it('of the fan-out leaves a row until it is done, whatever becomes of its job', async () => {
+  it('of the fan-out keeps its row until it is done, whatever happens to its job', async () => {
     const owed = () => test.rows('SELECT queue, payload, tenant FROM operations.owed ORDER BY payload');
     await jobs.enqueue([request('p:1:e', { queue: 'fanOut' }), request('p:2:e', { queue: 'fanOut' }), request('s')]);
-    await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]); // twice
+    await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]); // enqueued twice
     const rows = ['p:1:e', 'p:2:e'].map((id) => ({
       queue: 'fanOut',
       payload: `{"id": "${id}"}`,
@@ -92,7 +92,7 @@ describe('work that is owed', () => {
     expect(await owed()).to.deep.equal([rows[1]]);
   });
 
-  it('by row is found whole, page by page, the oldest first, and only what is older than asked for', async () => {
+  it('by row is returned completely, page by page, oldest first, and only above the given age', async () => {
     for (const n of [3, 1, 5, 2, 4]) await jobs.enqueue([request(`${n}`, { queue: 'fanOut' })]);
     await test.rows("UPDATE operations.owed SET since = now() - (payload::jsonb->>'id')::int * interval '1 minute'");
     const pagesOf = async (ageMs: number, page: number) => {
@@ -104,7 +104,7 @@ describe('work that is owed', () => {
     expect(await pagesOf(210_000, 10)).to.deep.equal([['5', '4']]);
   });
 
-  it('is not taken for done by a worker that lost its claim', async () => {
+  it('keeps its row if its worker lost the claim', async () => {
     const gate = new Gate();
     jobs.work('fanOut', new Worked(() => gate.pass()), PLACES);
     await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]);
@@ -116,7 +116,7 @@ describe('work that is owed', () => {
     expect(await test.rows('SELECT payload FROM operations.owed')).to.deep.equal([{ payload: '{"id": "p:1:e"}' }]);
   });
 
-  it('is listed when it failed, and re-driven by id, by queue, or all of it; once', async () => {
+  it('is listed after a failure, and redriven once by ID, by queue, or all together', async () => {
     await failFor(['a', 'b']);
     await failFor(['r'], 'refund');
     await failFor(['s'], 'refund');
@@ -141,7 +141,7 @@ describe('work that is owed', () => {
     expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([
       { id, queue: 'settle', payloads: [{ id: 'a' }, { id: 'b' }] },
     ]);
-    await worked.count(2); // its notice wakes the worker
+    await worked.count(2); // the notice of the redrive wakes the worker
     expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([]);
     expect(
       (await redriveJobs(test.pool, { id: null, queue: 'refund' })).flatMap(({ payloads }) => payloads),

@@ -1,4 +1,4 @@
-// pg-boss's tables as the program needs them, and what is done to them: every statement against the installed schema.
+// pg-boss’s tables as the program needs them, and every statement of the program against the installed schema.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
@@ -12,7 +12,7 @@ const texts = Object.entries(statements).flatMap(([name, statement]): [string, s
   return [[name, typeof statement === 'string' ? statement : statement.text]];
 });
 
-/** How often old jobs are deleted here. */
+/** The interval at which this test deletes old jobs. */
 const ROUND_MS = 700;
 
 describe('the job tables', () => {
@@ -22,13 +22,13 @@ describe('the job tables', () => {
   });
   afterEach(() => test.close());
 
-  it('are of the version that the installed pg-boss makes', async () => {
+  it('have the version that the installed pg-boss creates', async () => {
     await test.open();
     expect(await test.rows('SELECT version FROM jobs.version')).to.deep.equal([{ version: JOBS_SCHEMA_VERSION }]);
     expect(pgBoss.pgboss.schema).to.equal(JOBS_SCHEMA_VERSION);
   });
 
-  it('are left alone when they are of a newer version, and the start is refused', async () => {
+  it('stay unchanged if their version is newer, and the start fails', async () => {
     await (await test.open()).stop(0);
     await test.rows('UPDATE jobs.version SET version = 99');
     for (const attempt of [1, 2]) {
@@ -41,7 +41,7 @@ describe('the job tables', () => {
     expect(await test.rows('SELECT version FROM jobs.version')).to.deep.equal([{ version: 99 }]);
   });
 
-  it('take new options of queues that are there', async () => {
+  it('apply new options to existing queues', async () => {
     await (await test.open()).stop(0);
     await test.rows(
       'UPDATE jobs.queue SET deletion_seconds = 604800, retry_limit = 2, expire_seconds = 120, retry_delay_max = NULL',
@@ -74,7 +74,7 @@ describe('the job tables', () => {
     ).to.deep.equal([{ deletion_seconds: 30 * 86_400, kept: 30 * 86_400 }]);
   });
 
-  it('take every statement of ours', async () => {
+  it('accept every statement of the program', async () => {
     await test.open();
     expect(texts.map(([name]) => name)).to.include.members([
       'INSERT',
@@ -97,7 +97,7 @@ describe('the job tables', () => {
     expect(await test.rows(unset)).to.deep.equal([]);
   });
 
-  it('lose the index of earlier versions, also if one ran again in the meantime', async () => {
+  it('lose indexes of earlier versions, even if an earlier version ran again meanwhile', async () => {
     await (await test.open()).stop(0);
     await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
     await test.open();
@@ -111,7 +111,7 @@ describe('the job tables', () => {
     ]);
   });
 
-  it('lose 2,500 jobs that failed 30 days ago in one round', async () => {
+  it('delete 2,500 jobs that failed more than 30 days ago, in few rounds', async () => {
     const jobs = await test.open({ deleteMs: ROUND_MS });
     await jobs.enqueue([request('x')]);
     await test.rows(
@@ -123,12 +123,12 @@ describe('the job tables', () => {
     const beganAtMs = performance.now();
     jobs.work('refund', new Worked(), { places: 1, perTarget: 1 });
     await test.backends.until(async () => (await left()) === 1);
-    // A third round, which batches of 1,000 would need, ends later.
+    // Batches of 1,000 would need a third round, which would end later.
     expect(performance.now() - beganAtMs).to.be.below(3 * ROUND_MS);
     expect(test.errors).to.deep.equal([]);
   });
 
-  it('lose jobs that failed or waited 30 days ago, and no others', async () => {
+  it('delete only jobs that failed or waited more than 30 days ago', async () => {
     const jobs = await test.open({ deleteMs: 20 });
     const failed = "state = 'failed', completed_on = now()";
     const waiting = "created_on = now() - interval '31 days', keep_until = now()";

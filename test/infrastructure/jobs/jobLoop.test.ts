@@ -1,4 +1,4 @@
-// The loop that claims jobs, against claims that the test decides.
+// The loop that claims jobs, tested with claims that the test controls.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type JobPayload, PayloadsFailed } from '../../../application/ports/jobs.ts';
@@ -24,7 +24,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 const idsOf = (claims: readonly Claim[]) => claims.map(({ id }) => id);
 
-/** A queue in memory whose every call is noted; `beforeClaim` may hold a claim back. */
+/** An in-memory queue that records every call. `beforeClaim` may delay a claim. */
 class Queue implements Claims {
   readonly calls: string[] = [];
   readonly rooms: Room[] = [];
@@ -32,7 +32,7 @@ class Queue implements Claims {
   beforeClaim: () => Promise<void> | void = () => undefined;
   failDone = false;
   isClosed = false;
-  /** So many claims lose all they chose to another worker. */
+  /** The number of next claims that lose all their jobs to another worker. */
   losing = 0;
 
   mayClaim() {
@@ -79,7 +79,7 @@ describe('the job loop', () => {
     return { loop, errors, ended };
   };
 
-  it('claims as many as may run, and again as soon as one ends', async () => {
+  it('claims as many jobs as may run, and claims again as soon as one ends', async () => {
     const queue = new Queue();
     queue.waiting = ['a', 'b', 'c'].map((id) => job(id));
     const gates = new Map(['a', 'b', 'c'].map((id) => [id, new Gate()]));
@@ -97,7 +97,7 @@ describe('the job loop', () => {
     expect(queue.calls.slice(3).join().replaceAll('done ', '')).to.equal('a,c');
   });
 
-  it('says with each claim what room there is: of all, of tenants and targets that hold places, and of those that hold none', async () => {
+  it('passes with each claim the free slots in total, per tenant and per target', async () => {
     const queue = new Queue();
     const gate = new Gate();
     queue.waiting = [job('1', 'live/a', 'x'), job('2', 'live/a', 'x'), job('3', 'live/a', 'y'), job('4', 'live/b')];
@@ -126,7 +126,7 @@ describe('the job loop', () => {
     ]);
   });
 
-  it('asks for no more when a job ends and none was left behind', async () => {
+  it('does not claim again after a job ends if no job was left waiting', async () => {
     const queue = new Queue();
     queue.waiting = [job('a')];
     const { loop, ended } = start(queue, async () => undefined, { places: 24, perTarget: 2 });
@@ -139,7 +139,7 @@ describe('the job loop', () => {
     expect(queue.rooms).to.have.length(2);
   });
 
-  it('asks again when the job that stood in the way ends while it asks', async () => {
+  it('claims again if the job that blocked others ends during a claim', async () => {
     const queue = new Queue();
     const [running, asking] = [new Gate(), new Gate()];
     queue.waiting = [job('a', 'live/t', 'x')];
@@ -160,7 +160,7 @@ describe('the job loop', () => {
     await loop.stop(1_000);
   });
 
-  it('claims again at once when another worker was faster', async () => {
+  it('claims again at once if another worker was faster', async () => {
     const queue = new Queue();
     queue.waiting = [job('a')];
     queue.losing = 3;
@@ -172,7 +172,7 @@ describe('the job loop', () => {
     expect(queue.calls).to.deep.equal(['claimed a', 'done a']);
   });
 
-  it('gives up what hangs: it fails, its place is free, and what it comes to is nobody’s', async () => {
+  it('fails a hanging job, frees its slot, and ignores its late result', async () => {
     const queue = new Queue();
     const gate = new Gate();
     queue.waiting = [job('hangs')];
@@ -196,7 +196,7 @@ describe('the job loop', () => {
     ]);
   });
 
-  it('gives back what it is just claiming when it is stopped', async () => {
+  it('releases a job whose claim returns after the stop', async () => {
     const queue = new Queue();
     const gate = new Gate();
     queue.waiting = [job('a')];
@@ -214,7 +214,7 @@ describe('the job loop', () => {
     expect(queue.waiting).to.have.length(1);
   });
 
-  it('tells of failures of jobs, of claims and of what ended, and goes on', async () => {
+  it('reports failed jobs, failed claims and failed completions, and continues', async () => {
     const queue = new Queue();
     queue.waiting = [job('bad'), job('good')];
     const { loop, errors, ended } = start(queue, async ([one]) => {
@@ -241,7 +241,7 @@ describe('the job loop', () => {
   });
 });
 
-describe('a job that takes its place before it is written', () => {
+describe('a job that takes a slot before it is written', () => {
   const PLACES = { places: 8, perTarget: 2 };
   const begin = async (queue: Queue, limits = PLACES, writingMsMax?: number) => {
     const gate = new Gate();
@@ -258,7 +258,7 @@ describe('a job that takes its place before it is written', () => {
     return { loop, gate, ran };
   };
 
-  it('runs once it is written, without a claim, and its claim is kept alive and ended', async () => {
+  it('runs once it is written, without a claim, and is kept alive and completed like a claimed job', async () => {
     const queue = new Queue();
     const { loop, gate, ran } = await begin(queue);
     expect(loop.take(job('a'))).to.equal(true);
@@ -273,10 +273,10 @@ describe('a job that takes its place before it is written', () => {
     expect([queue.calls, queue.rooms.length]).to.deep.equal([['done b'], 1]);
   });
 
-  it('takes no place beyond half of them, its tenant’s share, and its target’s limit', async () => {
+  it('takes no slot beyond half of all, its tenant’s share, or its target’s limit', async () => {
     const { loop } = await begin(new Queue());
     const took = (...jobs: readonly ClaimedJob[]) => jobs.map((one) => loop.take(one));
-    // Of eight free places a tenant may take two; with two of eight held it may take no third.
+    // Of eight free slots, a tenant may take two. With two of eight held, it may not take a third.
     expect(took(job('1', 'live/a'), job('2', 'live/a'), job('3', 'live/a'))).to.deep.equal([true, true, false]);
     expect(took(job('4', 'live/b'), job('5', 'live/c'), job('6', 'live/d'))).to.deep.equal([true, true, false]);
     const other = await begin(new Queue(), { places: 100, perTarget: 2 });
@@ -284,7 +284,7 @@ describe('a job that takes its place before it is written', () => {
     expect([at('x'), at('x'), at('x'), at('y')]).to.deep.equal([true, true, false, true]);
   });
 
-  it('counts as a place that is held, for takes and claims, until it is given back', async () => {
+  it('counts as a held slot, for takes and claims, until it is given back', async () => {
     const queue = new Queue();
     const { loop } = await begin(queue, { places: 2, perTarget: 2 });
     const [a, b] = [job('a', 'live/a', 'x'), job('b', 'live/b')];
@@ -304,25 +304,25 @@ describe('a job that takes its place before it is written', () => {
     expect([loop.take(b), loop.take(a)]).to.deep.equal([true, false]);
   });
 
-  it('never comes before jobs that may be waiting', async () => {
+  it('never precedes jobs that may be waiting', async () => {
     const queue = new Queue();
     const claiming = new Gate();
     const { loop, gate } = await begin(queue);
     queue.beforeClaim = () => claiming.pass();
     queue.waiting = [job('1', 'live/a'), job('2', 'live/a'), job('3', 'live/a')];
     loop.wake();
-    expect(loop.take(job('4', 'live/b'))).to.equal(false); // a claim is on its way
+    expect(loop.take(job('4', 'live/b'))).to.equal(false); // a claim is in flight
     await claiming.reached;
     claiming.open();
     await until(() => loop.claims.length === 3);
-    expect(loop.take(job('5', 'live/b'))).to.equal(false); // the claim reached the tenant's limit, so others may wait
+    expect(loop.take(job('5', 'live/b'))).to.equal(false); // the claim reached the tenant’s limit, so others may be waiting
     gate.open();
     await until(() => loop.take(job('6', 'live/b')));
     expect(idsOf(loop.claims)).to.deep.equal([]);
     expect(queue.calls.filter((call) => call.startsWith('claimed'))).to.deep.equal(['claimed 1,2,3']);
   });
 
-  it('is not taken while this process may take no work', async () => {
+  it('takes no slot while this process may take no work', async () => {
     const queue = new Queue();
     const { loop } = await begin(queue);
     queue.isClosed = true;
@@ -333,7 +333,7 @@ describe('a job that takes its place before it is written', () => {
     expect(loop.take(job('b'))).to.equal(false);
   });
 
-  it('is claimed anew if writing it took too long, because its claim may be taken for one of a dead worker', async () => {
+  it('is claimed again if writing it took too long, because its claim may look like one of a dead worker', async () => {
     const queue = new Queue();
     const { loop, ran } = await begin(queue, { places: 8, perTarget: 2 }, -1);
     const a = job('a');
@@ -358,9 +358,9 @@ describe('a job that takes its place before it is written', () => {
   });
 });
 
-describe('the places of a lane', () => {
+describe('the slots of a lane', () => {
   const places = fc.integer({ min: 1, max: 300 });
-  it('are never more than half of what is free for one tenant, and one for a tenant that has none', () => {
+  it('are at most half of the free ones for one tenant, and at least one for a tenant without any', () => {
     fc.assert(
       fc.property(places, fc.nat(300), (free, held) => {
         const room = roomOf(held, free);
@@ -369,7 +369,7 @@ describe('the places of a lane', () => {
       }),
     );
   });
-  it('are left for others, however many tenants take all they may: of 256, after ten of them, and of 24, after five', () => {
+  it('are not exhausted by greedy tenants: of 256, some remain after ten; of 24, after five', () => {
     const leftAfter = (all: number, tenants: number) => {
       let free = all;
       for (let n = 0; n < tenants; n++) free -= roomOf(0, free);
@@ -379,8 +379,8 @@ describe('the places of a lane', () => {
   });
 });
 
-describe('a job of several payloads', () => {
-  it('names those that failed', () => {
+describe('a failure of a job with several payloads', () => {
+  it('names the failed payloads', () => {
     const error = new PayloadsFailed([
       { payload: { id: 'a' }, error: new Error('x') },
       { payload: { id: 'b' }, error: new Error('y') },

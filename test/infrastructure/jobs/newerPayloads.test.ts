@@ -1,4 +1,4 @@
-// Two versions of the program side by side: the older worker leaves jobs of the newer one alone.
+// Two versions of the program side by side: the older worker does not run jobs of the newer one.
 import { expect } from 'chai';
 import type { JobKind } from '../../../application/ports/jobs.ts';
 import { listFailedJobs } from '../../../infrastructure/jobs/failedJobs.ts';
@@ -7,7 +7,7 @@ import { Worked } from './worked.ts';
 
 const QUEUE = 'settle';
 const PLACES = { places: 24, perTarget: 24 };
-/** The kind in its second version, with one more property. */
+/** The kind in its second version, with an additional property. */
 const NEWER: JobKind = {
   ...kindOf(QUEUE),
   schema: { type: 'object', properties: { id: { type: 'string' }, gift: { type: 'string' } }, required: ['id'] },
@@ -24,7 +24,7 @@ describe('jobs of a newer version', () => {
   afterEach(() => test.close());
   const due = () => test.rows("UPDATE jobs.job SET start_after = now() - interval '1 s' WHERE state < 'active'");
 
-  it('are put back by an older worker without an attempt, as often as it meets them, and run by a newer one', async () => {
+  it('are put back by an older worker without counting an attempt, each time, and run by a newer one', async () => {
     const [older, later] = [await test.open(), await test.open(newer)];
     const refused = new Worked();
     await later.enqueue([request('a'), request('b')]);
@@ -60,7 +60,7 @@ describe('jobs of a newer version', () => {
     expect(refused.items).to.deep.equal([]);
   });
 
-  it('are put back for random times, so that an older worker is not the first again each time', async () => {
+  it('are put back for random times, so that an older worker is not always first', async () => {
     const older = await test.open();
     const later = await test.open(newer);
     const targets = Array.from({ length: 16 }, (_, n) => ({ ...request(`${n}`), target: `${n}` }));
@@ -70,7 +70,7 @@ describe('jobs of a newer version', () => {
     const [waits] = await test.rows<{ spread: number; most: number }>(
       'SELECT extract(epoch FROM max(start_after) - min(start_after))::float AS spread, extract(epoch FROM max(start_after) - now())::float AS most FROM jobs.job',
     );
-    expect(waits?.spread).to.be.above(1.5); // of at most 5 s; by chance below it once in ten million times
+    expect(waits?.spread).to.be.above(1.5); // The maximum is 5 s. By chance, the spread is smaller once in ten million runs.
     expect(waits?.most).to.be.below(10);
   });
 
@@ -102,7 +102,7 @@ describe('jobs of a newer version', () => {
     expect(jobs[0]).to.deep.include({ state: 'awaits_upgrade', attempts: 3, error: MESSAGE, failures: [] });
   });
 
-  it('keep their version through a failed attempt, and run with those of the older version', async () => {
+  it('keep their version after a failed attempt, and run together with jobs of the older version', async () => {
     const [older, later] = [await test.open(), await test.open(newer)];
     await older.enqueue([request('old')]);
     await later.enqueue([{ ...request('new'), payload: { id: 'new', gift: 'book' } }, request('other')]);
@@ -121,7 +121,7 @@ describe('jobs of a newer version', () => {
     ]);
   });
 
-  it('are open for the watchdog of the older version, and for its own', async () => {
+  it('count as open for the watchdogs of both versions', async () => {
     const [older, later] = [await test.open(), await test.open(newer)];
     const owed = { ...request('a'), payload: { v: 2, id: 'a' } };
     const look = async function* () {

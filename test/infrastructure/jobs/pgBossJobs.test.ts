@@ -1,4 +1,5 @@
-// The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (architecture §7).
+// The JobQueue port on pg-boss: enqueues within a transaction, wakes workers fast, is fair between groups and loses no
+// job (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
@@ -38,7 +39,7 @@ describe('the job queue on pg-boss', () => {
     opened.push({ jobs, notices });
     return jobs;
   };
-  /** A process, and the names of the statements of its queue that were answered. */
+  /** Returns a process and the names of the statements that its queue completed. */
   const watched = async (): Promise<readonly [PgBossJobs, readonly string[]]> => {
     const statements: string[] = [];
     const noting: SqlPool = {
@@ -75,7 +76,7 @@ describe('the job queue on pg-boss', () => {
     }));
   const rest = (jobs: PgBossJobs) => backends.until(async () => (await jobs.open(QUEUE)) === 0);
 
-  it('carries as many items in a job as its kind says', async () => {
+  it('puts as many payloads into a job as its kind allows', async () => {
     const jobs = await open();
     const worked = new Worked();
     jobs.work('expire', worked, LIMITS);
@@ -84,7 +85,7 @@ describe('the job queue on pg-boss', () => {
     expect(worked.runs.map(({ items }) => items.length).toSorted()).to.deep.equal([1, 3, 3]);
   });
 
-  it('runs what is enqueued, in jobs of at most 20 items, each of one target, and is empty afterwards', async () => {
+  it('runs all payloads, in jobs of at most 20 with the same target, and is empty afterwards', async () => {
     const jobs = await open();
     const worked = new Worked();
     jobs.work(QUEUE, worked, LIMITS);
@@ -98,7 +99,7 @@ describe('the job queue on pg-boss', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('has an item once when it stands twice in one call, and twice when it is enqueued again', async () => {
+  it('removes duplicates within a call, but not between calls', async () => {
     const jobs = await open();
     const [request] = requests(1) as [JobRequest];
     await jobs.enqueue([request, request]);
@@ -111,7 +112,7 @@ describe('the job queue on pg-boss', () => {
     expect(worked.items).to.deep.equal([idOf(request), idOf(request)]);
   });
 
-  it('counts what is under way for a tenant, in several queues: waiting and running, not what waits for its retry', async () => {
+  it('counts a tenant’s waiting and running payloads in several queues, but not those that wait for a retry', async () => {
     const jobs = await open();
     const [a, b] = [tenant('a'), tenant('b')];
     const underWay = (who: Tenant) => jobs.underWay([QUEUE, 'refund'], who);
@@ -132,7 +133,7 @@ describe('the job queue on pg-boss', () => {
     await backends.until(async () => (await underWay(a)) === 1);
   });
 
-  it('leaves nothing of a transaction that rolls back, and keeps no place for it', async () => {
+  it('stores nothing of a transaction that is rolled back, and frees its slots', async () => {
     const [jobs, statements] = await watched();
     const worked = new Worked();
     jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
@@ -165,13 +166,13 @@ describe('the job queue on pg-boss', () => {
     await worked.count(1);
   });
 
-  it('runs new jobs without a claim while half of its places are free, and notifies other processes of the others only', async () => {
+  it('runs new jobs without a claim while half of its slots are free, and notifies other processes only of the rest', async () => {
     const [jobs, statements] = await watched();
     const gate = new Gate();
     const worked = new Worked(() => gate.pass());
     jobs.work(QUEUE, worked, { places: 4, perTarget: 4 });
     const claims = () => statements.filter((name) => name.startsWith('jobs_claim')).length;
-    await backends.until(async () => claims() === 2); // of the lanes live and test
+    await backends.until(async () => claims() === 2); // one for each of the lanes live and test
     const told: string[] = [];
     const notices = new NotificationListener(connectionConfig(database.connectionString, 'other'));
     await notices.open();
@@ -190,7 +191,7 @@ describe('the job queue on pg-boss', () => {
     expect(worked.items).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('counts open items, waiting and running, of all tenants or one', async () => {
+  it('counts open payloads, waiting and running, of all tenants or of one', async () => {
     const jobs = await open();
     const gate = new Gate();
     await jobs.enqueue([...requests(30), ...requests(4, { tenant: tenant('a') })]);
@@ -208,7 +209,7 @@ describe('the job queue on pg-boss', () => {
     await rest(jobs);
   });
 
-  it('tells when jobs ended, well or not, until it is undone', async () => {
+  it('calls a listener when jobs end, successfully or not, until it is removed', async () => {
     const jobs = await open();
     let told = 0;
     let tell: () => void = () => undefined;
@@ -257,11 +258,11 @@ describe('the job queue on pg-boss', () => {
         tookMs.push(performance.now() - started);
         roundTripMs.push(await backends.roundTripMs());
       }
-      // A machine that is slow is so with everything.
+      // The limit scales with the speed of the machine.
       expect(median(tookMs)).to.be.lessThan(50 + 10 * median(roundTripMs));
     });
 
-  it('runs a job that failed again, and says why it failed', async () => {
+  it('retries a failed job, and reports why it failed', async () => {
     const jobs = await open();
     let failures = 0;
     const worked = new Worked(() => {
@@ -278,7 +279,7 @@ describe('the job queue on pg-boss', () => {
     expect(errors).to.deep.equal([`${QUEUE}: the weather`]);
   });
 
-  it('does not let one slow target hold up the others, and never runs more of one than its limit', async () => {
+  it('lets a slow target delay no other target, and keeps to the limit per target', async () => {
     const jobs = await open();
     const gate = new Gate();
     const running = new Map<string | null, number>();
@@ -290,7 +291,7 @@ describe('the job queue on pg-boss', () => {
       if (target === 'slow') await gate.pass();
       running.set(target, (running.get(target) ?? 0) - 1);
     });
-    // Ten jobs of the slow target stand in the queue before anything of the others: one claim would take them all.
+    // Ten jobs of the slow target come first in the queue: without the limit, one claim would take them all.
     for (let n = 0; n < 10; n++) await jobs.enqueue([{ ...HERE, payload: { id: `slow-${n}` }, target: 'slow' }]);
     jobs.work(QUEUE, worked, { places: 24, perTarget: 2 });
     await worked.count(2);
@@ -306,7 +307,7 @@ describe('the job queue on pg-boss', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('finishes what runs when it stops, and leaves what waits to others', async () => {
+  it('finishes running jobs when it stops, and leaves waiting jobs to others', async () => {
     const [stopping, other] = [await open(), await open()];
     const gate = new Gate();
     const worked = new Worked(() => gate.pass());
@@ -325,7 +326,7 @@ describe('the job queue on pg-boss', () => {
     expect(next.items).to.deep.equal(['waits']);
   });
 
-  it('is done stopping when its grace is over, whatever still runs', async () => {
+  it('stops after its grace period, even if jobs still run', async () => {
     const jobs = await open();
     const gate = new Gate();
     jobs.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
@@ -334,10 +335,10 @@ describe('the job queue on pg-boss', () => {
     await jobs.stop(20);
     expect(await jobs.open(QUEUE)).to.equal(1);
     gate.open();
-    await rest(jobs); // what it finishes later is recorded all the same
+    await rest(jobs); // the result of the late job is recorded nevertheless
   });
 
-  it('gives the claims of a killed worker to the next at once, when it is told that none is alive', async () => {
+  it('releases the claims of a killed worker at once if no worker is alive', async () => {
     const killed = await open();
     const gate = new Gate();
     killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
@@ -346,14 +347,14 @@ describe('the job queue on pg-boss', () => {
     const active = (count: number) => async () =>
       (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === count;
     await backends.until(active(2));
-    await killed.stop(0); // as far as the database can tell, it died here
+    await killed.stop(0); // for the database, the worker died here
     const next = await open();
     const worked = new Worked();
     next.work(QUEUE, worked, LIMITS);
     await next.enqueue([{ ...HERE, payload: { id: 'new' } }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['new']);
-    await backends.until(active(2)); // its own claim would be given back as well
+    await backends.until(active(2)); // releaseClaims would release the new worker’s own claim, too
     await next.releaseClaims();
     next.wake([HERE]);
     await worked.count(6);
@@ -361,7 +362,7 @@ describe('the job queue on pg-boss', () => {
     gate.open();
   });
 
-  it('touches the claims of a live worker for as long as they run', async () => {
+  it('touches the claims of a live worker as long as they run', async () => {
     const jobs = await open({ heartbeatMs: 20 });
     const gate = new Gate();
     jobs.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
@@ -380,14 +381,14 @@ describe('the job queue on pg-boss', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('gives the claims of a killed worker to others once they are cold, though nobody says that it is dead', async () => {
+  it('reopens the claims of a killed worker once their heartbeats are old', async () => {
     const killed = await open();
     const gate = new Gate();
     const claimed = new Worked(() => gate.pass());
     killed.work(QUEUE, claimed, LIMITS);
     await killed.enqueue(['cold', 'warm', 'deadly', 'doomed'].flatMap((target) => requests(1, { target })));
     await claimed.count(4);
-    await killed.stop(0); // as far as the database can tell, it died here
+    await killed.stop(0); // for the database, the worker died here
     const touched = (target: string, secondsAgo: number, retries = 0) =>
       backends.sql.query(
         "UPDATE jobs.job SET heartbeat_on = now() - $2 * interval '1 s', retry_count = $3 WHERE group_tier = $1",
@@ -420,7 +421,7 @@ describe('the job queue on pg-boss', () => {
     gate.open();
   });
 
-  it('opens again on queues that are there, with what waits in them', async () => {
+  it('opens again on existing queues, with their waiting jobs', async () => {
     const first = await open();
     await first.enqueue(requests(2));
     await first.stop(0);

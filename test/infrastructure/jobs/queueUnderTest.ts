@@ -1,4 +1,4 @@
-// The job queue on a database of its own, opened as often as a test has workers.
+// The job queue on its own database, opened as often as a test needs workers.
 
 import type { JobKind, JobRequest } from '../../../application/ports/jobs.ts';
 import type { AccountId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
@@ -11,14 +11,14 @@ import { type Backends, watchBackends } from '../postgres/backends.ts';
 
 export const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });
 
-/** A kind of job whose payload is an id, and what may stand beside it. */
+/** Returns a kind of job whose payload is an ID, with optional further properties. */
 export const kindOf = (name: string): JobKind => ({
   name,
   schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
   subjectOf: ({ id }) => String(id).replace(/@.*$/, ''),
   timer: null,
 });
-/** `fanOut`: what is owed of it is written down with its jobs. `expire`: its kind says how many payloads a job carries at most. */
+/** Owed work of `fanOut` is stored with its jobs. The kind `expire` limits the number of payloads per job. */
 export const QUEUES_UNDER_TEST = ['settle', 'refund', 'expire', 'deliver', 'fanOut'].map((name) => ({
   kind: { ...kindOf(name), ...(name === 'expire' && { payloadsPerJob: 3 }) },
   isOwedByRow: name === 'fanOut',
@@ -44,7 +44,7 @@ export class QueueUnderTest {
     return new QueueUnderTest(database, await watchBackends(database.connectionString));
   }
 
-  /** One process. */
+  /** Opens a process. */
   async open(
     often: Partial<Pick<PgBossJobsOptions, 'deleteMs' | 'heartbeatMs' | 'hangsMs' | 'pool' | 'queues'>> = {},
   ): Promise<PgBossJobs> {
@@ -75,7 +75,7 @@ export class QueueUnderTest {
     return rows as Row[];
   }
 
-  /** Until no item waits or runs. */
+  /** Resolves when no payload is waiting or running. */
   rest(jobs: PgBossJobs, queue: string): Promise<unknown> {
     return this.backends.until(async () => (await jobs.open(queue)) === 0);
   }

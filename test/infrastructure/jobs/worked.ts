@@ -1,4 +1,4 @@
-// Workers of tests.
+// Workers for tests.
 
 import type { JobPayload } from '../../../application/ports/jobs.ts';
 
@@ -8,7 +8,7 @@ export interface Run {
   readonly target: string | null;
 }
 
-/** A worker that notes what it ran, and whom one can wait for. */
+/** A worker that records its runs, and can wait for them. */
 export class Worked {
   readonly runs: Run[] = [];
   readonly payloads: JobPayload[] = [];

@@ -1,4 +1,4 @@
-// What the log says of an error.
+// How the log shows an error.
 import { expect } from 'chai';
 import { openLog, securityLines, warnings } from '../../../infrastructure/log/log.ts';
 
@@ -11,7 +11,7 @@ const logged = (error: unknown): Record<string, unknown> => {
 };
 
 describe('an error in the log', () => {
-  it('has its name, its words, its code and its place, and nothing else that it carries', () => {
+  it('has its name, message, code and location, and none of its other properties', () => {
     const error = Object.assign(new TypeError('away'), {
       code: '08006',
       detail: 'Key (email)=(ana@example.com)',
@@ -22,16 +22,16 @@ describe('an error in the log', () => {
     expect(rest).to.deep.equal({ name: 'TypeError', message: 'away', code: '08006' });
     expect(where).to.match(/^\S.*, test\/infrastructure\/log\/log\.test\.ts, line \d+$/);
   });
-  it('is at no known place when it came from elsewhere, or has no stack', () => {
+  it('has no location if it comes from elsewhere or has no stack', () => {
     const foreign = Object.assign(new Error('away'), { stack: 'Error: away\n    at Client.x (/srv/pg/client.js:1:2)' });
     for (const error of [foreign, Object.assign(new Error('away'), { stack: undefined })])
       expect(logged(error)).to.deep.equal({ name: 'Error', message: 'away', where: null });
   });
-  it('that is none is its text', () => expect(logged('away')).to.deep.equal({ message: 'away' }));
+  it('that is not an Error object is logged as text', () => expect(logged('away')).to.deep.equal({ message: 'away' }));
 });
 
 describe('the security lines of a log', () => {
-  it('are the newest 100, newest first, as they were written; lines of other kinds are not among them', () => {
+  it('are the newest 100, newest first, as written, without lines of other kinds', () => {
     const written: string[] = [];
     const log = openLog('info', { write: (line) => void written.push(line) });
     for (let n = 0; n < 101; n++) log.warn({ security: 'login_failed', requestId: `${n}` }, 'login failed');

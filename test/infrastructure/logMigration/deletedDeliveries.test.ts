@@ -1,4 +1,5 @@
-// A log moves although deliveries were deleted from it, and comes back although more were deleted elsewhere (ADR 0008).
+// A log can move although deliveries were deleted from it, and move back although more were deleted elsewhere (ADR
+// 0008).
 import { expect } from 'chai';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
@@ -23,7 +24,7 @@ describe('moving a log from which deliveries were deleted', () => {
     to: () => openPostgresEventStore({ connectionString: world.database.connectionString }),
     from: () => openEventStoreDb({ connectionString: world.server.connectionString }),
   };
-  /** The log that is moved in that direction, as the program has it open. */
+  /** Opens the log that is moved in this direction, as the program does, and runs `work` with it. */
   const used = async <T>(direction: Direction, work: (store: Opened) => Promise<T>): Promise<T> => {
     const store = await OPEN[direction]();
     return work(store).finally(() => store.close());
@@ -52,7 +53,7 @@ describe('moving a log from which deliveries were deleted', () => {
       ?.split(', ')[0];
 
   for (const direction of ['to', 'from'] as const)
-    it(`${direction === 'to' ? 'to' : 'from'} EventStoreDB: with checkpoints at what is gone, and back when more is gone`, async () => {
+    it(`${direction === 'to' ? 'to' : 'from'} EventStoreDB: checkpoints at deleted events, and back after more deletions`, async () => {
       const made = await used(direction, async (store) => {
         const kept = await append(store, 'payment');
         const old = await append(store, 'webhookDelivery');
@@ -81,7 +82,8 @@ describe('moving a log from which deliveries were deleted', () => {
         });
       expect(await checkpointOf('atGone')).to.equal(await positionIn(there, made.kept.stream));
       expect(await checkpointOf('atLast')).to.equal(await positionIn(there, made.last.stream));
-      // It is the log in use for a time. All its deliveries go, also the one that was the newest event when it moved.
+      // The copy is now in use. All its deliveries are deleted, including the one that was the newest event at the
+      // move.
       await used(there, async (store) => {
         await append(store, 'payment');
         await remove(store, made.younger.stream, made.newest.stream);
@@ -93,14 +95,14 @@ describe('moving a log from which deliveries were deleted', () => {
       expect(home.events).to.deep.equal(later.events);
       expect(await checkpointOf('atLast')).to.equal(await positionIn(direction, made.last.stream));
       for (const { stream } of [made.younger, made.newest]) expect(await positionIn(direction, stream)).to.equal(null);
-      // And it takes events again, behind all that it ever had.
+      // The log accepts new events, at positions after all earlier ones.
       const position = await used(direction, async (store) => (await append(store, 'payment')).position);
       expect(position > (home.head as string)).to.equal(true);
       expect((await world.run(direction)).wasDone).to.equal(false);
       expect((await contents(there)).events.length).to.equal(5);
     });
 
-  it('from an EventStoreDB that ends with tombstones', async () => {
+  it('from an EventStoreDB log that ends with tombstones', async () => {
     await used('from', async (store) => {
       await append(store, 'payment');
       const last = await append(store, 'webhookDelivery');

@@ -1,4 +1,4 @@
-// Moving a log, ended at every point where it can end, both ways.
+// Moving a log in both directions, interrupted at every possible point.
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
@@ -26,7 +26,7 @@ describe('moving an event log', function suite() {
   beforeEach(() => world.reset());
   after(() => world.close());
 
-  /** A log with consumers at its beginning, in its middle and at its end. */
+  /** Creates a log with consumers at its start, in its middle and at its end. */
   const prepare = (direction: Direction) =>
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
@@ -35,7 +35,7 @@ describe('moving an event log', function suite() {
       const consumers: readonly [string, number | null, string | null][] = [
         ['disputes', 5, idAt(5)],
         ['payments', EVENTS - 1, idAt(EVENTS - 1)],
-        ['process/settlement', 4, null], // of an earlier version
+        ['process/settlement', 4, null], // from an earlier version
         ['wallet', null, null],
         ['wallet/next', 0, idAt(0)],
       ];
@@ -43,7 +43,7 @@ describe('moving an event log', function suite() {
         const position = at === null ? null : (positions[at] as Position);
         await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position, eventId });
       }
-      // One partition was slower when two were joined.
+      // One partition was behind when two were merged.
       await divideOnce(world.session, 'disputes', 2);
       const slow = "UPDATE subscriptions.checkpoints SET position = $1, event_id = $2 WHERE name = 'disputes#1/2'";
       await world.session.query(slow, [positions[2], idAt(2)]);
@@ -60,7 +60,7 @@ describe('moving an event log', function suite() {
   const dieAfterCopying = (events: number) => (progress: MoveProgress) => {
     if (progress.kind === 'copied' && progress.events >= events) throw killed;
   };
-  /** Source and target hold the same, and the consumers stand at the same events. */
+  /** Checks that source and target hold the same events, and that the consumers are at the same events. */
   const expectMoved = (direction: Direction) =>
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
@@ -93,13 +93,13 @@ describe('moving an event log', function suite() {
     describe(`${direction} EventStoreDB`, () => {
       beforeEach(() => prepare(direction));
 
-      it('copies, compares and translates', async () => {
+      it('copies and compares the events, and translates the checkpoints', async () => {
         const report = await world.run(direction);
         expect(report).to.deep.equal({ wasDone: false, compared: EVENTS, copied: EVENTS, checkpoints: 7 });
         await expectMoved(direction);
       });
 
-      it('twice, changes nothing the second time', async () => {
+      it('changes nothing in a second run', async () => {
         await world.run(direction);
         const before = world.server.events;
         expect(await world.run(direction)).to.deep.equal({ wasDone: true, compared: 0, copied: 0, checkpoints: 0 });
@@ -107,7 +107,7 @@ describe('moving an event log', function suite() {
         await expectMoved(direction);
       });
 
-      it('killed at each step, is finished by the next run, and at no moment can both be written to', async () => {
+      it('finishes in the next run after a kill at any step, and never are both logs writable', async () => {
         const untouched = await world.checkpoints();
         const steps: readonly [Step, string[]][] = [
           ['marked', ['inUse', 'copy']],
@@ -127,19 +127,20 @@ describe('moving an event log', function suite() {
         await expectMoved(direction);
       });
 
-      it('killed while it copies, goes on where it was', async () => {
+      it('continues after a kill during the copying', async () => {
         const untouched = await world.checkpoints();
         expect(await rejection(world.run(direction, dieAfterCopying(2)))).to.equal(killed);
         expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
         expect(await world.checkpoints()).to.deep.equal(untouched);
         const { copied, compared } = await world.run(direction);
         expect(compared).to.equal(EVENTS);
-        // Into Postgres all of these events go at once; into EventStoreDB the first two were told, and others were in flight.
+        // Into Postgres, all these events go at once. Into EventStoreDB, the first two were reported, and others were
+        // in flight.
         expect(copied).to.be.at.most(direction === 'to' ? EVENTS - 2 : 0);
         await expectMoved(direction);
       });
 
-      it('translates no checkpoint when the copy differs', async () => {
+      it('translates no checkpoints if the copy differs', async () => {
         const untouched = await world.checkpoints();
         await rejection(world.run(direction, dieAt('sealed')));
         await world.with((logs) => {
@@ -153,7 +154,7 @@ describe('moving an event log', function suite() {
         expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
       });
 
-      it('can be given up while no checkpoint is translated; the copy stays unusable, and can be gone on with', async () => {
+      it('can be canceled until checkpoints are translated; the copy stays unusable, and the move can be resumed', async () => {
         await rejection(world.run(direction, dieAfterCopying(2)));
         const giveUp = () =>
           world.with(async (logs) => {
@@ -176,14 +177,14 @@ describe('moving an event log', function suite() {
       });
     });
 
-  it('takes what a program appended to EventStoreDB before it heard of the seal', async () => {
+  it('includes events that a program appended to EventStoreDB before it noticed the seal', async () => {
     await prepare('from');
     const report = await world.with(async ({ postgres, eventStoreDb: source }) => {
       let writes = 0;
       const target: MigratableLog = {
         ...postgres,
         write: async (events, onWritten) => {
-          if (writes++ === 0) await source.write([movedEvent(EVENTS)], () => undefined); // asks nobody for the use of the log
+          if (writes++ === 0) await source.write([movedEvent(EVENTS)], () => undefined); // ignores the state of the log
           await postgres.write(events, onWritten);
         },
       };
@@ -196,7 +197,7 @@ describe('moving an event log', function suite() {
     });
   });
 
-  it('is ended by the signal, and goes on with the next run', async () => {
+  it('ends at the signal, and continues in the next run', async () => {
     await prepare('to');
     const stop = new AbortController();
     const error = await rejection(
@@ -214,7 +215,7 @@ describe('moving an event log', function suite() {
 
   const setUse = (of: keyof Logs, use: LogState) => world.with((logs) => logs[of].setState(use));
 
-  it('goes only into an empty log', async () => {
+  it('requires an empty target', async () => {
     await prepare('to');
     await world.with(({ eventStoreDb }) => world.fill(eventStoreDb, 0, 1));
     const error = await rejection(world.run('to'));
@@ -223,7 +224,7 @@ describe('moving an event log', function suite() {
     expect(await uses('to')).to.deep.equal(['inUse', 'inUse']);
   });
 
-  it('goes nowhere else while it is sealed for another copy, after it has moved, or when it is a copy itself', async () => {
+  it('rejects a source that is sealed for another copy, has moved, or is a copy itself', async () => {
     await prepare('to');
     const elsewhere = { storeId: 'elsewhere', address: 'esdb://elsewhere:2113' };
     for (const kind of ['sealed', 'moved', 'copy'] as const) {
@@ -235,7 +236,7 @@ describe('moving an event log', function suite() {
     }
   });
 
-  it('does not go into a copy of another log, nor into one that is sealed or has moved elsewhere', async () => {
+  it('rejects a target that is a copy of another log, is sealed, or has moved', async () => {
     await prepare('to');
     for (const kind of ['sealed', 'moved', 'copy'] as const) {
       await setUse('eventStoreDb', { kind, other: { storeId: 'elsewhere', address: 'esdb://elsewhere:2113' } });
@@ -244,7 +245,7 @@ describe('moving an event log', function suite() {
     }
   });
 
-  it('does not go when the consumers of this database follow another log, or a longer one', async () => {
+  it('rejects a move if the consumers of this database follow another log or are ahead of this one', async () => {
     await prepare('to');
     await createCheckpoint(world.session, {
       name: 'stats',

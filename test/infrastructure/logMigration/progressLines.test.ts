@@ -1,9 +1,9 @@
-// What an operator sees while a log moves.
+// The progress that an operator sees while a log moves.
 import { expect } from 'chai';
 import { progressLines } from '../../../infrastructure/logMigration/migrateEvents.ts';
 
 describe('the progress of a moving log', () => {
-  it('is a line a second at most, with the rate of the copying, and one for each step that matters', () => {
+  it('is at most one line a second, with the copy rate, and one line for each important step', () => {
     const lines: string[] = [];
     let nowMs = 10_000;
     const onProgress = progressLines(

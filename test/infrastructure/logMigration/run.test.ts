@@ -1,4 +1,4 @@
-// `npm run migrate-events`: what it takes, what it says, and how it ends.
+// `npm run migrate-events`: its arguments, output and exit codes.
 import { expect } from 'chai';
 import { complete } from '../../../infrastructure/cli/command.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
@@ -25,20 +25,20 @@ describe('npm run migrate-events', function suite() {
       { write: (text) => out.push(text) },
       { write: (text) => err.push(text) },
       stop.signal,
-      () => 0, // on a slow machine, figures would be printed once a second
+      () => 0, // keeps progress figures out of the output, which on a slow machine appear once a second
     );
     return { code, out: out.join(''), err: err.join('') };
   };
   const url = () => world.server.connectionString;
   const fill = () => world.with(({ postgres }) => world.fill(postgres, 0, 6));
 
-  it('explains itself', async () => {
+  it('prints its usage', async () => {
     const { code, out, err } = await run(['--help']);
     expect([code, err]).to.deep.equal([0, '']);
     for (const option of ['--to', '--from', '--unseal', '--json']) expect(out).to.include(option);
   });
 
-  it('refuses what it does not understand, in one line, with exit code 2', async () => {
+  it('rejects invalid arguments in one line with exit code 2', async () => {
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /^quita: give one of --to, --from and --unseal/],
       [['--json'], /^quita: give one of --to/],
@@ -69,7 +69,7 @@ describe('npm run migrate-events', function suite() {
     }
   });
 
-  it('makes no database where there is none', async () => {
+  it('creates no database if there is none', async () => {
     const env = { DATABASE_URL: '', DATA_DIR: '/nonexistent/quita' };
     expect(await run(['--to', url()], env)).to.deep.equal({
       code: 2,
@@ -88,7 +88,7 @@ describe('npm run migrate-events', function suite() {
     expect((await run(['--to', url()])).code).to.equal(0);
   });
 
-  it('moves nothing while somebody leads', async () => {
+  it('moves nothing while a process leads', async () => {
     const worker = await leaderSessions(connectionConfig(world.database.connectionString, 'quita'))('reactor');
     expect(await worker.tryLead('reactor')).to.equal(true);
     const { code, err } = await run(['--to', url()]);
@@ -99,7 +99,7 @@ describe('npm run migrate-events', function suite() {
     expect(code).to.equal(2);
   });
 
-  it('shows no password, and keeps none', async () => {
+  it('neither prints nor stores a password', async () => {
     await fill();
     const secret = url().replace('esdb://', 'esdb://quita:hunter2@');
     const { code, out } = await run(['--to', secret]);
@@ -109,7 +109,7 @@ describe('npm run migrate-events', function suite() {
     expect(`${out}${JSON.stringify(use)}`).to.not.include('hunter2');
   });
 
-  it('stopped by a signal, says how to go on, and goes on', async () => {
+  it('says how to continue when it is stopped by a signal, and continues in the next run', async () => {
     await fill();
     const stop = new AbortController();
     stop.abort();
@@ -130,7 +130,7 @@ describe('npm run migrate-events', function suite() {
     });
   });
 
-  it('gives a copy up, once, and not when it has moved', async () => {
+  it('cancels a move once, and not after it has finished', async () => {
     await fill();
     const stop = new AbortController();
     stop.abort();
@@ -154,7 +154,7 @@ describe('npm run migrate-events', function suite() {
     });
   });
 
-  it('leaves a log behind that the other tools refuse with one line', async () => {
+  it('leaves a log that other tools reject in one line', async () => {
     expect((await run(['--to', url()])).code).to.equal(0);
     const said: string[] = [];
     const out = { write: (text: string) => said.push(text) };

@@ -1,4 +1,4 @@
-// A database, an EventStoreDB (the test server), and runs between them that end where a test wants them to.
+// A database, an EventStoreDB test server, and moves between them that end where a test wants.
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/sql.ts';
 import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
@@ -51,7 +51,7 @@ export class MovingWorld {
     return this.#server;
   }
 
-  /** Two empty logs that were never seen before. */
+  /** Resets both logs to empty logs with new identities. */
   async reset(): Promise<void> {
     await this.leave();
     await this.#server.stop();
@@ -69,13 +69,13 @@ export class MovingWorld {
     await this.database.drop();
   }
 
-  /** Both logs, to fill them and to look at them. */
+  /** Runs `work` with both logs, to fill and to read them. */
   async with<T>(work: (logs: Logs) => Promise<T>): Promise<T> {
     this.#logs ??= await this.#open();
     return await work(this.#logs);
   }
 
-  /** One run, which opens both logs anew, as a process of its own does. `onProgress` may throw: that is where it ends. */
+  /** Runs one move, which opens both logs as a separate process does. If `onProgress` throws, the move ends there. */
   async run(
     direction: Direction,
     onProgress: (progress: MoveProgress) => void = nobody,
@@ -103,7 +103,7 @@ export class MovingWorld {
     return positions;
   }
 
-  /** Closes what `with` has opened. */
+  /** Closes the logs that `with` opened. */
   async leave(): Promise<void> {
     if (this.#logs !== null) await closeBoth(this.#logs);
     this.#logs = null;
@@ -117,7 +117,7 @@ export class MovingWorld {
     return { postgres, eventStoreDb };
   }
 
-  /** `name: store id @ position, event id`. */
+  /** Returns the checkpoints as `name: store id @ position, event id`. */
   async checkpoints(): Promise<string[]> {
     return (await readAllCheckpoints(this.session)).map(
       (each) => `${each.name}: ${each.storeId} @ ${each.position}, ${each.eventId}`,
@@ -125,7 +125,7 @@ export class MovingWorld {
   }
 }
 
-/** Without positions. */
+/** Returns all events without their positions. */
 export const eventsOf = async (store: EventStore) => {
   const events = [];
   for await (const batch of store.subscribe({ after: null, categories: null, signal: new AbortController().signal })) {

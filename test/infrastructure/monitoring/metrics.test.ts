@@ -1,11 +1,11 @@
-// Metrics while the database can't be reached: what needs it is missing, and the rest is told.
+// Metrics while the database is unreachable: those that need it are missing, and the rest are reported.
 import { expect } from 'chai';
 import { type Counted, createMetrics } from '../../../infrastructure/monitoring/metrics.ts';
 
 const CONSUMERS = { names: ['payments'], stuckMs: () => 3_000 };
 
 describe('metrics', () => {
-  it('leave out what can’t be read, not what was read before, and tell the rest', async () => {
+  it('omit values that can’t be read, never repeat old ones, and report the rest', async () => {
     let isDown = false;
     const read = async <T>(value: T): Promise<T> => {
       if (isDown) throw new Error('no database');

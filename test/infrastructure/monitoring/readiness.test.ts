@@ -1,4 +1,4 @@
-// A process is not ready while a consumer stands still, in whatever process (architecture §9).
+// A process is not ready while a consumer stands still in any process (architecture §9).
 import { expect } from 'chai';
 import pg from 'pg';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
@@ -23,7 +23,7 @@ describe('a process beside processes of another version', () => {
     await database.drop();
   });
 
-  /** Records the worker as one that can lead this. */
+  /** Records which process managers the worker can lead. */
   const canLead = (able: readonly string[]) =>
     worker.query(
       `INSERT INTO subscriptions.leaderships (role, shares, pid, started_at, renewed_at, able)
@@ -32,7 +32,7 @@ describe('a process beside processes of another version', () => {
       [able],
     );
 
-  it('is ready although no living worker knows a process manager that its own version has or had', async () => {
+  it('is ready even if a process manager of its version is unknown to all running workers', async () => {
     let now = 0;
     const reacted = new LogProgress(() => now, ['process/a', 'process/b', 'process/removed']);
     reacted.sawHead('2' as Position);

@@ -1,4 +1,4 @@
-// The security log: which settings were changed by whom, and where webhooks were not let go.
+// The security log: who changed which settings, and which webhook addresses were blocked.
 import { expect } from 'chai';
 import pino from 'pino';
 import { keyFingerprint } from '../../../application/accounts/apiKeys.ts';
@@ -37,8 +37,8 @@ const request = (url: string) => ({
   account: 'acct',
 });
 
-describe('what the security log is told of', () => {
-  it('names the host of a webhook that was not let go, and no path of it', async () => {
+describe('events of the security log', () => {
+  it('name the host of a blocked webhook address, but not its path', async () => {
     const { log, security } = openLines();
     const sender = reportingBlocked(openWebhookSender({ allowPrivate: true }), securityLog(log));
     for (const url of ['http://169.254.169.254/latest?token=1', 'http://[fd00:ec2::254]/x'])
@@ -49,7 +49,7 @@ describe('what the security log is told of', () => {
     expect(sender.judgeUrl('ftp://example.com/x', 'test')).to.not.equal(null);
     const told = { level: 40, security: 'webhook_address_blocked', mode: 'test' };
     expect(security()).to.deep.equal([
-      // The sender judges the URL of a delivery as it does at registration, and tells of both.
+      // The sender checks the URL at delivery and at registration, and reports both.
       { ...told, at: 'delivery', host: '169.254.169.254', deliveryId: 'wd_1' },
       { ...told, at: 'delivery', host: '[fd00:ec2::254]', deliveryId: 'wd_1' },
       { ...told, at: 'registration', host: '[fd00:ec2::254]' },
@@ -57,7 +57,7 @@ describe('what the security log is told of', () => {
     await sender.close();
   });
 
-  it('says nothing of deliveries that arrive, or fail otherwise', async () => {
+  it('don’t include deliveries that arrive or fail for other reasons', async () => {
     const { log, all } = openLines();
     for (const error of [null, 'timeout: no answer', 'status: 500', 'dns: ENOTFOUND'])
       await reportingBlocked(fake(error), securityLog(log)).send(request('https://example.com/'));
@@ -72,7 +72,7 @@ describe('what the security log is told of', () => {
     });
     after(() => gateway.close());
 
-    it('tells which setting was changed, by which key, and no secret', async () => {
+    it('name the changed setting and the key that changed it, but no secrets', async () => {
       const { accountId, testKey } = gateway.tenant;
       const made = await gateway.post('/v1/webhooks/endpoints', {
         url: 'http://127.0.0.1:9999/secret-path',
@@ -108,7 +108,7 @@ describe('what the security log is told of', () => {
         expect(text).to.not.contain(String(secret));
     });
 
-    it('tells which key was changed, by which user, and no secret', async () => {
+    it('name the changed key and the user who changed it, but no secrets', async () => {
       const user = await gateway.addUser('ADMIN');
       const headers = await gateway.logIn('ADMIN', user);
       const before = security().length;
@@ -129,7 +129,7 @@ describe('what the security log is told of', () => {
       for (const { apiKey } of [first, second]) expect(JSON.stringify(told)).to.not.contain(apiKey);
     });
 
-    it('tells what an operator asked for, of whom, and what came of it; not what it looked at', async () => {
+    it('name an operator’s change, its target and its outcome, but not reads', async () => {
       const operator = await gateway.addUser('OPERATOR');
       const headers = await gateway.logIn('OPERATOR', operator);
       const { accountId } = await gateway.newTenant();

@@ -12,7 +12,7 @@ const failed = (requestId: string): SecurityEvent => ({
   requestId,
 });
 
-/** A log, and a way to wait until it has so many lines. */
+/** Returns a log, and a way to wait until it has a number of lines. */
 const logged = () => {
   const lines: Record<string, unknown>[] = [];
   let wanted = Number.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ const logged = () => {
 };
 
 describe('the security log', () => {
-  it('has a line for each event, its name in the field security', () => {
+  it('writes a line for each event, with its name in the field security', () => {
     const { log, lines } = logged();
     const tell = securityLog(log);
     const limited = { security: 'rate_limited', perMinute: 5, actor: 'key:0011223344556677', requestId: 'b' } as const;
@@ -43,14 +43,14 @@ describe('the security log', () => {
     for (const event of [failed('a'), limited, forwarding, failed('a')]) tell(event);
     expect(lines).to.deep.equal([failed('a'), limited, forwarding, failed('a')]);
   });
-  it('counts what is beyond its bound in a minute, tells the count when that ends, and begins again', async () => {
+  it('limits lines per event and interval, then writes the number of dropped lines, and starts again', async () => {
     const { log, lines, untilLines } = logged();
     const tell = securityLog(log, 3, 30);
     const other = { security: 'forwarding_header_untrusted', header: 'via' } as const;
     for (let round = 0; round < 2; round++) {
       lines.splice(0);
       for (let i = 0; i < 10; i++) tell(failed(String(i)));
-      if (round === 0) tell(other); // a flood of one hides no other
+      if (round === 0) tell(other); // a flood of one event hides no other
       await untilLines(round === 0 ? 5 : 4);
       const count = { security: 'authentication_failed', unlogged: 7 };
       expect(lines).to.deep.equal([...['0', '1', '2'].map(failed), ...(round === 0 ? [other] : []), count]);

@@ -6,19 +6,22 @@ import { useDatabase } from '../../world/postgres.ts';
 
 const RUNBOOK = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
 
-/** Every table of the program, except read models, partitions, the tables of migrations, and those that the job queue keeps for itself. */
+/**
+ * Every table of the program, except read models, partitions, the tables of migrations, and the internal tables of the
+ * job queue.
+ */
 const TABLES = `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND n.nspname IN (SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema|public|jobs|rm_)')
   ORDER BY 1`;
 
-describe('what is kept, and for how long', () => {
+describe('the retention table of the runbook', () => {
   let db: PgPool;
   useDatabase('suite', 1, (opened) => {
     db = opened;
   });
 
-  it('is in the runbook, for each table once, and for no other', async () => {
+  it('lists every table once, and no others', async () => {
     const section = /## What is kept, and for how long\n([\s\S]*?)\n## /.exec(RUNBOOK)?.[1] ?? '';
     const firstCells = section
       .split('\n')

@@ -1,4 +1,4 @@
-// Operational rows go when nothing needs them any more, and not before.
+// Operational rows are deleted when nothing needs them anymore, and not before.
 import { expect } from 'chai';
 import { oldRows } from '../../../infrastructure/operations/oldRows.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -7,7 +7,7 @@ import { useDatabase } from '../../world/postgres.ts';
 const DAY = 86_400;
 const HOUR = 3_600;
 
-/** Statements that insert row `$1`, so many seconds old, and how long the row is kept. */
+/** `insert` creates row `$1` with an age of `$2` seconds. The row is kept for `keptSeconds`. */
 interface Case {
   readonly table: string;
   readonly insert: string;
@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
     "'a', $1, 2, 'agreed', true, false, now(), AGO",
   ),
 ];
-/** One place each, of an account of that name, with totals. */
+/** Each statement inserts one place of the account `$1`, with its totals. */
 const PLACES = [
   {
     places: 'velocity_reservations',
@@ -94,7 +94,7 @@ describe('old operational rows', () => {
     (await db.query<{ count: number }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count ?? 0;
 
   for (const { table, insert, keptSeconds } of CASES)
-    it(`of ${table} go after ${keptSeconds / DAY} days and not before`, async () => {
+    it(`of ${table} are deleted after ${keptSeconds / DAY} days and not before`, async () => {
       await db.query(insert, ['old', keptSeconds + 60]);
       await db.query(insert, ['young', keptSeconds - 60]);
       expect(await oldRows(db).deleteSome()).to.equal(false);
@@ -105,7 +105,7 @@ describe('old operational rows', () => {
       expect(await count(table)).to.equal(1);
     });
 
-  it('of notifications that were not handled stay, however old', async () => {
+  it('of unhandled notifications are kept, however old', async () => {
     await db.query('TRUNCATE operations.provider_notifications');
     await db.query(
       `INSERT INTO operations.provider_notifications (account_id, mode, reference, payment_id, received_at)
@@ -115,7 +115,7 @@ describe('old operational rows', () => {
     expect(await count('operations.provider_notifications')).to.equal(1);
   });
 
-  it('are deleted in batches, and it says whether there are more', async () => {
+  it('are deleted in batches, with a flag whether there are more', async () => {
     await db.query('TRUNCATE sandbox_bank.returns');
     await db.query(
       `INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount, returned_at)
@@ -126,7 +126,7 @@ describe('old operational rows', () => {
   });
 
   for (const { places, insert, totals } of PLACES)
-    it(`of ${places}: an idle account's go with its totals, an active one's stay for its next decision`, async () => {
+    it(`of ${places} are deleted with their totals for idle accounts, and kept for active ones`, async () => {
       for (const [account, age] of [
         ['idle', 3 * HOUR + 60],
         ['idle', 5 * HOUR],
@@ -147,7 +147,7 @@ describe('old operational rows', () => {
       }
     });
 
-  it('of an idle account with many places go in steps', async () => {
+  it('of idle accounts with many places are deleted in steps', async () => {
     await db.query('TRUNCATE operations.velocity_reservations, operations.velocity_totals');
     await db.query(
       `INSERT INTO operations.velocity_reservations SELECT 'p' || n, 'a' || n % 3, 'x', now() - interval '4 hours' FROM generate_series(1, 450) n`,
@@ -158,7 +158,7 @@ describe('old operational rows', () => {
     expect(await left()).to.deep.equal([false, 0]);
   });
 
-  it('of an account that is deciding stay for the next time', async () => {
+  it('of an account with a decision in progress are kept until the next run', async () => {
     await db.query(PLACES[0]?.insert ?? '', ['deciding', 4 * HOUR]);
     await db.transaction(async (tx) => {
       await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('velocity deciding', 0))");

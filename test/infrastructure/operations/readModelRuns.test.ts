@@ -1,4 +1,4 @@
-// Work on read models in the background: every process knows what the others run, and a stop waits for it.
+// Background work on read models: every process knows the runs of all others, and a stop waits for its own.
 import { expect } from 'chai';
 import type { ReadModelRun, RunOutcome } from '../../../application/ports/readModelRuns.ts';
 import { AlreadyRunning } from '../../../application/ports/readModelWork.ts';
@@ -11,7 +11,7 @@ const OUTCOME: RunOutcome = {
   verified: { rows: 3, differences: 0, tables: [], parkedStreams: 0 },
 };
 
-/** Processes on one database. */
+/** Processes that share one database. */
 class Processes {
   readonly #listeners: ((payload: string) => void)[] = [];
   #heard: () => void = () => undefined;
@@ -47,7 +47,7 @@ class Processes {
     for (const listener of this.#listeners) listener(payload);
   }
 
-  /** Resolves when a report makes it true. */
+  /** Resolves when a report makes the condition true. */
   until(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#heard = () => isTrue() && resolve();
@@ -59,8 +59,8 @@ class Processes {
 const shown = ([run]: readonly ReadModelRun[]) =>
   run && { state: run.state, share: run.share, what: run.what, outcome: run.outcome, error: run.error };
 
-describe('work on read models in the background', () => {
-  it('is known to every process, from its start to its result', async () => {
+describe('background work on read models', () => {
+  it('is known to every process from its start to its result', async () => {
     const processes = new Processes();
     const [one, other] = [await processes.open(), await processes.open()];
     const { promise, resolve } = Promise.withResolvers<RunOutcome>();
@@ -80,7 +80,7 @@ describe('work on read models in the background', () => {
       });
   });
 
-  it('is not what a foreign notice says that tells of no run', async () => {
+  it('ignores notices that describe no run', async () => {
     const processes = new Processes();
     const { runs } = await processes.open();
     processes.say('{"id":"one"}');
@@ -88,7 +88,7 @@ describe('work on read models in the background', () => {
     expect(runs.list()).to.deep.equal([]);
   });
 
-  it('says why it failed, without what an error quotes', async () => {
+  it('reports why it failed, without data quoted by an error', async () => {
     const processes = new Processes();
     const { runs } = await processes.open();
     const cases = [
@@ -106,7 +106,7 @@ describe('work on read models in the background', () => {
     }
   });
 
-  it('ends with the process, which waits for it', async () => {
+  it('ends when its process stops, which waits for it', async () => {
     const processes = new Processes();
     const { runs, stop } = await processes.open();
     let isOver = false;
@@ -124,7 +124,7 @@ describe('work on read models in the background', () => {
     expect(runs.list()[0]?.error).to.match(/the process stopped/);
   });
 
-  it('of a process that no longer reports is lost, and the newest 20 are kept', async () => {
+  it('is shown as lost if its process no longer reports; the newest 20 runs are kept', async () => {
     const processes = new Processes();
     const [one, other] = [await processes.open(), await processes.open(-1)];
     const { resolve, promise } = Promise.withResolvers<RunOutcome>();

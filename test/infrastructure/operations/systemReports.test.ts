@@ -1,4 +1,4 @@
-// The newest report of the checks of the deployment: made in the background, one run at a time, and renewed when it is old.
+// The newest report of the deployment checks: created in the background, one run at a time, and renewed when it is old.
 import { expect } from 'chai';
 import { systemReports } from '../../../application/operations/systemReport.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -10,7 +10,7 @@ import { openSystemReports } from '../../../infrastructure/operations/systemRepo
 const GOOD: readonly Finding[] = [{ check: 'clocks', isGood: true, says: 'they agree' }];
 const START = Date.parse('2026-11-02T12:00:00.000Z');
 
-/** A process whose checks end when the test says so. */
+/** Returns a process whose checks end when the test ends them. */
 const openProcess = () => {
   const closers: (() => unknown)[] = [];
   let nowMs = START;
@@ -44,19 +44,19 @@ type Process = ReturnType<typeof openProcess>;
 const NO_REPORT = { report: null, isChecking: true };
 const reportAt = (seconds: number, findings = GOOD) => ({ findings, madeAt: fromMillis(START + seconds * 1_000) });
 
-describe('the report of the checks of the deployment', () => {
+describe('the report of the deployment checks', () => {
   let program: Process;
   beforeEach(() => {
     program = openProcess();
   });
-  /** Ends the run that is under way. */
+  /** Ends the current run. */
   const end = async (by: (run: PromiseWithResolvers<readonly Finding[]>) => void): Promise<void> => {
     const ended = program.renewSystemReport();
     by(program.runs.at(-1) as PromiseWithResolvers<readonly Finding[]>);
     await ended;
   };
 
-  it('is made by the first look, and a second look or request joins the run', async () => {
+  it('is created by the first read; later reads and requests join that run', async () => {
     expect(program.systemReport()).to.deep.equal(NO_REPORT);
     expect(program.systemReport()).to.deep.equal(NO_REPORT);
     void program.renewSystemReport();
@@ -67,7 +67,7 @@ describe('the report of the checks of the deployment', () => {
     expect(program.runs).to.have.length(1);
   });
 
-  it('is renewed by a look a minute later, and shown until the new one is there', async () => {
+  it('is renewed by a read one minute later, and the old one is shown meanwhile', async () => {
     program.systemReport();
     await end((run) => run.resolve(GOOD));
     program.forward(59);
@@ -106,7 +106,7 @@ describe('the report of the checks of the deployment', () => {
       expect(program.systemReport()).to.deep.equal({ report: reportAt(0, findings), isChecking: false });
     });
 
-  it('is waited for when the process stops', async () => {
+  it('is awaited when the process stops', async () => {
     program.systemReport();
     let isClosed = false;
     const closed = program.close().then(() => {

@@ -1,4 +1,5 @@
-// The guard of charges in Postgres: what it counts, compared with a list in memory, and what a decision costs (rule E6).
+// The guard of charges in Postgres: what it counts, compared with an in-memory list, and the cost of a decision (rule
+// E6).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
@@ -11,12 +12,12 @@ import { useDatabase } from '../../world/postgres.ts';
 
 const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
 
-/** The rule, told by a list of all places. */
+/** The rule, implemented with a list of all places. */
 class Places {
   readonly #places: { readonly payment: string; readonly customer: string | null; at: number }[] = [];
 
   reserve(payment: string, customer: string | null, at: number, [ofCustomer, ofAccount]: readonly [number, number]) {
-    // Whoever asked before stored nothing.
+    // A repeat frees the place of the earlier attempt, which stored nothing.
     this.free([payment]);
     const hour = this.#places.filter((place) => place.at > at - HOUR_MS);
     if (customer !== null && hour.filter((place) => place.customer === customer).length >= ofCustomer)
@@ -69,11 +70,11 @@ describe('the guard of charges', () => {
       ...{ customerPerHour, accountPerHour },
     });
 
-  it('counts as a list of all places does, whatever is asked, ends, and passes', async () => {
+  it('counts like a list of all places (law)', async () => {
     const step = fc.record({
       payment: fc.nat({ max: 12 }),
       customer: fc.constantFrom(null, 'ana', 'bruno'),
-      // Many at once, some an hour apart.
+      // Many at the same time, and some an hour apart.
       passesMs: fc.constantFrom(0, 0, 1, 60_000, HOUR_MS / 4, HOUR_MS - 1, HOUR_MS, 3 * HOUR_MS),
       limits: fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5 })),
       ends: fc.option(fc.nat({ max: 12 })),
@@ -98,7 +99,7 @@ describe('the guard of charges', () => {
     );
   });
 
-  it('counts a repeat for its own customer, whoever it was reserved for before', async () => {
+  it('counts a repeat for its new customer, whichever customer reserved it before', async () => {
     const limits = [1, 3] as const;
     expect(await ask('1', 0, null, limits)).to.equal('reserved');
     expect(await ask('2', 0, 'ana', limits)).to.equal('reserved');
@@ -117,7 +118,7 @@ describe('the guard of charges', () => {
     expect(await ask('2', 2 * HOUR_MS - 1, 'ana', [1, 1])).to.equal('reserved');
   });
 
-  it('frees the places of ended charges when a limit is reached: those of the customer, or of the account', async () => {
+  it('frees the places of ended charges when a limit of the customer or the account is reached', async () => {
     for (const [payment, customer] of [
       ['1', 'ana'],
       ['2', 'ana'],
@@ -128,7 +129,7 @@ describe('the guard of charges', () => {
     expect(await ask('4', 1, 'ana', [2, 3])).to.equal('reserved'); // both limits were reached
     expect(asked).to.deep.equal([['1', '2']]); // the place of 1 was enough
     expect(await ask('5', 2, 'ana', [2, 3])).to.equal('customer');
-    expect(await ask('6', 2, null, [2, 3])).to.equal('reserved'); // that of 3
+    expect(await ask('6', 2, null, [2, 3])).to.equal('reserved'); // uses the place of 3
     expect(await ask('7', 2, null, [2, 3])).to.equal('account');
   });
 
@@ -136,7 +137,7 @@ describe('the guard of charges', () => {
     ['the account', null, [1, 5_000]],
     ['a customer', 'ana', [5_000, 1_000_000]],
   ] as const)
-    it(`looks through 2,000 places of ${of} at a time for charges that ended, and continues with the next ones`, async () => {
+    it(`checks 2,000 places of ${of} at a time for ended charges, and continues with the next ones`, async () => {
       await db.query(
         `INSERT INTO operations.velocity_reservations
          SELECT 'p' || lpad(n::text, 5, '0'), 'a', $1, timestamptz '${NOON}' + n * interval '1 ms' FROM generate_series(1, 5000) n`,
@@ -153,10 +154,10 @@ describe('the guard of charges', () => {
         ['p04001', 'p05000'],
       ]);
       ended.add('p00001');
-      expect(await ask('y', 6_000, customer, limits)).to.equal('reserved'); // from the first again
+      expect(await ask('y', 6_000, customer, limits)).to.equal('reserved'); // starts from the first place again
     });
 
-  it('looks through 20,000 places of a customer at the cost of 2,000', async () => {
+  it('checks 20,000 places of a customer at no more than twice the cost of 2,000', async () => {
     const costs: number[] = [];
     const measuring = velocityGuard({
       db: {
@@ -199,7 +200,7 @@ describe('the guard of charges', () => {
     expect(asked.map((ids) => ids[0])).to.deep.equal(['p00001', 'of ana', 'p02001']);
   });
 
-  it('looks again at the first places when the last ones hold no ended charge', async () => {
+  it('starts from the first places again if the last ones hold no ended charge', async () => {
     await db.query(
       `INSERT INTO operations.velocity_reservations SELECT 'p' || lpad(n::text, 5, '0'), 'a', NULL, timestamptz '${NOON}' + n * interval '1 ms'
        FROM generate_series(1, 3000) n`,
@@ -215,7 +216,7 @@ describe('the guard of charges', () => {
     ]);
   });
 
-  it('counts anew after an hour without charges, whatever its total says', async () => {
+  it('starts from zero after an hour without charges, whatever its total says', async () => {
     expect(await ask('1', 0, null, [1, 2])).to.equal('reserved');
     await db.query("UPDATE operations.velocity_totals SET charges = 7 WHERE account_id = 'a'");
     expect(await ask('2', 1, null, [1, 2])).to.equal('account');
@@ -242,12 +243,12 @@ describe('the guard of charges', () => {
       await db.query('TRUNCATE operations.velocity_reservations, operations.velocity_totals');
       await fill(count);
       await db.query('ANALYZE operations.velocity_reservations');
-      await costAt('first', HOUR_MS); // makes the total
+      await costAt('first', HOUR_MS); // creates the total
       costs.push([await costAt('second', HOUR_MS + 1), await costAt('paused', 2.5 * HOUR_MS)]);
     }
     const [few, many] = costs as [number[], number[]];
     expect(many[0]).to.be.at.most(Math.max(60, 2 * (few[0] as number)));
-    // A pause lets at most 1,000 hours pass, and deletes at most 100 places.
+    // After a pause, at most 1,000 hours pass and at most 100 places are deleted.
     expect(many[1]).to.be.at.most(1_500);
   });
 });

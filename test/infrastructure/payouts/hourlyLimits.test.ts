@@ -1,4 +1,5 @@
-// The hourly limits of refunds and payouts in Postgres, compared with a list in memory, and what a decision costs (rule M7b).
+// The hourly limits of refunds and payouts in Postgres, compared with an in-memory list, and the cost of a decision
+// (rule M7b).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AccountId, RefundId } from '../../../domain/kernel/ids.ts';
@@ -31,7 +32,10 @@ interface Place {
   at: number;
 }
 
-/** The rule, told by a list of all places. A refund that has its place keeps it; a payout is judged anew and takes the largest amount. */
+/**
+ * The rule, implemented with a list of all places. A repeated refund keeps its place. A repeated payout is checked
+ * again and keeps the largest amount.
+ */
 const listOf = (what: 'refunds' | 'payouts') => {
   const places: Place[] = [];
   return ({ id, currency, amount, at, count, sum }: Asked): string => {
@@ -76,7 +80,7 @@ describe('hourly limits', () => {
     ['refunds', refund],
     ['payouts', payout],
   ] as const) {
-    it(`count ${what} as a list of all of them does`, async () => {
+    it(`count ${what} like a list of all of them (law)`, async () => {
       let accounts = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -99,7 +103,7 @@ describe('hourly limits', () => {
     });
   }
 
-  it('cost the same at 20,000 refunds and payouts in the hour as at 20', async () => {
+  it('cost the same with 20,000 refunds and payouts in the hour as with 20', async () => {
     const costs: number[][] = [];
     for (const count of [20, 20_000]) {
       const account = `cost-${count}`;
@@ -126,7 +130,7 @@ describe('hourly limits', () => {
         "INSERT INTO rm_wallet.balances (account_id, mode, currency, ledger_account, amount) VALUES ($1, 'live', 'BRL', 'merchant_available', 1000000)",
         [account],
       );
-      await cost(`${account} first`, 0); // makes the totals
+      await cost(`${account} first`, 0); // creates the totals
       costs.push(await cost(`${account} second`, 1));
     }
     const [few, many] = costs as [number[], number[]];

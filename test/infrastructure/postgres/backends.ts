@@ -1,4 +1,4 @@
-// The server's view of who is connected, and cutting them off.
+// Shows which sessions are connected to the server, and terminates them.
 import pg from 'pg';
 
 export interface Backends {

@@ -14,7 +14,7 @@ describe('binary arrays', () => {
   });
   after(() => log.dispose());
 
-  it('have the bytes of array_send', () => {
+  it('have the same bytes as array_send', () => {
     expect([...textArray(['é'])]).to.deep.equal([
       ...ARRAY_OF_ONE,
       0,
@@ -68,7 +68,7 @@ describe('binary arrays', () => {
     ]);
   });
 
-  it('arrive at the server as the values that went in', async () => {
+  it('reach the server with their values unchanged (law)', async () => {
     const text = fc
       .string({ unit: anyCharacter, maxLength: 30 })
       .filter((value) => value.isWellFormed() && !value.includes('\0'));
@@ -89,13 +89,13 @@ describe('binary arrays', () => {
     await fc.assert(law, { numRuns: 60 });
   });
 
-  it('refuse to be empty, or to be of another size than was said', () => {
+  it('can’t be empty or have a size other than declared', () => {
     expect(() => textArray([])).to.throw(RangeError);
     expect(() => textArray(['ab'], 3)).to.throw(RangeError);
     expect(() => textArray(['ab'], 1)).to.throw(RangeError);
   });
 
-  it('of texts come back from the server with their nulls, and empty', async () => {
+  it('of texts are returned by the server unchanged, also with nulls or empty (law)', async () => {
     const any = fc.string({ unit: anyCharacter });
     const ascii = fc.oneof(fc.string(), fc.constantFrom('x'.repeat(255), 'x'.repeat(256), 'x'.repeat(300)));
     const column = (text: fc.Arbitrary<string>) => fc.array(fc.option(text.filter((one) => !one.includes('\0'))));

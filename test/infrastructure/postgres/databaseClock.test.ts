@@ -1,17 +1,17 @@
-// One clock for all hosts: whatever this host believes, and whenever somebody sets its clock, time is the database's.
+// All hosts use the database’s clock, whatever the host’s own clock says and whenever it is changed.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DatabaseClock, SKEW_MS_MAX } from '../../../infrastructure/postgres/databaseClock.ts';
 
 const BEGAN_MS = Date.parse('2026-11-21T13:00:00.000Z');
 
-/** A host and a database on a line of time that the test moves. */
+/** A host and a database on a timeline that the test moves. */
 class World {
-  /** Since the beginning. */
+  /** Milliseconds since the start. */
   atMs = 0;
-  /** Of the wall clock of this host, against the database’s. */
+  /** The difference of the host’s wall clock from the database’s. */
   skewMs: number;
-  /** On the way there, and back. */
+  /** The latency of the request and of the answer. */
   latency: readonly [number, number] = [0, 0];
   readonly faults: (string | null)[] = [];
 
@@ -51,7 +51,7 @@ describe('the clock of the database', () => {
     await Promise.all(clocks.splice(0).map((clock) => clock.close()));
   });
 
-  it('is the host’s own to the millisecond where that is right, however slow the answers', async () => {
+  it('equals the host’s correct clock to the millisecond, however slow the answers', async () => {
     const world = new World();
     world.latency = [3, 900];
     const clock = await opened(world);
@@ -67,7 +67,7 @@ describe('the clock of the database', () => {
     [6_000, '6.0 s ahead of'],
     [-6_000, '6.0 s behind'],
   ] as const)
-    it(`is the database’s on a host that is ${says} it, which says so, and again when it is right`, async () => {
+    it(`is the database’s on a host that is ${says} it, which is reported until the host is right`, async () => {
       const world = new World(skewMs);
       const clock = await opened(world);
       expect(clock.now()).to.equal(world.databaseNow);
@@ -75,14 +75,14 @@ describe('the clock of the database', () => {
       expect(clock.fault()).to.equal(fault);
       await clock.measure();
       world.skewMs = 0;
-      expect(clock.now()).to.equal(world.databaseNow); // before anybody has measured
+      expect(clock.now()).to.equal(world.databaseNow); // before the next measurement
       expect(clock.fault()).to.equal(fault);
       await clock.measure();
       expect([clock.fault(), clock.now()]).to.deep.equal([null, world.databaseNow]);
       expect(world.faults).to.deep.equal([fault, null]);
     });
 
-  it('bears up to 2 s without a word, and no more', async () => {
+  it('tolerates a difference of up to 2 s without a report', async () => {
     for (const [skewMs, isOff] of [
       [SKEW_MS_MAX, false],
       [-SKEW_MS_MAX, false],
@@ -96,7 +96,7 @@ describe('the clock of the database', () => {
     }
   });
 
-  it('accuses nobody on the word of a slow answer', async () => {
+  it('reports no difference because of one slow answer', async () => {
     const world = new World(2_500);
     world.latency = [1_500, 0];
     const clock = await opened(world);
@@ -110,12 +110,12 @@ describe('the clock of the database', () => {
     [0, 5_000],
     [5_000, 0],
   ] as const)
-    it(`accuses nobody whose clock is right when all of a delay lies on one way (${latency.join(', ')} ms)`, async () => {
+    it(`reports no difference if all latency is in one direction (${latency.join(', ')} ms)`, async () => {
       const world = new World();
       world.latency = latency;
       expect([(await opened(world)).fault(), world.faults]).to.deep.equal([null, []]);
     });
-  it('does not move when somebody sets the host’s clock between two measurements', async () => {
+  it('does not move if the host’s clock is set between two measurements', async () => {
     const world = new World();
     const clock = await opened(world);
     for (const skewMs of [6_000, -6_000, 3_600_000, 0]) {
@@ -128,11 +128,11 @@ describe('the clock of the database', () => {
     }
   });
 
-  it('follows the database when that one is set, and waits out a small step back', async () => {
+  it('follows a change of the database’s clock, but waits instead of a small step back', async () => {
     const world = new World();
     const clock = await opened(world);
     const before = clock.now();
-    world.atMs -= 500; // of both: the steady clock can’t do that, so that only the database’s and ours stepped
+    world.atMs -= 500; // this also moves the steady clock, which can’t happen in reality, so only the database’s clock and this one step
     await clock.measure();
     expect(clock.now()).to.equal(before);
     world.atMs -= 3_600_000;
@@ -140,7 +140,7 @@ describe('the clock of the database', () => {
     expect(clock.now()).to.equal(world.databaseNow);
   });
 
-  it('law: never farther from the database than half an answer takes, and never backwards, whatever happens to the host', async () => {
+  it('never differs from the database by more than an answer takes, and never runs backwards (law)', async () => {
     const step = fc.record({
       passMs: fc.integer({ min: 0, max: 5_000 }),
       setMs: fc.option(fc.integer({ min: -100_000_000, max: 100_000_000 }), { nil: null, freq: 4 }),
@@ -163,7 +163,7 @@ describe('the clock of the database', () => {
           }
           const now = clock.now();
           expect(now).to.be.at.least(last);
-          // A step of the wall below what counts as set adds to it.
+          // A step of the wall clock too small to count as a change adds to the difference.
           expect(Math.abs(now - world.databaseNow)).to.be.at.most(2 * uncertainMs + 101);
           last = now;
         }

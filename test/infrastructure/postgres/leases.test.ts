@@ -1,4 +1,4 @@
-// Who leads: one at a time, and never for longer than it is alive. Leases run at a tenth of their time.
+// Leadership: one leader at a time, and only while it is alive. The leases here take a tenth of their normal time.
 import { expect } from 'chai';
 import type { LeaderSession, Share } from '../../../application/ports/sql.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
@@ -10,16 +10,16 @@ import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
 
 const SWIFT: LeaseTimings = { renewMs: 100, leaseMs: 500, lookMs: 50 };
-/** Of a process that takes nobody for frozen who was late by a moment. */
+/** Timings of a process that never treats a slightly late leader as frozen. */
 const PATIENT: LeaseTimings = { ...SWIFT, leaseMs: 60_000 };
-/** Of a process that is frozen as soon as it leads. */
+/** Timings of a process that is frozen as soon as it leads. */
 const FROZEN: LeaseTimings = { ...SWIFT, renewMs: 1_000_000 };
 
 describe('leadership', () => {
   let database: TestDatabase;
   let backends: Backends;
   let sessions: LeaderSession[];
-  /** Sessions of one process each. */
+  /** Returns a session that stands for one process. */
   const process = async (timings = SWIFT, connectionString = database.connectionString): Promise<LeaderSession> => {
     const config = connectionConfig(connectionString, 'test', { ...WATCH_TIMINGS, lookMs: 50 });
     const session = await leaderSessions(config, timings)('leader under test');
@@ -41,7 +41,7 @@ describe('leadership', () => {
     await database.drop();
   });
 
-  it('is of one, for each role, and passes on when it is given up; taking it twice changes nothing', async () => {
+  it('belongs to one session per role, is idempotent, and passes on when it is released', async () => {
     const [one, two] = [await process(), await process(PATIENT)];
     expect(await one.tryLead('role')).to.equal(true);
     expect(await one.tryLead('role')).to.equal(true);
@@ -50,13 +50,13 @@ describe('leadership', () => {
     expect(await leads(two)).to.equal(true);
   });
 
-  it('stays with who is busy in long transactions and renews on another connection', async () => {
+  it('stays with a leader in a long transaction, because it renews on another connection', async () => {
     const [one, two] = [await process(), await process(PATIENT)];
     expect(await one.tryLead('rebuild wallet')).to.equal(true);
     await backends.sql.query('SELECT pg_advisory_lock(1)');
     const work = one.transaction((tx) => tx.query('SELECT pg_advisory_xact_lock(1)'));
     for (let n = 0; n < 3; n++) {
-      // As if it had not renewed for long: the next renewal comes while its session is busy.
+      // Simulates a long time without renewal. The next renewal comes while the session is busy.
       await backends.sql.query("UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 hour'");
       const renewed = "SELECT FROM subscriptions.leaderships WHERE renewed_at > now() - interval '1 minute'";
       await backends.until(async () => ((await backends.sql.query(renewed)).rowCount ?? 0) > 0);
@@ -67,29 +67,29 @@ describe('leadership', () => {
     expect((await one.query<{ one: number }>('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('is taken from who is frozen, whose session is ended in whatever it was', async () => {
+  it('is taken from a frozen leader, whose session is terminated', async () => {
     const [one, two] = [await process(FROZEN), await process()];
     const beganAtMs = performance.now();
     expect(await one.tryLead('role')).to.equal(true);
     await one.query('BEGIN');
     expect(await leads(two)).to.equal(true);
-    // Not before its lease is over; and long before the server ends who stands idle in a transaction.
+    // Not before its lease expires, and long before the server would end an idle transaction.
     expect(performance.now() - beganAtMs).to.be.within(SWIFT.leaseMs - 50, 8_000);
-    // Whoever happens to write at that moment hears of a broken pipe first.
+    // A write at that moment fails with a broken pipe first.
     expect(await isLost(one)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
-    // It comes back as a standby.
+    // The process returns as a standby.
     const again = await process(PATIENT);
     expect(await again.tryLead('role')).to.equal(false);
   });
 
-  it('is taken by a single try where nobody has renewed for long', async () => {
+  it('is taken by a single try if the leader has not renewed for a long time', async () => {
     const [one, two] = [await process(FROZEN), await process()];
     expect(await one.tryLead('rebuild wallet')).to.equal(true);
     await backends.sql.query("UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 minute'");
     expect(await two.tryLead('rebuild wallet')).to.equal(true);
   });
 
-  it('is taken from who is cut off from the network, and who was cut off knows', async () => {
+  it('is taken from a leader that is cut off from the network, which detects the loss', async () => {
     const proxy = await startPostgresProxy(database.connectionString);
     const one = await process(SWIFT, proxy.connectionString);
     const two = await process();
@@ -101,7 +101,7 @@ describe('leadership', () => {
     await proxy.close();
   });
 
-  it('passes on within a second when only the leader’s own connection fell silent, because it ends it on the server too', async () => {
+  it('passes on within seconds if only the leader’s own connection is silent, because the leader also ends it on the server', async () => {
     const proxy = await startPostgresProxy(database.connectionString);
     const [one, two] = [await process(PATIENT, proxy.connectionString), await process()];
     expect(await one.tryLead('role')).to.equal(true);
@@ -112,10 +112,10 @@ describe('leadership', () => {
     await proxy.close();
   });
 
-  it('is not taken from who has just come: a row that is old is not its own', async () => {
+  it('is not taken from a new leader because of an old row of another session', async () => {
     const [one, two] = [await process(FROZEN), await process()];
     expect(await one.tryLead('role')).to.equal(true);
-    // As if another had led before, and this one’s process id were used again.
+    // Simulates an earlier leader, also one whose PID was reused.
     for (const before of ["started_at = now() - interval '1 hour'", 'pid = 1']) {
       await backends.sql.query(
         `UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 hour', ${before} WHERE role = 'role'`,
@@ -127,7 +127,7 @@ describe('leadership', () => {
     expect((await one.query<{ one: number }>('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('is not taken from a version that knows no leases', async () => {
+  it('is not taken from an earlier version without leases', async () => {
     await backends.sql.query('SELECT pg_advisory_lock($1, hashtext($2))', [LOCK_CLASS, 'role']);
     const two = await process();
     const tries: boolean[] = [];
@@ -138,7 +138,10 @@ describe('leadership', () => {
   describe('of a shared role', () => {
     const joins = async (session: LeaderSession): Promise<Share> =>
       (await backends.until(() => session.tryShare('role'))) as Share;
-    /** What the process knows of the others after a look, by what they can lead; its own is marked. */
+    /**
+     * Returns what the process knows of the sharers after a look: what each can lead, and its own marked with an
+     * asterisk.
+     */
     const seen = async (share: Share): Promise<readonly string[]> => {
       await share.look();
       return share.sharers.map(({ isSelf, able }) => `${isSelf ? '*' : ''}${able.join('+')}`);
@@ -146,7 +149,7 @@ describe('leadership', () => {
     const rows = async () =>
       (await backends.sql.query("SELECT FROM subscriptions.leaderships WHERE shares = 'role'")).rowCount;
 
-    it('is of several, each of which says what it can lead, and leads what no other does', async () => {
+    it('belongs to several sessions; each publishes what it can lead, and takes what no other leads', async () => {
       const [one, two] = [await joins(await process()), await joins(await process())];
       await one.publish(['a', 'b']);
       await two.publish(['b']);
@@ -160,7 +163,7 @@ describe('leadership', () => {
       expect(await two.take(['a', 'b'])).to.deep.equal(['b']);
     });
 
-    it('keeps out who would lead it alone, and the other way round', async () => {
+    it('excludes exclusive leadership of the role, and vice versa', async () => {
       const [one, two, three] = [await process(), await process(), await process()];
       await joins(one);
       expect(await two.tryLead('role')).to.equal(false);
@@ -173,7 +176,7 @@ describe('leadership', () => {
       await joins(four);
     });
 
-    it('is left by who ends, at once, and its row is removed', async () => {
+    it('is released at once by a session that ends, and its row is removed', async () => {
       const [ending, two] = [await process(), await joins(await process())];
       const one = await joins(ending);
       await one.publish(['a']);
@@ -185,7 +188,7 @@ describe('leadership', () => {
       await backends.until(async () => (await rows()) === 1);
     });
 
-    it('is taken from who is frozen, whose session is ended', async () => {
+    it('is taken from a frozen session, which is terminated', async () => {
       const [frozen, two] = [await process(FROZEN), await joins(await process())];
       const one = await joins(frozen);
       expect(await one.take(['a', 'b'])).to.deep.equal(['a', 'b']);
@@ -198,7 +201,7 @@ describe('leadership', () => {
       expect(await seen(two)).to.deep.equal(['*']);
     });
 
-    it('is not taken from who was seen late and has renewed since: who saw it may have been frozen meanwhile', async () => {
+    it('is not taken from a session that was late but has renewed since', async () => {
       const one = await process(FROZEN);
       await joins(one);
       const renewed = (ago: string) =>
@@ -219,7 +222,7 @@ describe('leadership', () => {
       await other.release([own]);
     });
 
-    it('is seen at each renewal, also by a process that does not look', async () => {
+    it('is updated at each renewal, also in a process that does not look', async () => {
       const one = await joins(await process());
       await one.looked();
       expect(one.sharers).to.have.length(1);
@@ -227,14 +230,14 @@ describe('leadership', () => {
       await backends.until(async () => one.sharers.length === 2);
     });
 
-    it('counts itself, however late its last renewal was', async () => {
+    it('includes its own session, however late its last renewal was', async () => {
       const one = await joins(await process(FROZEN));
       await backends.sql.query("UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 hour'");
       expect(await seen(one)).to.deep.equal(['*']);
     });
   });
 
-  it('leaves no connection when it is given up', async () => {
+  it('leaves no connection open when it is released', async () => {
     const one = await process();
     await one.tryLead('role');
     await one.tryLead('other');
@@ -247,6 +250,6 @@ describe('leadership', () => {
   it('passes on within the 10 s of architecture §6', () => {
     const { renewMs, leaseMs, lookMs } = LEASE_TIMINGS;
     expect(renewMs + leaseMs + lookMs).to.be.below(8_000);
-    expect(leaseMs).to.be.at.least(5 * renewMs); // a renewal or two may be late
+    expect(leaseMs).to.be.at.least(5 * renewMs); // one or two renewals may be late
   });
 });

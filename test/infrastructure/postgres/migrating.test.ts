@@ -1,4 +1,4 @@
-// A database is migrated while another version of the program runs on it (docs/upgrading.md).
+// A database is migrated while another version of the program uses it (docs/upgrading.md).
 import { expect } from 'chai';
 import pg from 'pg';
 import { MIGRATIONS, MigrationHeldUp, migrate } from '../../../infrastructure/postgres/migrate.ts';
@@ -32,7 +32,7 @@ describe('a migration of a table that another session reads', () => {
   const done = async (client: pg.Client): Promise<readonly string[]> =>
     (await client.query('SELECT name FROM schema_migrations ORDER BY name')).rows.map(({ name }) => name);
 
-  it('lets the running version read and write meanwhile, and is done when that session has ended', async () => {
+  it('lets the running version write meanwhile, and ends after that session', async () => {
     const [backup, running] = [await connect(), await connect()];
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
     const migrated = migrate(database.connectionString);
@@ -46,7 +46,7 @@ describe('a migration of a table that another session reads', () => {
     expect(await done(running)).to.deep.equal(MIGRATIONS);
   });
 
-  it('fails when its connections are cut, and goes on at the next start', async () => {
+  it('fails if its connections are cut, and continues at the next start', async () => {
     const [backup, other] = [await connect(), await connect()];
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
     const migrated = migrate(database.connectionString).catch((thrown: unknown) => thrown);
@@ -61,7 +61,7 @@ describe('a migration of a table that another session reads', () => {
     expect(await done(other)).to.deep.equal(MIGRATIONS);
   });
 
-  it('waits for the migrations of another process, until that has ended or it is asked to stop', async () => {
+  it('waits for the migrations of another process until they end or it is stopped', async () => {
     const [other, watching] = [await connect(), await connect()];
     await other.query('SELECT pg_advisory_lock(1903520116, 1)');
     const stop = new AbortController();
@@ -82,7 +82,7 @@ describe('a migration of a table that another session reads', () => {
     expect(await done(watching)).to.deep.equal(MIGRATIONS);
   });
 
-  it('gives up with a clear message if that session does not end, and goes on at the next start', async () => {
+  it('fails with a clear error if that session doesn’t end, and continues at the next start', async () => {
     const backup = await connect();
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
     const error = await migrate(database.connectionString, MIGRATIONS, { heldUpMsMax: 0 }).catch(

@@ -1,4 +1,4 @@
-// Migrations go forward only: what has made a database somewhere is not changed under its name (rule S4).
+// Migrations only go forward: a migration that has run on a database never changes (rule S4).
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
@@ -6,12 +6,12 @@ import { BEFORE_RELEASE, isContracting, loadMigration, MIGRATIONS } from '../../
 
 /** Older migrations belong to builds that never ran beside another one. */
 const BEFORE_CONTRACTS = '0025_open_fan_outs';
-/** Statements that an older version of the program may not survive. */
+/** Statements that may break an older version of the program. */
 const CONTRACTS =
   /\bDROP (TABLE|COLUMN|SCHEMA|FUNCTION|VIEW|TYPE)\b|\bRENAME\b|\bSET NOT NULL\b|\bALTER (COLUMN )?\w+ TYPE\b/i;
 
 describe('the migrations', () => {
-  /** What a migration does to a database: its statements without comments and layout. */
+  /** Returns the statements of a migration, without comments and layout. */
   const statementsOf = async (name: string): Promise<string> => {
     const texts: string[] = [];
     const recorder = { raw: async (text: string) => texts.push(text) };
@@ -58,7 +58,7 @@ describe('the migrations', () => {
   };
 
   for (const name of MIGRATIONS)
-    it(`${name} is what databases were made with: a change is another migration, or another name and the old one before the release`, async () => {
+    it(`${name} is unchanged: write a new migration, or before the release rename it and list the old name`, async () => {
       expect(
         createHash('sha256')
           .update(await statementsOf(name))
@@ -66,7 +66,7 @@ describe('the migrations', () => {
           .slice(0, 16),
       ).to.equal(HASHES[name]);
     });
-  it('only add, unless their name says that they contract: an older version runs beside a newer one (expand and contract)', async () => {
+  it('only add to the schema unless marked as contracting, so that an older version can still run (expand and contract)', async () => {
     const changing = [];
     for (const name of MIGRATIONS.filter((each) => each > BEFORE_CONTRACTS && !isContracting(each)))
       changing.push(
@@ -74,7 +74,7 @@ describe('the migrations', () => {
       );
     expect(changing).to.deep.equal([]);
   });
-  it('are known as contracting by what they remove, rename or demand', () => {
+  it('count as contracting if they remove, rename or restrict', () => {
     for (const text of [
       'DROP TABLE a.b',
       'ALTER TABLE a DROP COLUMN b',
@@ -91,7 +91,7 @@ describe('the migrations', () => {
     for (const text of ['ALTER TABLE a ADD COLUMN b text', 'DROP INDEX a', 'CREATE TABLE a (b text NOT NULL)'])
       expect(text).to.not.match(CONTRACTS);
   });
-  it('have no name of a build that is not read any more', () => {
+  it('don’t use names of builds before the first release', () => {
     expect(BEFORE_RELEASE.filter((name) => MIGRATIONS.includes(name))).to.deep.equal([]);
   });
 });

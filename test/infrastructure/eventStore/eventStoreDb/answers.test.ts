@@ -1,4 +1,4 @@
-// What a server says to an append, translated. Details that no test server produces are built by hand.
+// Translation of the server’s answers to appends. Details that no test server produces are built manually.
 
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import status from '@eventstore/db-client/generated/status_pb.js';
@@ -32,7 +32,7 @@ const failure = (response: BatchResponse, afterMs = 2_500): { kind: string; mess
 };
 
 describe('answers of EventStoreDB to an append', () => {
-  it('a conflict tells where the stream is', () => {
+  it('a conflict reports the revision of the stream', () => {
     const at = new shared.WrongExpectedVersion();
     at.setCurrentStreamRevision('7');
     const empty = new shared.WrongExpectedVersion();
@@ -43,7 +43,7 @@ describe('answers of EventStoreDB to an append', () => {
     ]);
   });
 
-  it('what can never succeed is told apart from what is in doubt', () => {
+  it('permanent failures are distinguished from unknown outcomes', () => {
     const kinds = [
       'StreamDeleted',
       'MaximumAppendSizeExceeded',
@@ -66,12 +66,12 @@ describe('answers of EventStoreDB to an append', () => {
     ]);
   });
 
-  it('B10: a deadline that is over at once is the fault of the clocks, and is called so', () => {
+  it('B10: a deadline that ends at once is reported as a clock difference', () => {
     expect(failure(refused('Timeout'), 3).message).to.include("its clock and this machine's differ");
     expect(failure(refused('Timeout'), 2_500).message).to.equal('the server did not finish the append in time');
   });
 
-  it('a position that is none is left out', () => {
+  it('an invalid position is omitted', () => {
     const success = new BatchAppendResp.Success();
     success.setCurrentRevision('4');
     const position = new shared.AllStreamPosition();

@@ -1,4 +1,4 @@
-// Whatever ends a stream of appends, those that were sent on it are in doubt.
+// Whatever ends a stream of appends, the outcome of its pending appends is unknown.
 import { EventEmitter } from 'node:events';
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
@@ -39,7 +39,7 @@ const EXCEPTIONS = [
 const anyStatus = fc.constantFrom(...Object.values(status).filter((code) => typeof code === 'number' && code > 0));
 
 describe('the end of a stream of appends', () => {
-  it('leaves all that were sent on it in doubt, whatever the status and the exception, and sends no more', async () => {
+  it('makes the outcome of all pending appends unknown, for any status and exception, and sends no more', async () => {
     await fc.assert(
       fc.asyncProperty(anyStatus, fc.constantFrom(...EXCEPTIONS), fc.integer({ min: 1, max: 5 }), async (...given) => {
         const [code, exception, count] = given;
@@ -60,7 +60,7 @@ describe('the end of a stream of appends', () => {
     );
   });
 
-  it('does so when the server ends it with OK, and when it is closed here, twice', async () => {
+  it('does so if the server ends it with OK, and if it is closed twice on this side', async () => {
     for (const end of [
       (call: FakeCall) => void call.emit('end'),
       (_: FakeCall, stream: BatchStream) => stream.close(),

@@ -1,4 +1,4 @@
-// The ids that EventStoreDB's own tools index: in the metadata of every event there, and out of it again.
+// The IDs that EventStoreDB’s own tools index: written to the metadata of every event, and removed on reading.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withCausality, withoutCausality } from '../../../../infrastructure/eventStore/eventStoreDb/causality.ts';
@@ -13,8 +13,8 @@ const idsIn = (metadata: string) => {
   return [$correlationId, $causationId];
 };
 
-describe('the ids of cause and correlation', () => {
-  it('are written where they are left out, each with its default', () => {
+describe('the causation and correlation IDs', () => {
+  it('are added with their defaults if missing', () => {
     const cases: readonly [string, unknown[]][] = [
       ['{}', ['p1', 'p1']],
       ['{ }', ['p1', 'p1']],
@@ -32,18 +32,18 @@ describe('the ids of cause and correlation', () => {
     }
   });
 
-  it('stay as they are where both are there', () => {
+  it('stay unchanged if both are present', () => {
     const whole = '{"$correlationId":"p1", "$causationId":"p1"}';
     expect(withCausality(whole, STREAM)).to.equal(whole);
     expect(withoutCausality(whole)).to.equal(whole);
   });
 
-  it('written twice are taken out once', () => {
+  it('are added only once', () => {
     const once = withCausality('{"a":1}', STREAM);
     expect(withoutCausality(withCausality(once, STREAM))).to.equal(once);
   });
 
-  it('leave every object as it was, byte for byte, whatever is in it (law)', () => {
+  it('can be added and removed without changing any other byte of the metadata (law)', () => {
     const key = fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('$correlationId', '$causationId'));
     const objects = fc.dictionary(key, fc.jsonValue());
     fc.assert(
@@ -67,7 +67,7 @@ describe('the ids of cause and correlation', () => {
     });
     afterEach(() => world.end());
 
-    it('are in all that is written, the adapter’s own events included, and in nothing that is read', async () => {
+    it('are in all written events, including the adapter’s own, and in no event that is read', async () => {
       const { server, store } = world;
       const named = newEvent({ metadata: '{"actor":"test","$correlationId":"p2","$causationId":"req_1"}' });
       await store.append('payment-p1' as never, -1, [...newEvents(2), named]);
@@ -89,7 +89,7 @@ describe('the ids of cause and correlation', () => {
       expect(subscription.events).to.deep.equal(read);
     });
 
-    it('do not keep a repeat from being recognised', async () => {
+    it('don’t prevent a repeated append from being recognized', async () => {
       const events = newEvents(2);
       for (let twice = 0; twice < 2; twice++) {
         const answer = await world.store.append('payment-p1' as never, -1, events);

@@ -21,7 +21,7 @@ const complaint = (text: string): string => {
 };
 
 describe('the connection string of EventStoreDB', () => {
-  it('of one node, with what was left out', () => {
+  it('of one node gets defaults for missing options', () => {
     expect(readConnectionString('esdb://localhost:2113?tls=false')).to.deep.equal({
       hosts: [{ address: 'localhost', port: 2113 }],
       discover: false,
@@ -37,7 +37,7 @@ describe('the connection string of EventStoreDB', () => {
     });
   });
 
-  it('of a cluster, with everything given', () => {
+  it('of a cluster keeps all options', () => {
     const options = `nodePreference=follower&maxDiscoverAttempts=3&discoveryInterval=50&gossipTimeout=1&connectionName=a%20b`;
     const text = `esdb+discover://us%40er:p%3Aw@a.test:1,b.test:2?${options}&keepAliveInterval=5000&keepAliveTimeout=4000&tlsCAFile=${CERTIFICATE}`;
     const { tls, ...rest } = readConnectionString(text);
@@ -59,14 +59,14 @@ describe('the connection string of EventStoreDB', () => {
     });
   });
 
-  it('asks the nodes who leads when there are several, or when it says so', () => {
+  it('discovers the leader if there are several nodes or it says so', () => {
     const discovers = ['esdb://a:1', 'esdb://a:1,b:2', 'esdb+discover://a:1'].map(
       (text) => readConnectionString(`${text}?tls=false`).discover,
     );
     expect(discovers).to.deep.equal([false, true, true]);
   });
 
-  it('may begin with Kurrent’s name for the same', () => {
+  it('may start with Kurrent’s scheme', () => {
     for (const rest of [
       '://localhost:2113?tls=false',
       '://user:kurrentdb@a:1,b:2?tls=false',
@@ -78,7 +78,7 @@ describe('the connection string of EventStoreDB', () => {
     expect(complaint('kurrentdb://admin:secret-word@localhost:2113?tls')).to.not.include('secret-word');
   });
 
-  it('is refused by name where the client would ignore it or go wrong', () => {
+  it('is rejected with the option’s name if the client would ignore or misread it', () => {
     for (const [text, says] of [
       ['postgres://localhost', 'must start with esdb://'],
       ['esdb://', 'is invalid'],
@@ -98,7 +98,7 @@ describe('the connection string of EventStoreDB', () => {
     }
   });
 
-  it('never shows its password', () => {
+  it('never appears with its password in an error', () => {
     for (const tail of ['?tls', '?tlsVerifyCert=false', ':x:y', '?keepAliveInterval=-1']) {
       expect(complaint(`esdb://admin:secret-word@localhost:2113${tail}`)).to.not.include('secret-word');
     }

@@ -1,4 +1,5 @@
-// The defects of the client package (README.md, "Client defects"): each shown on its own commands, and what the adapter does there.
+// The defects of the client package (README.md, "Client defects"): each one reproduced with the client, and the
+// adapter’s guard.
 import { once } from 'node:events';
 import { EventStoreDBClient, STREAM_NAME } from '@eventstore/db-client';
 import { expect } from 'chai';
@@ -14,7 +15,7 @@ import {
 import { clientEvent, PATIENT, QUICK, rejection, startWorld, uncaughtDuring, type World } from './support.ts';
 
 const written = { ok: true, revision: 0 };
-/** What the client throws at an answer that it does not wait for. */
+/** The client throws this for an answer that it no longer waits for. */
 const LATE = 'TypeError: undefined is not iterable (cannot read property Symbol(Symbol.iterator))';
 
 describe('defects of the EventStoreDB client', () => {
@@ -77,8 +78,8 @@ describe('defects of the EventStoreDB client', () => {
     });
   });
 
-  describe('an answer that comes twice (B1, seen 4)', () => {
-    it('defect: the second one throws where nobody can catch it', async () => {
+  describe('a duplicate answer (B1, seen 4)', () => {
+    it('defect: the second answer throws an uncaught exception', async () => {
       const client = clientOf(world);
       const thrown = await uncaughtDuring(async (anything) => {
         world.server.answerTwice();
@@ -88,7 +89,7 @@ describe('defects of the EventStoreDB client', () => {
       expect(thrown.map(String)).to.deep.equal([LATE]);
     });
 
-    it('guard: it is reported, and the store goes on', async () => {
+    it('guard: the second answer is reported, and the store continues', async () => {
       const { server, reports, open } = world;
       const store = await open(PATIENT);
       server.answerTwice();
@@ -98,7 +99,7 @@ describe('defects of the EventStoreDB client', () => {
       expect(reports.messages).to.have.length(1);
     });
 
-    it('guard: an event that is answered so is never sent', async () => {
+    it('guard: an event that would cause duplicate answers is never sent', async () => {
       const { store, server } = world;
       const before = server.appendsReceived;
       expect((await rejection(store.append(newStream(), -1, [newEvent({ type: '' })]))).name).to.equal('InvalidAppend');
@@ -117,20 +118,20 @@ describe('defects of the EventStoreDB client', () => {
       expect(result).to.deep.include({ success: false, nextExpectedRevision: 1n });
     });
 
-    it('guard: the revision of a conflict is the stream’s', async () => {
+    it('guard: a conflict reports the revision of the stream', async () => {
       const stream = newStream();
       await world.store.append(stream, -1, newEvents(6));
       expect(await world.store.append(stream, 0, newEvents(1))).to.deep.equal({ ok: false, actual: 5 });
     });
   });
 
-  it('B3: an append that is never answered has no end in the client, and an early one here', async () => {
+  it('B3: an append without an answer never ends in the client; the adapter finds its outcome in the stream', async () => {
     const { server, store } = world;
     const client = clientOf(world);
     await client.appendToStream(newStream(), clientEvent());
     let isOver = false;
     let overdueAtMs = 0;
-    // What arrives after its deadline is refused by the server: on a busy machine a short one is over before.
+    // The server rejects appends that arrive after their deadline. On a busy machine, a short deadline passes earlier.
     for (let deadline = 20; server.appendsReceived < 3; deadline *= 4) {
       isOver = false;
       overdueAtMs = performance.now() + 5 * deadline;
@@ -149,7 +150,7 @@ describe('defects of the EventStoreDB client', () => {
     expect(server.appendsReceived, 'no repeat was needed').to.equal(4);
   });
 
-  it('B4: a checkpoint handler that rejects is caught by nobody in the client; here there is none', async () => {
+  it('B4: the client doesn’t catch a failing checkpoint handler; the adapter uses none', async () => {
     await world.store.append(newStream('foreign'), -1, newEvents(40));
     const thrown = await uncaughtDuring(async (anything) => {
       const filter = { filterOn: STREAM_NAME as typeof STREAM_NAME, prefixes: ['payment-'], checkpointInterval: 1 };
@@ -164,8 +165,8 @@ describe('defects of the EventStoreDB client', () => {
     await subscription.stop();
   });
 
-  describe('B5, B6: subscriptions end and never come back', () => {
-    it('defect: ended with OK the iteration is over without a word, cut off it rejects', async () => {
+  describe('B5, B6: subscriptions end and never resume', () => {
+    it('defect: a subscription that ends with OK stops silently; a lost connection rejects', async () => {
       const first = clientOf(world).subscribeToAll();
       const silent = collect(first);
       await once(first, 'caughtUp');
@@ -184,7 +185,7 @@ describe('defects of the EventStoreDB client', () => {
       ['because its consumer is too slow', ({ server }: World) => server.endSubscriptions('tooSlow')],
       ['by a lost connection', ({ server }: World) => server.cut()],
     ] as const) {
-      it(`guard: ended ${name} it goes on where it was`, async () => {
+      it(`guard: a subscription ended ${name} resumes at its position`, async () => {
         const { store } = world;
         const subscription = new TestSubscription(store);
         await subscription.until(({ caughtUp }) => caughtUp.length === 1);
@@ -203,7 +204,7 @@ describe('defects of the EventStoreDB client', () => {
     }
   });
 
-  it('B7: a failed look at the server’s features spoils the client for ever; the adapter does not look', async () => {
+  it('B7: a failed request for the server’s features breaks the client permanently; the adapter sends none', async () => {
     const { server, open } = world;
     const client = clientOf(world);
     server.failServerFeatures(true);
@@ -215,7 +216,7 @@ describe('defects of the EventStoreDB client', () => {
     expect(await store.append(newStream(), -1, newEvents(1))).to.deep.include(written);
   });
 
-  it('B9: a busy server is an unrecognised error to the client; here the append waits until the server is ready', async () => {
+  it('B9: the client doesn’t recognize a busy server; the adapter’s append waits until the server is ready', async () => {
     const { server, store, reports, written: stored } = world;
     for (const reason of ['Server Is Busy', 'Server Is Not Ready'] as const) {
       server.busy(reason);
@@ -230,7 +231,7 @@ describe('defects of the EventStoreDB client', () => {
     }
   });
 
-  it('B11: a silent server ends a read within its time, and the next one succeeds', async () => {
+  it('B11: a read from a silent server ends within its time limit, and the next one succeeds', async () => {
     const { server, open } = world;
     const store = await open(QUICK);
     const stream = newStream();
@@ -246,7 +247,7 @@ describe('defects of the EventStoreDB client', () => {
     expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
   });
 
-  it('B12: an append that loses its connection disturbs no subscription', async () => {
+  it('B12: an append that loses its connection interrupts no subscription', async () => {
     const { server, store, reports } = world;
     const subscription = new TestSubscription(store);
     await subscription.until(({ caughtUp }) => caughtUp.length === 1);

@@ -1,4 +1,4 @@
-// What EventStoreDB still holds of deleted deliveries until it is scavenged, and deletions that meet a fault (ADR 0008).
+// Deleted deliveries that EventStoreDB still stores until a scavenge, and deletions that encounter a fault (ADR 0008).
 import { expect } from 'chai';
 import type { Sql } from '../../../../application/ports/sql.ts';
 import { readStreamName } from '../../../../domain/kernel/aggregate.ts';
@@ -36,7 +36,7 @@ describe('deleting from the log in EventStoreDB', () => {
   };
   const remove = (store: Store, stream: StreamName, revision: number) =>
     store.deleteDeliveries([{ id: readStreamName(stream).id as DeliveryId, revision }], ALWAYS, NO_DATABASE);
-  /** What one that begins now is given, and how far it is then. */
+  /** Returns what a new subscription receives, and whether it reached the head. */
   const followed = async () => {
     const store = await open();
     const subscription = new TestSubscription(store);
@@ -45,7 +45,7 @@ describe('deleting from the log in EventStoreDB', () => {
     return { ids: idsOf(subscription.events), isAtHead: subscription.caughtUp.at(-1) === (await store.head()) };
   };
 
-  it('a subscription gives nothing of them before, while and after the server is scavenged', async () => {
+  it('a subscription skips deleted events before, during and after a scavenge', async () => {
     const store = await open();
     const first = await written(store, 'payment', 1);
     const gone = await written(store, 'webhookDelivery', 3);
@@ -61,7 +61,7 @@ describe('deleting from the log in EventStoreDB', () => {
     expect(await followed()).to.deep.equal(left);
   });
 
-  it('the log knows them from those that never were, after it was scavenged, too', async () => {
+  it('the log distinguishes deleted deliveries from unknown ones, also after a scavenge', async () => {
     const store = await open();
     const [gone, kept] = [await written(store, 'webhookDelivery', 1), await written(store, 'webhookDelivery', 1)];
     await remove(store, gone.stream, 0);
@@ -72,7 +72,7 @@ describe('deleting from the log in EventStoreDB', () => {
     expect(await known()).to.deep.equal([true, false, false]);
   });
 
-  it('a connection that is lost meanwhile is mended', async () => {
+  it('a deletion survives a lost connection', async () => {
     const store = await open();
     const { stream } = await written(store, 'webhookDelivery', 1);
     server.busy('Server Is Not Ready');
@@ -83,7 +83,7 @@ describe('deleting from the log in EventStoreDB', () => {
     expect((await remove(store, stream, 0)).size).to.equal(1);
   });
 
-  it('one day is written down once, however many are deleted before it, by whichever process', async () => {
+  it('all processes record a retention day once, however many deliveries they delete', async () => {
     const [one, other] = [await open(), await open()];
     for (const store of [one, other, one]) {
       const { stream } = await written(store, 'webhookDelivery', 1);

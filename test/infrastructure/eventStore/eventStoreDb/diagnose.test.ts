@@ -1,4 +1,4 @@
-// What `doctor` says about EventStoreDB: good, and each thing that can be wrong, in its words.
+// `doctor` on EventStoreDB: a healthy server, and the message for each problem.
 import { expect } from 'chai';
 import type { Diagnosis } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
 import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
@@ -29,7 +29,7 @@ describe('the diagnosis of EventStoreDB', () => {
   const skewOf = (findings: readonly Diagnosis[]): number =>
     Number(/differs from this machine's by (-?\d+) ms/.exec(named(findings, 'event store clock')?.says ?? '')?.[1]);
 
-  it('finds everything good on a good server, and says what it saw', async () => {
+  it('reports all checks as good on a healthy server', async () => {
     server = await EventStoreDbServer.start();
     const findings = await diagnose();
     const skew = skewOf(findings);
@@ -47,7 +47,7 @@ describe('the diagnosis of EventStoreDB', () => {
     ]);
   });
 
-  it('leaves one event and its limit behind, and with each further time one that replaces it', async () => {
+  it('leaves one event in the log, which each further diagnosis replaces', async () => {
     server = await EventStoreDbServer.start();
     const before = server.records;
     await diagnose();
@@ -60,7 +60,7 @@ describe('the diagnosis of EventStoreDB', () => {
   });
 
   for (const seconds of [90, -90])
-    it(`measures a clock that is ${seconds} s off, also when no append of the adapter gets through`, async () => {
+    it(`measures a clock that is ${seconds} s off, even if the server rejects appends as too late`, async () => {
       server = await EventStoreDbServer.start();
       server.shiftClock(seconds * 1_000);
       const findings = await diagnose();
@@ -70,14 +70,14 @@ describe('the diagnosis of EventStoreDB', () => {
       expect(bad(findings)).to.deep.equal([{ check: 'event store clock', isGood: false, says }]);
     });
 
-  it('says who may not read $all, and what to grant', async () => {
+  it('names a user without access to $all, and the permission to grant', async () => {
     await startWithUsers();
     const findings = await diagnose(as('bia:secret@'));
     const says = `the user bia may not read $all, which only administrators may by default: add it to ${OF_ALL}`;
     expect(bad(findings)).to.deep.equal([{ check: 'event store access', isGood: false, says }]);
   });
 
-  it('is content with a user who may', async () => {
+  it('accepts a user with access to $all', async () => {
     await startWithUsers();
     const findings = await diagnose(as('ana:secret@'));
     expect(bad(findings)).to.deep.equal([]);
@@ -88,14 +88,14 @@ describe('the diagnosis of EventStoreDB', () => {
     ['nobody', '', 'the server requires authentication: add user:password@ to EVENTSTORE_URL'],
     ['a wrong password', 'ana:wrong@', 'the server rejected the user ana or its password: correct EVENTSTORE_URL'],
   ] as const)
-    it(`says what is wrong with ${what}, wherever it is asked for`, async () => {
+    it(`reports ${what} in every finding that it affects`, async () => {
       await startWithUsers();
       expect(bad(await diagnose(as(login)))).to.deep.equal(
         ['access', 'clock', 'appends'].map((check) => ({ check: `event store ${check}`, isGood: false, says })),
       );
     });
 
-  it('says that a password is not sent without TLS', async () => {
+  it('reports that a password is not sent without TLS', async () => {
     server = await EventStoreDbServer.start({ users: USERS });
     const findings = await diagnose(server.connectionString.replace('://', '://ana:secret@'));
     expect(named(findings, 'event store access')).to.deep.equal({
@@ -105,7 +105,7 @@ describe('the diagnosis of EventStoreDB', () => {
     });
   });
 
-  it('tells the licence from 24.10 on, and refuses what is older than 22.10', async () => {
+  it('mentions the license from 24.10 on, and rejects versions older than 22.10', async () => {
     server = await EventStoreDbServer.start();
     const told = async (version: string) => {
       server.pretendToBe(version);
@@ -125,7 +125,7 @@ describe('the diagnosis of EventStoreDB', () => {
     });
   });
 
-  it('says when appends may not be as large as ours, and up to where they may', async () => {
+  it('reports a maximum append size that is too small', async () => {
     server = await EventStoreDbServer.start();
     server.limitAppends(1_000_000);
     expect(bad(await diagnose())).to.deep.equal([]);
@@ -135,7 +135,7 @@ describe('the diagnosis of EventStoreDB', () => {
     expect(bad(await diagnose())).to.deep.equal([{ check: 'event store appends', isGood: false, says }]);
   });
 
-  it('says in one finding that nobody answers', async () => {
+  it('reports an unreachable server in a single finding', async () => {
     server = await EventStoreDbServer.start();
     const { connectionString, port } = server;
     await server.stop();

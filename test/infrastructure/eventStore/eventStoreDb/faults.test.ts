@@ -1,4 +1,5 @@
-// A server that goes away, moves, freezes or forgets to answer: no acknowledged event missing, none doubled, every call within its time.
+// A server that stops, moves, freezes or doesn’t answer: no acknowledged event is lost or duplicated, and every call
+// ends in time.
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
@@ -17,7 +18,9 @@ import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
 import { clientEvent, opened, PATIENT, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
 
-/** notSentMs, outcomeUnknownMs and one look into the stream, of the times in `QUICK`, with room for a busy machine. */
+/**
+ * notSentMs, outcomeUnknownMs and one read of the stream, from the times in `QUICK`, with a margin for a busy machine.
+ */
 const UNAVAILABLE_MS_MAX = 4_000;
 const UNKNOWN_MS_MAX = 5_000;
 const WRITERS = 8;
@@ -42,7 +45,7 @@ describe('faults of EventStoreDB', () => {
 
   for (const graceful of [false, true]) {
     const how = graceful ? 'stopped and started' : 'killed and started';
-    it(`a server that is ${how}: refused in time, then stored, and the subscription goes on`, async () => {
+    it(`while a server is ${how}, appends fail in time; afterwards they succeed and the subscription continues`, async () => {
       const { server, written, open } = world;
       const store = await open(QUICK);
       const subscription = new TestSubscription(store);
@@ -53,7 +56,7 @@ describe('faults of EventStoreDB', () => {
         const stream = newStream();
         const events = newEvents(2);
         const { value, ms } = await timed(() => rejection(store.append(stream, -1, events)));
-        // It may have gone to a connection whose end was not seen yet.
+        // The append may have used a connection whose end was not detected yet.
         expect(value.name).to.be.oneOf(['EventStoreUnavailable', 'AppendOutcomeUnknown']);
         expect(ms).to.be.below(UNKNOWN_MS_MAX);
         const again = await timed(() => rejection(store.append(newStream(), -1, newEvents(1))));
@@ -71,7 +74,7 @@ describe('faults of EventStoreDB', () => {
     });
   }
 
-  it(`${WRITERS} writers while the server is killed, stopped and cut: every event once, every call in time`, async () => {
+  it(`${WRITERS} writers store every event once and every call ends in time while the server is killed, stopped and cut off`, async () => {
     const { server, written, open } = world;
     const [store, other] = [await open(QUICK), await open(QUICK)];
     const subscription = new TestSubscription(other);
@@ -116,7 +119,7 @@ describe('faults of EventStoreDB', () => {
     expect(slowest).to.be.below(UNKNOWN_MS_MAX);
   });
 
-  it('an answer lost after the write: found in the stream, whole', async () => {
+  it('finds a complete write in the stream if its answer was lost', async () => {
     const { server, store, written } = world;
     const stream = newStream();
     const events = newEvents(3);
@@ -128,7 +131,7 @@ describe('faults of EventStoreDB', () => {
     expect(idsOf(written())).to.deep.equal(idsOf(events));
   });
 
-  it('an answer lost after a write that another has followed is told from a conflict', async () => {
+  it('distinguishes a lost answer from a conflict, although another write followed', async () => {
     const { server, store, open } = world;
     const stream = newStream();
     const [mine, next] = [newEvents(2), newEvents(1)];
@@ -141,7 +144,7 @@ describe('faults of EventStoreDB', () => {
     expect(brief(await store.append(stream, 0, newEvents(1))), 'a conflict').to.deep.equal({ ok: false, actual: 2 });
   });
 
-  it('an unknown outcome of what was not written is repeated and written once', async () => {
+  it('repeats an append with an unknown outcome and writes it once', async () => {
     const { server, store, written } = world;
     server.failAppends(2);
     const events = newEvents(2);
@@ -149,7 +152,7 @@ describe('faults of EventStoreDB', () => {
     expect(idsOf(written())).to.deep.equal(idsOf(events));
   });
 
-  it('the same ids while the first append is in flight are dropped by the server: both learn the truth', async () => {
+  it('writes concurrent appends with the same IDs once, and both return the result', async () => {
     const { server, store, written, open } = world;
     const stream = newStream();
     const events = newEvents(2);
@@ -163,7 +166,7 @@ describe('faults of EventStoreDB', () => {
     expect(idsOf(written())).to.deep.equal(idsOf(events));
   });
 
-  it('a frozen server leaves the outcome unknown, in time; the repeat finds what was written', async () => {
+  it('leaves an append to a frozen server with an unknown outcome in time; a repeat finds what was written', async () => {
     const { server, written, open } = world;
     const store = await open(QUICK);
     await appendUntilAnswered(store, newStream(), -1, newEvents(1));
@@ -178,7 +181,7 @@ describe('faults of EventStoreDB', () => {
     expect(written().filter(({ id }) => id === event.id)).to.have.length(1);
   });
 
-  it('a server frozen while a subscription is begun: it begins when the server is back', async () => {
+  it('starts a subscription to a frozen server when the server is back', async () => {
     const { server, open } = world;
     const store = await open(QUICK);
     const events = newEvents(2);
@@ -192,7 +195,7 @@ describe('faults of EventStoreDB', () => {
     expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
   });
 
-  it('the leader moved: appends and reads go where the old one says', async () => {
+  it('sends appends and reads to the new leader that the old one names', async () => {
     const { server, store } = world;
     const leader = await EventStoreDbServer.start();
     server.notLeader({ host: '127.0.0.1', port: leader.port });
@@ -211,7 +214,7 @@ describe('faults of EventStoreDB', () => {
     expect(idsOf(world.written())).to.deep.equal(idsOf(events));
   });
 
-  it('a cluster that could not be found once is found when it is back; the client never finds it again (seen 12)', async () => {
+  it('finds a cluster again that was unreachable; the client never does (seen 12)', async () => {
     const { server } = world;
     const connectionString = `esdb+discover://127.0.0.1:${server.port}?tls=false&maxDiscoverAttempts=1`;
     const client = EventStoreDBClient.connectionString(connectionString);
@@ -232,7 +235,7 @@ describe('faults of EventStoreDB', () => {
     await client.dispose();
   });
 
-  it('B13, B14: credentials from the connection string over TLS with tlsCAFile; wrong ones are refused at once, without the password', async () => {
+  it('B13, B14: logs in over TLS with tlsCAFile; wrong credentials are rejected at once without showing the password', async () => {
     const server = await EventStoreDbServer.start({
       tls: RECEIVER,
       users: { ana: { password: 's3cr&t', admin: true } },
@@ -258,7 +261,7 @@ describe('faults of EventStoreDB', () => {
   });
 
   for (const how of ['ok', 'not leader', 'denied', 'unknown user', 'invalid', 'deleted', 'unavailable'] as const)
-    it(`a stream of appends that ends (${how}) after what was sent on it was written: found, and written once`, async () => {
+    it(`finds written appends, and writes them once, if their stream ends (${how}) before the answer`, async () => {
       const { server, store, written } = world;
       for (let twice = 1; twice <= 2; twice++) {
         server.endAppendStreams(how);
@@ -269,7 +272,7 @@ describe('faults of EventStoreDB', () => {
       }
     });
 
-  it('a stream of appends that ends refused with the server gone is an unknown outcome, never "not written"', async () => {
+  it('reports an unknown outcome, never "not written", if the stream ends with an error and the server is gone', async () => {
     const { server, open } = world;
     const store = await open(QUICK);
     for (const how of ['not leader', 'denied', 'invalid'] as const) {
@@ -279,13 +282,13 @@ describe('faults of EventStoreDB', () => {
       await server.until(({ events }) => events.some(({ id }) => id === event.id));
       await server.stop();
       const { name } = await outcome;
-      // It may have been found in the stream before the server was gone: then it is no error.
+      // If the event was found in the stream before the server stopped, there is no error.
       expect(name, how).to.be.oneOf(['AppendOutcomeUnknown', 'Error']);
       await server.restart();
     }
   });
 
-  it('an event that a newer server finds too large is the caller’s fault, and is sent once', async () => {
+  it('rejects an event above a newer server’s size limit as invalid, without sending it again', async () => {
     const { server, store, written } = world;
     server.limitEvents(200);
     const large = newEvent({ data: JSON.stringify({ text: 'x'.repeat(200) }) });
@@ -301,7 +304,7 @@ describe('faults of EventStoreDB', () => {
   });
 
   for (const version of ['23.10.0', '25.0.0'])
-    it(`a position that is no record’s ends the subscription in a clear fault (${version})`, async () => {
+    it(`ends a subscription with UnknownPosition if no record has its position (${version})`, async () => {
       const { server, store } = world;
       server.pretendToBe(version);
       await store.append(newStream(), -1, newEvents(2));
@@ -316,7 +319,7 @@ describe('faults of EventStoreDB', () => {
       }
     });
 
-  it('a position that is not known for a moment only is no fault', async () => {
+  it('resumes a subscription whose position is unknown only for a moment', async () => {
     const { server, store, reports } = world;
     const subscription = new TestSubscription(store);
     const events = newEvents(2);
@@ -334,10 +337,10 @@ describe('faults of EventStoreDB', () => {
     expect(reports.messages.length).to.be.above(before);
   });
 
-  it('a log that was put back under a running program is neither read nor written by it any more', async () => {
+  it('neither reads nor writes a log that was restored while the program runs', async () => {
     const { server, reports, written } = world;
     await world.store.append(newStream(), -1, newEvents(2));
-    const store = await world.open(); // which begins at these
+    const store = await world.open(); // the store begins after these events
     server.forgetPositions(true);
     server.endSubscriptions('ok');
     await reports.until('was a backup restored?');
@@ -348,7 +351,7 @@ describe('faults of EventStoreDB', () => {
     expect(written()).to.have.length(2);
   });
 
-  it('is closed in time while the server is away, and nothing goes on', async () => {
+  it('closes in time while the server is down, and ends all pending work', async () => {
     const { server, open } = world;
     const store = await open(QUICK);
     const subscription = new TestSubscription(store);

@@ -1,4 +1,5 @@
-// The log as the program sees it, in the middle of what else a server holds: its own events, other programs, checkpoints.
+// The log as the program sees it, among everything else on a server: the adapter’s own events, other programs and
+// checkpoints.
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
 import {
@@ -21,13 +22,13 @@ describe('the log on EventStoreDB', () => {
     await world.end();
   });
 
-  it('keeps its identity over a restart of the server', async () => {
+  it('keeps its identity when the server restarts', async () => {
     const { store, server, open } = world;
     await server.restart();
     expect((await open()).storeId).to.equal(store.storeId);
   });
 
-  it('has one identity though many open it at once', async () => {
+  it('has one identity although many stores open it at once', async () => {
     const fresh = await startWorld({}, PATIENT);
     const stores = await Promise.all(Array.from({ length: 8 }, () => fresh.open()));
     expect(new Set(stores.map(({ storeId }) => storeId))).to.deep.equal(new Set([fresh.store.storeId]));
@@ -35,7 +36,7 @@ describe('the log on EventStoreDB', () => {
     await fresh.end();
   });
 
-  it('gives data and metadata back byte for byte, though they are marked as JSON', async () => {
+  it('returns data and metadata byte for byte, although they are stored as JSON', async () => {
     const { store } = world;
     const stream = newStream();
     const odd = newEvent({
@@ -51,7 +52,7 @@ describe('the log on EventStoreDB', () => {
     expect(subscription.events).to.deep.equal([read]);
   });
 
-  it('"all categories" are ours: no system event, no identity, no other program', async () => {
+  it('includes only domain events in "all categories": no system events, no identity, no other programs', async () => {
     const { store, server } = world;
     const wanted: string[] = [];
     for (const category of ['payment', 'foreign', 'account', 'paymentette', 'keyring']) {
@@ -67,7 +68,7 @@ describe('the log on EventStoreDB', () => {
     expect(await store.head()).to.equal(subscription.events.at(-1)?.position);
   });
 
-  it('a subscription that has everything stands at the head: not behind it, not beyond it, whatever comes after', async () => {
+  it('reports a subscription that has everything as caught up exactly at the head', async () => {
     const { store, server } = world;
     await store.append(newStream(), -1, newEvents(3));
     const subscription = new TestSubscription(store);
@@ -87,7 +88,7 @@ describe('the log on EventStoreDB', () => {
     for (const { position } of positions) expect(position !== null && position <= (await store.head())!).to.equal(true);
   });
 
-  it('a rare category tells how far it is, never beyond the head, and resumes there', async () => {
+  it('sends checkpoints to a subscription of a rare category, never beyond the head, from which it resumes', async () => {
     const { store } = world;
     const rare = new TestSubscription(store, { categories: ['webhookEndpoint'] });
     await rare.until(({ caughtUp }) => caughtUp.length === 1);
@@ -104,7 +105,7 @@ describe('the log on EventStoreDB', () => {
     expect(idsOf(resumed.events)).to.deep.equal([event.id]);
   });
 
-  it('refuses positions of another store and categories that no stream can have', async () => {
+  it('rejects positions of another store and invalid categories', async () => {
     const { store } = world;
     const { signal } = new AbortController();
     const bad = [
@@ -121,7 +122,7 @@ describe('the log on EventStoreDB', () => {
     }
   });
 
-  it('leaves no connection behind', async () => {
+  it('leaves no open connection', async () => {
     const { server, store, open } = world;
     const other = await open();
     const subscription = new TestSubscription(other);
@@ -133,7 +134,7 @@ describe('the log on EventStoreDB', () => {
     expect(server.subscriptions).to.equal(0);
   });
 
-  it('cannot be opened where nobody listens, and says so within its time', async () => {
+  it('fails to open within its time limit if the server is unreachable', async () => {
     const { server } = world;
     const { connectionString } = server;
     await server.stop();

@@ -44,12 +44,12 @@ describe('the state of a log in EventStoreDB', () => {
       });
     });
 
-  it('is nobody else’s business while it is in use: nothing is written for it', async () => {
+  it('is not stored while the log is in use', async () => {
     expect(await log.state()).to.deep.equal(IN_USE);
     expect(world.server.events.map(({ stream }) => stream)).to.not.include(STATE_STREAM);
   });
 
-  it('is what was said last', async () => {
+  it('is the latest state that was set', async () => {
     const said: LogState[] = [SEALED, IN_USE, { kind: 'copy', other }, { kind: 'moved', other }, SEALED, SEALED];
     for (const use of said) {
       await log.setState(use);
@@ -69,7 +69,7 @@ describe('the state of a log in EventStoreDB', () => {
     ],
   ];
   for (const [kind, message] of refusals)
-    it(`${kind}: it can't be opened`, async () => {
+    it(`${kind}: the log can’t be opened`, async () => {
       await log.setState({ kind, other });
       const error = await openError();
       expect(error).to.be.instanceOf(LogNotInUse);
@@ -78,10 +78,10 @@ describe('the state of a log in EventStoreDB', () => {
       await (await world.open()).close();
     });
 
-  it('reaches a program that has it open: its appends are refused, and taken again when the seal is broken', async () => {
+  it('reaches a program that has the log open: it rejects appends until the log is unsealed', async () => {
     await append(world.store, 0);
     const next = async (n: number) => {
-      const heard = heads(world.store, 1); // in the order of the log: what was said before it was heard before it
+      const heard = heads(world.store, 1); // the log is read in order, so earlier events have been processed
       await log.write([movedEvent(n)], nobody);
       await heard;
     };
@@ -99,7 +99,7 @@ describe('the state of a log in EventStoreDB', () => {
     expect(await append(world.store, 3)).to.include({ ok: true, revision: 1 });
   });
 
-  it('does not show: neither as head nor as an event of a subscription', async () => {
+  it('is invisible: it is neither the head nor an event of a subscription', async () => {
     await append(world.store, 0);
     const head = await world.store.head();
     await log.setState(SEALED);
@@ -135,11 +135,11 @@ describe('the state of a log in EventStoreDB', () => {
     return events;
   };
 
-  it('copied events keep streams, revisions, order, ids, times, data and metadata, byte for byte', async () => {
+  it('copied events keep streams, revisions, order, IDs, times, data and metadata, byte for byte', async () => {
     const counts: number[] = [];
     const events = movedEvents(20);
     await log.write(events, (count) => counts.push(count));
-    expect(counts).to.deep.equal(Array.from({ length: 10 }, () => 2)); // two of a stream at a time
+    expect(counts).to.deep.equal(Array.from({ length: 10 }, () => 2)); // consecutive events of one stream share an append
     expect(withoutPositions(await all(world.store))).to.deep.equal(withoutPositions(events));
     const ofOne = withoutPositions(events.filter(({ stream }) => stream === 'payment-moved1'));
     const read: RecordedEvent[] = [];
@@ -147,13 +147,13 @@ describe('the state of a log in EventStoreDB', () => {
     expect(withoutPositions(read)).to.deep.equal(ofOne);
   });
 
-  it('copied twice, they stand there once', async () => {
+  it('events copied twice are stored once', async () => {
     await log.write(movedEvents(8), nobody);
     await log.write(movedEvents(8), nobody);
     expect(withoutPositions(await all(world.store))).to.deep.equal(withoutPositions(movedEvents(8)));
   });
 
-  it('copied again with other content, they are refused', async () => {
+  it('events copied again with other content are rejected', async () => {
     await log.write(movedEvents(2), nobody);
     const error = await rejection(log.write([{ ...movedEvent(1), id: movedEvent(9).id }], nobody));
     expect(error.message).to.equal(
@@ -161,7 +161,7 @@ describe('the state of a log in EventStoreDB', () => {
     );
   });
 
-  it('as many small events of one stream as come go in appends that the server takes', async () => {
+  it('many small events of one stream are split into appends that the server accepts', async () => {
     const stream = movedEvent(0).stream;
     const small = movedEvents(9_000).map((event, revision) => ({
       ...event,
@@ -173,14 +173,14 @@ describe('the state of a log in EventStoreDB', () => {
     const written = async (): Promise<number[]> => {
       const counts: number[] = [];
       const error = await log.write(small, (count) => counts.push(count)).catch((reason: unknown) => reason);
-      if (error instanceof AppendOutcomeUnknown) return written(); // a slow machine: what is there already is not written twice
+      if (error instanceof AppendOutcomeUnknown) return written(); // on a slow machine, the repeat does not write existing events again
       if (error !== undefined) throw error;
       return counts;
     };
     expect(await written()).to.deep.equal([4_411, 4_411, 178]);
   });
 
-  it('takes the largest event there can be, and no category that it does not know', async () => {
+  it('accepts the largest possible event, and rejects an unknown category', async () => {
     const data = `{"a":"${'x'.repeat(499_990)}"}`;
     await log.write([{ ...movedEvent(0), data, metadata: '{}' }], nobody);
     expect((await all(world.store)).map((event) => event.data.length)).to.deep.equal([data.length]);

@@ -1,4 +1,4 @@
-// A copy of a log keeps the order of the events over all streams, although many appends are in flight.
+// A copy of a log keeps the order of events across all streams, although many appends are in flight.
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { openMigratableEventStoreDbLog } from '../../../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
@@ -31,9 +31,9 @@ describe('a copy of a log in EventStoreDB', () => {
     return counts;
   };
   const written = (): string[] => idsOf(world.written());
-  const runs = COUNT / 2; // neighbours of one stream share an append
+  const runs = COUNT / 2; // consecutive events of one stream share an append
 
-  it('has its order, and tells each append once, of which many were in flight', async () => {
+  it('keeps the order and reports each append once, with many appends in flight', async () => {
     const { server } = world;
     await write(events.slice(0, 2));
     server.holdAppends();
@@ -44,7 +44,7 @@ describe('a copy of a log in EventStoreDB', () => {
     expect(written()).to.deep.equal(idsOf(events));
   });
 
-  it('writes nothing twice that is there already', async () => {
+  it('writes nothing twice if it is repeated', async () => {
     await write();
     await write();
     expect(written()).to.deep.equal(idsOf(events));
@@ -54,7 +54,7 @@ describe('a copy of a log in EventStoreDB', () => {
     ['cut', () => world.server.cut()],
     ['killed and started', () => world.server.restart()],
   ] as const)
-    it(`goes on in its order when the server is ${what}`, async () => {
+    it(`continues in order if the server is ${what}`, async () => {
       const counts: number[] = [];
       let broken: Promise<void> | null = null;
       await log.write(events, (count) => {
@@ -66,18 +66,18 @@ describe('a copy of a log in EventStoreDB', () => {
       expect(written()).to.deep.equal(idsOf(events));
     });
 
-  it('goes on in its order when answers are lost', async () => {
+  it('continues in order if answers are lost', async () => {
     const { server } = world;
     await write(events.slice(0, 2));
     server.loseAnswers(3);
     const rest = write(events.slice(2));
     await server.until(({ events: stored }) => stored.length > 100);
-    server.cut(); // the lost answers are not waited for
+    server.cut(); // fails the lost answers at once
     await rest;
     expect(written()).to.deep.equal(idsOf(events));
   });
 
-  it('stops when the server wrote a later append without an earlier one', async () => {
+  it('stops if the server wrote a later append without an earlier one', async () => {
     const { server } = world;
     await write(events.slice(0, 60));
     server.failAppends();
@@ -89,7 +89,7 @@ describe('a copy of a log in EventStoreDB', () => {
     expect(reports.messages.length).to.be.above(0);
   });
 
-  it('stops at a stream that another program has written to', async () => {
+  it('stops at a stream to which another program has written', async () => {
     const { store } = world;
     const [first] = events as readonly [RecordedEvent, ...RecordedEvent[]];
     await store.append(first.stream, -1, [{ ...first, id: '00000000-0000-4000-8000-000000000000' }]);

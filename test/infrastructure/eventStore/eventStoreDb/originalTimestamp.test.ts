@@ -1,4 +1,4 @@
-// The first time of a copied event, in its metadata and out of it again.
+// The original time of a copied event is added to its metadata, and removed on reading.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -9,15 +9,15 @@ import { anyCharacter } from '../../../support/anyCharacter.ts';
 
 const AT = '2026-11-21T12:00:00.120Z';
 
-describe('the kept time', () => {
-  it('is the last key of the metadata', () => {
+describe('the original timestamp', () => {
+  it('is added as the last key of the metadata', () => {
     expect(withOriginalTimestamp('{"mode":"test"}', AT)).to.equal(`{"mode":"test","quita_recordedAt":"${AT}"}`);
     expect(withOriginalTimestamp('{}', AT)).to.equal(`{"quita_recordedAt":"${AT}"}`);
     expect(withOriginalTimestamp('{ }', AT)).to.equal(`{ "quita_recordedAt":"${AT}"}`);
     expect(JSON.parse(withOriginalTimestamp('{ \n "a" : 1 \n }', AT))).to.deep.equal({ a: 1, quita_recordedAt: AT });
   });
 
-  it('is taken out with nothing left of it', () => {
+  it('is removed without a trace', () => {
     for (const metadata of [
       '{}',
       '{ }',
@@ -29,7 +29,7 @@ describe('the kept time', () => {
       expect(readOriginalTimestamp(withOriginalTimestamp(metadata, AT))).to.deep.equal({ metadata, recordedAt: AT });
   });
 
-  it('kept twice is taken out once: the second one is the outer', () => {
+  it('added twice is removed once: the second one is the outer', () => {
     const once = withOriginalTimestamp('{"a":1}', AT);
     expect(readOriginalTimestamp(withOriginalTimestamp(once, '2027-01-01T00:00:00.000Z'))).to.deep.equal({
       metadata: once,
@@ -37,7 +37,7 @@ describe('the kept time', () => {
     });
   });
 
-  it('is not found where nobody has put it', () => {
+  it('is not found if it was never added', () => {
     const untouched = [
       '{}',
       '{"at":"2026-11-21T12:00:00.120Z"}',
@@ -51,7 +51,7 @@ describe('the kept time', () => {
       expect(readOriginalTimestamp(metadata)).to.deep.equal({ metadata, recordedAt: null });
   });
 
-  it('leaves every object as it was, byte for byte, whatever is in it (law)', () => {
+  it('can be added and removed without changing any other byte of the metadata (law)', () => {
     const objects = fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue());
     const times = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

@@ -1,4 +1,4 @@
-// The user that compose.yaml makes for Quita: it can do all that Quita does, and nothing that only an administrator may.
+// The user that compose.yaml creates for Quita can do all that Quita does, and nothing that requires an administrator.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -25,7 +25,7 @@ describe('a user of its own on EventStoreDB', () => {
     `esdb://${login}@localhost:${server.port}?tls=true&tlsCAFile=${encodeURIComponent(CA_FILE)}`;
   const admin = () => at('admin:changeit');
 
-  it('is made once; repeated, it has the new password; doctor finds nothing wrong, and a store works with it', async () => {
+  it('is created once; a repeat only sets its password; doctor accepts it and a store works with it', async () => {
     const made = { name: 'quita', isNew: true, rightsAreNew: true };
     expect(await makeOwnUser(admin(), at('quita:first'))).to.deep.equal(made);
     expect(await makeOwnUser(admin(), at('quita:second'))).to.deep.equal({
@@ -47,19 +47,19 @@ describe('a user of its own on EventStoreDB', () => {
     await store.close();
   });
 
-  it('is no administrator: it makes no users', async () => {
+  it('can’t create users', async () => {
     await makeOwnUser(admin(), at('quita:own'));
     expect((await rejection(makeOwnUser(at('quita:own'), at('other:own')))).message).to.include('Access Denied');
   });
 
-  it('leaves rights that somebody gave to $all before, and says when they shut it out', async () => {
+  it('keeps an existing ACL of $all, and reports if it excludes the user', async () => {
     await makeOwnUser(admin(), at('first:own'));
     const { name, message } = await rejection(makeOwnUser(admin(), at('second:own')));
     expect(name).to.equal('EventStoreUnavailable');
     expect(message).to.include('$all needs an admin or an ACL');
   });
 
-  it('from the command line: one line, exit code 0; 2 with a variable that is wrong, without its password', async () => {
+  it('is created by the program with exit code 0; a wrong variable gives exit code 2 without its password', async () => {
     const run = async (env: Record<string, string>) =>
       promisify(execFile)(process.execPath, [PROGRAM], { env: { PATH: process.env['PATH'] ?? '', ...env } }).then(
         ({ stdout }) => ({ code: 0, says: stdout }),

@@ -12,7 +12,7 @@ describe('positions of EventStoreDB', () => {
     expect(positionOf('1234', '5')).to.equal('00000000000000001234/00000000000000000005');
   });
 
-  it('sort as text in the order of the log, and come back', () => {
+  it('sort as text in log order, and convert back', () => {
     const order = fc.property(place, place, (a, b) => {
       const before = a.commit < b.commit || (a.commit === b.commit && a.prepare < b.prepare);
       expect(shown(a) < shown(b)).to.equal(before);
@@ -21,7 +21,7 @@ describe('positions of EventStoreDB', () => {
     fc.assert(order);
   });
 
-  it('are none where the server says -1, the end, or nothing', () => {
+  it('are null if the server returns -1, the end, or nothing', () => {
     const none = [
       ['18446744073709551615', '18446744073709551615'],
       ['9223372036854775808', '0'],
@@ -31,13 +31,13 @@ describe('positions of EventStoreDB', () => {
     expect(none.map(([commit, prepare]) => positionOf(commit, prepare))).to.deep.equal([null, null, null, null]);
   });
 
-  it('of another store are refused', () => {
+  it('of another store are rejected', () => {
     for (const text of ['0000000000000000012', '', '1/2', 'x', '00000000000000001234/0000000000000000000x']) {
       expect(() => logPositionOf(text as Position), text).to.throw(RangeError, 'not a position of this event store');
     }
   });
 
-  it('null stands before all of them', () => {
+  it('sort after null', () => {
     const [low, high] = [shown({ commit: 1n, prepare: 1n }), shown({ commit: 2n, prepare: 0n })];
     const pairs = [later(null, null), later(null, low), later(low, null), later(low, high), later(high, low)];
     expect(pairs).to.deep.equal([null, low, low, high, high]);

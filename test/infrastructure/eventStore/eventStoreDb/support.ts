@@ -1,4 +1,4 @@
-// One test server and one event store on it for each test, with short times, and every mended fault kept to be looked at.
+// A test server with one event store per test, short times, and a list of all faults that were recovered.
 import { randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
@@ -11,7 +11,7 @@ import {
   type StoredEvent,
 } from '../../../support/eventStoreDb/server.ts';
 
-/** Of a store that is to give up in time. */
+/** Times of a store that gives up early. */
 export const QUICK: Partial<Timings> = {
   connectMs: 400,
   attemptMs: 150,
@@ -21,18 +21,20 @@ export const QUICK: Partial<Timings> = {
   readGiveUpMs: 600,
   confirmMs: 600,
 };
-/** Of a store that is to mend what happens: its tries are short, and it gives up nothing, however slow the machine is. */
+/**
+ * Times of a store that recovers from faults: attempts are short, but it never gives up, however slow the machine is.
+ */
 const MENDING: Partial<Timings> = {
   ...QUICK,
   notSentMs: 20_000,
   outcomeUnknownMs: 25_000,
   readGiveUpMs: 20_000,
 };
-/** Where no fault is made: the product's own times. */
+/** The product’s own times, for tests without faults. */
 export const PATIENT: Partial<Timings> = {};
 const OPENINGS_MAX = 10;
 
-/** A store that gives up soon may do so before it is open: then it is opened again. */
+/** A store that gives up early may do so while it opens, so this retries. */
 export const opened = async (options: Parameters<typeof openEventStoreDb>[0]): Promise<EventStore> => {
   for (let n = 1; ; n++) {
     const store = await openEventStoreDb(options).catch((error: Error) => error);
@@ -41,7 +43,7 @@ export const opened = async (options: Parameters<typeof openEventStoreDb>[0]): P
   }
 };
 
-/** Faults that a store has reported, and a way to wait for one. */
+/** Collects the faults that a store reports, and can wait for one. */
 export class Reports {
   readonly messages: string[] = [];
   readonly #waiters = new Set<() => void>();
@@ -51,7 +53,7 @@ export class Reports {
     for (const look of this.#waiters) look();
   };
 
-  /** Resolves when a report holds the text, one already made included. */
+  /** Resolves when a report contains the text, including earlier reports. */
   until(text: string): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -108,8 +110,8 @@ export const startWorld = async (options: EventStoreDbOptions = {}, timings = ME
 };
 
 /**
- * Runs the work and gives what nobody caught meanwhile: without a listener of its own, a rejection is an uncaught exception, too.
- * Mocha's listeners stand aside for that time.
+ * Runs the work and returns all uncaught exceptions and rejections meanwhile. Mocha’s own listeners are removed for
+ * that time.
  */
 export const uncaughtDuring = async (work: (first: Promise<unknown>) => Promise<void>): Promise<unknown[]> => {
   const exceptions = process.listeners('uncaughtException');
@@ -132,7 +134,7 @@ export const uncaughtDuring = async (work: (first: Promise<unknown>) => Promise<
   return caught;
 };
 
-/** For the client package's own commands. */
+/** Returns an event for the client package’s own commands. */
 export const clientEvent = () =>
   jsonEvent({ id: randomUUID(), type: 'SomethingHappened', data: { amount: 1250 }, metadata: {} });
 

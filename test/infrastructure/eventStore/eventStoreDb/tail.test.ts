@@ -1,4 +1,5 @@
-// The newest events, which all followers of a process share: one subscription at the server, which waits for none of them.
+// The newest events, shared by all followers of a process: one subscription at the server, which never waits for a
+// follower.
 import { expect } from 'chai';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { Tail } from '../../../../infrastructure/eventStore/eventStoreDb/tail.ts';
@@ -11,7 +12,7 @@ const numbers = (tail: Tail, after: number | null, limit = 10): number[] | null 
   tail.after(after === null ? null : at(after), limit)?.events.map(({ position }) => Number(position)) ?? null;
 
 describe('the tail of an EventStoreDB log', () => {
-  it('holds the events after its beginning, and knows how far it has looked', () => {
+  it('returns the events after its start, and how far it has read', () => {
     const tail = new Tail();
     tail.begin(at(5));
     tail.open();
@@ -25,7 +26,7 @@ describe('the tail of an EventStoreDB log', () => {
     expect(tail.after(null, 10)).to.equal(null);
   });
 
-  it('holds a whole log that was empty at its beginning', () => {
+  it('returns a whole log that was empty at its start', () => {
     const tail = new Tail();
     tail.begin(null);
     tail.open();
@@ -33,7 +34,7 @@ describe('the tail of an EventStoreDB log', () => {
     expect([numbers(tail, null), numbers(tail, 1)]).to.deep.equal([[1], []]);
   });
 
-  it('drops the oldest beyond its number of events, and beyond their length', () => {
+  it('drops the oldest events above its maximum count and its maximum length', () => {
     const tail = new Tail({ eventsMax: 3, lengthMax: 100 });
     tail.begin(null);
     tail.open();
@@ -45,7 +46,7 @@ describe('the tail of an EventStoreDB log', () => {
     expect([numbers(tail, 6), numbers(tail, 7)]).to.deep.equal([null, []]);
   });
 
-  it('holds nothing while its subscription is lost, and the same events when it was opened again', async () => {
+  it('returns nothing while its subscription is lost, and the same events after it is reopened', async () => {
     const tail = new Tail();
     tail.begin(null);
     const opened = tail.opened(new AbortController().signal);
@@ -77,10 +78,10 @@ describe('followers of one process on EventStoreDB', () => {
     return idsOf(events);
   };
 
-  it('share one subscription at the server and the decoded events, also those that caught up by their own', async () => {
+  it('share one subscription and the decoded events, also after they caught up by themselves', async () => {
     const { server, store, open } = world;
     const ids = await append(3);
-    const late = await open(); // its tail begins after these events
+    const late = await open(); // the tail of this store begins after these events
     const followers = [store, store, late, late, late].map((each) => new TestSubscription(each));
     for (const each of followers) await each.until(({ caughtUp }) => caughtUp.length === 1);
     ids.push(...(await append(2)));
@@ -93,7 +94,7 @@ describe('followers of one process on EventStoreDB', () => {
     await Promise.all(followers.map((each) => each.stop()));
   });
 
-  it('miss nothing, whether they stand still for longer than the tail, and the server ends none of them', async () => {
+  it('miss nothing if they pause for longer than the tail holds, and the server ends no subscription', async () => {
     const { store, lost } = world;
     const [before] = [await append(1)];
     const slow = store.subscribe({ after: null, categories: null, signal: new AbortController().signal });
@@ -115,7 +116,7 @@ describe('followers of one process on EventStoreDB', () => {
     expect(lost()).to.equal(0);
   });
 
-  it('continue when the shared subscription is lost, once each', async () => {
+  it('continue without duplicates when the shared subscription is lost', async () => {
     const { server, store, lost } = world;
     const followers = [store, store].map((each) => new TestSubscription(each));
     const ids: string[] = [];

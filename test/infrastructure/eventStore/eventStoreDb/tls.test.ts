@@ -1,4 +1,4 @@
-// The adapter over TLS, with credentials: what works, and what an operator is told when something about them is wrong.
+// The adapter over TLS with credentials: what works, and the error message for each misconfiguration.
 import { expect } from 'chai';
 import { EventStoreUnavailable } from '../../../../application/ports/eventStore.ts';
 import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
@@ -19,7 +19,7 @@ describe('EventStoreDB over TLS', () => {
     server = await EventStoreDbServer.start(options);
   };
   const open = (connectionString: string, timings = PATIENT) => openEventStoreDb({ connectionString, timings });
-  /** Gives up soon, and not before it knows why. */
+  /** Gives up early, but only after it knows the cause. */
   const PLAINTIVE = { ...QUICK, connectMs: 5_000, readMs: 5_000 };
   const at = (host: string, options: string, login = 'admin:p%3Aw@'): string =>
     `esdb://${login}${host}:${server.port}?tls=true${options}`;
@@ -32,7 +32,7 @@ describe('EventStoreDB over TLS', () => {
   const unreachable = (host: string, why: string): string =>
     `EventStoreDB cannot be read: the node ${host}:PORT cannot be reached: ${why}`;
 
-  it('appends and reads with the right authority and password, by name and by address, also after a cut', async () => {
+  it('appends and reads with the right authority and password, by name and by address, also after a disconnect', async () => {
     await start({ tls: RECEIVER, users: USERS });
     for (const host of ['localhost', '127.0.0.1']) {
       const store = await open(at(host, trusting('receiver')));
@@ -44,7 +44,7 @@ describe('EventStoreDB over TLS', () => {
     }
   });
 
-  it('names tlsCAFile when the authority is not known, or is another one', async () => {
+  it('names tlsCAFile if the authority is unknown or a different one', async () => {
     await start({ tls: RECEIVER, users: USERS });
     const unknown = 'its certificate authority is unknown: set tlsCAFile=… in the connection string';
     expect(await complaint(at('localhost', ''))).to.equal(unreachable('localhost', unknown));
@@ -52,14 +52,14 @@ describe('EventStoreDB over TLS', () => {
     expect(await complaint(at('localhost', trusting('expired')))).to.equal(unreachable('localhost', other));
   });
 
-  it('says so to doctor, too', async () => {
+  it('reports the same to doctor', async () => {
     await start({ tls: RECEIVER, users: USERS });
     const findings = await diagnoseEventStoreDb(at('localhost', ''), { ...TIMINGS, ...PLAINTIVE });
     expect(findings).to.have.length(1);
     expect(findings[0]?.says).to.match(/^the node .* set tlsCAFile=… in the connection string$/);
   });
 
-  it('says for whom the certificate is when it is not for this host', async () => {
+  it('names the certificate’s host if it differs', async () => {
     await start({ tls: ELSEWHERE, users: USERS });
     for (const host of ['localhost', '127.0.0.1'])
       expect(await complaint(at(host, trusting('elsewhere')))).to.equal(
@@ -70,14 +70,14 @@ describe('EventStoreDB over TLS', () => {
       );
   });
 
-  it('says that the certificate has expired', async () => {
+  it('reports an expired certificate', async () => {
     await start({ tls: EXPIRED, users: USERS });
     expect(await complaint(at('localhost', trusting('expired')))).to.equal(
       unreachable('localhost', 'its certificate has expired'),
     );
   });
 
-  it('says that the server speaks no TLS', async () => {
+  it('reports a server without TLS', async () => {
     await start({});
     expect(await complaint(at('localhost', ''))).to.equal(
       unreachable('localhost', 'it does not use TLS: to connect without TLS, set tls=false in the connection string'),
@@ -88,7 +88,7 @@ describe('EventStoreDB over TLS', () => {
     ['password', 'admin:guess@'],
     ['user', 'nobody:p%3Aw@'],
   ] as const)
-    it(`says that the ${what} is wrong, and does not show the password`, async () => {
+    it(`reports a wrong ${what} without showing the password`, async () => {
       await start({ tls: RECEIVER, users: USERS });
       expect(await complaint(at('localhost', trusting('receiver'), login))).to.equal(
         'EventStoreDB cannot be read: EventStoreDB rejected ' +
@@ -96,14 +96,14 @@ describe('EventStoreDB over TLS', () => {
       );
     });
 
-  it('says that a user is wanted', async () => {
+  it('reports missing credentials', async () => {
     await start({ tls: RECEIVER, users: USERS });
     expect(await complaint(at('localhost', trusting('receiver'), ''))).to.contain(
       'Access Denied (check the user in the connection string',
     );
   });
 
-  it('goes on trying while nobody is there: a server that restarts is back soon', async () => {
+  it('keeps trying while the server restarts', async () => {
     await start({ tls: RECEIVER, users: USERS });
     const store = await open(at('localhost', trusting('receiver')));
     await server.stop();

@@ -1,4 +1,4 @@
-// Notices of appends: sent after the commit by the process that appended, and by event_store.append for an earlier version.
+// Notices of appends: sent after the commit by the appending process, or by event_store.append for an earlier version.
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type pg from 'pg';
@@ -33,22 +33,22 @@ describe('announcements of appends', () => {
       if (rows[0] !== undefined) return rows[0].pid;
     }
   };
-  /** Until a notice came about this place. */
+  /** Resolves when a notice with this position has arrived. */
   const untilTold = async (place: number): Promise<void> => {
     while (notices.at(-1)?.payload !== String(place)) await once(log.sql, 'notification');
   };
 
-  it('come from the session that listens, not from the transaction of the append', async () => {
+  it('come from the listening session, not from the transaction of the append', async () => {
     const announcer = await pidOf('notices');
     await store.append(newStream(), -1, newEvents(3));
     await untilTold(3);
     expect(notices.map(({ processId, payload }) => [processId, payload])).to.deep.equal([[announcer, '3']]);
   });
 
-  it('tell of what was appended meanwhile in one notice, and of the last append always', async () => {
+  it('combine concurrent appends in one notice, and always include the last append', async () => {
     await Promise.all(Array.from({ length: 600 }, () => store.append(newStream(), -1, newEvents(1))));
     await untilTold(600);
-    // At most 256 appends go together, so there were three flushes.
+    // A flush holds at most 256 appends, so there were three flushes.
     expect(notices.length).to.be.within(1, 3);
   });
 
@@ -60,12 +60,12 @@ describe('announcements of appends', () => {
       await store.append(newStream(), -1, newEvents(1));
       await subscription.until(({ events }) => events.length === n);
     }
-    // Without notices, each would be found by the look of every second.
+    // Without notices, the poll would find at most one event per second.
     expect(performance.now() - beganAtMs).to.be.below(10_000);
     await subscription.stop();
   });
 
-  it('of what does not exist are not believed for longer than the next look', async () => {
+  it('of events that don’t exist are corrected by the next poll', async () => {
     const other = await log.connect();
     await store.append(newStream(), -1, newEvents(2));
     const heads: (Position | null)[] = [];
@@ -85,7 +85,7 @@ describe('announcements of appends', () => {
     await subscription.stop();
   });
 
-  describe('on the session that listens for all of a process', () => {
+  describe('with one listening session per process', () => {
     let shared: NotificationListener;
     let faults: Error[];
     let sharing: EventStore;
@@ -109,7 +109,7 @@ describe('announcements of appends', () => {
       return (await log.sql.query<{ pid: number }>(text, [name])).rows.map(({ pid }) => pid);
     };
 
-    it('are sent and heard, without a session for appends alone', async () => {
+    it('are sent and received without a separate session', async () => {
       const others = await pidOf('notices');
       const [own] = await pids('shared');
       expect(await pids('quita event store: notices')).to.deep.equal([others]);
@@ -121,7 +121,7 @@ describe('announcements of appends', () => {
       expect(await heard).to.equal(positionOf(3));
     });
 
-    it('are made up for when it is lost, and heard again afterwards', async () => {
+    it('are replaced by polling while the session is lost, and received again afterwards', async () => {
       const subscription = new TestSubscription(sharing);
       await subscription.until(({ caughtUp }) => caughtUp.length > 0);
       await log.sql.query('SELECT pg_terminate_backend($1)', [(await pids('shared'))[0]]);
@@ -137,7 +137,7 @@ describe('announcements of appends', () => {
       await subscription.stop();
     });
 
-    it('are not heard before the log is checked: it may have been restored, though no other session is used', async () => {
+    it('are ignored until the log has been checked, because it may have been restored', async () => {
       await sharing.append(newStream(), -1, newEvents(2));
       const restored = new Promise((resolve) => sharing.onRestored(resolve));
       await log.restore(positionOf(1));
@@ -145,7 +145,7 @@ describe('announcements of appends', () => {
     });
   });
 
-  it('come from event_store.append for a process of an earlier version, which does not turn that off', async () => {
+  it('come from event_store.append for a process of an earlier version', async () => {
     const earlier = await log.holdAppend(newStream(), newEvents(1)[0]!);
     expect(notices).to.deep.equal([]);
     await earlier.release();

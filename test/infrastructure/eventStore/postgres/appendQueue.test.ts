@@ -9,7 +9,7 @@ interface Held {
   finish(): void;
 }
 
-/** Flushes that end when the test says so. */
+/** Returns a queue whose flushes end when the test ends them. */
 const heldFlushes = (): { queue: AppendQueue; next(): Promise<Held>; readonly open: number } => {
   const begun: Held[] = [];
   let wanting: (() => void) | null = null;
@@ -49,7 +49,7 @@ const appendOf = (stream: string, expected = -1, data = '{}'): ReturnType<typeof
 const streamsOf = ({ members }: Held): string[] => members.map(({ append }) => append.stream);
 
 describe('append queue', () => {
-  it('flushes at once what was asked in one turn, and gathers the rest while that flush is on its way', async () => {
+  it('flushes the appends of one turn at once, and collects later ones during that flush', async () => {
     const { queue, next } = heldFlushes();
     const names = Array.from({ length: 5 }, () => newStream());
     const answers = names.slice(0, 2).map((name) => queue.add(appendOf(name)));
@@ -63,7 +63,7 @@ describe('append queue', () => {
     await queue.idle();
   });
 
-  it('has one flush on its way at most', async () => {
+  it('runs at most one flush at a time', async () => {
     const flushes = heldFlushes();
     const first = flushes.queue.add(appendOf(newStream()));
     const held = await flushes.next();
@@ -76,7 +76,7 @@ describe('append queue', () => {
     await later;
   });
 
-  it('puts one append of a stream into a flush and keeps their order', async () => {
+  it('puts at most one append of a stream into a flush, and keeps their order', async () => {
     const { queue, next } = heldFlushes();
     const [one, two] = [newStream(), newStream()];
     const answers = [appendOf(one), appendOf(one, 0), appendOf(two), appendOf(one, 1)].map((append) =>
@@ -99,7 +99,7 @@ describe('append queue', () => {
     ]);
   });
 
-  it('takes at most 256 appends and about 4 MB at once, and an append that is larger alone', async () => {
+  it('flushes at most 256 appends and about 4 MB at once', async () => {
     const { queue, next } = heldFlushes();
     const many = Array.from({ length: 300 }, () => queue.add(appendOf(newStream())));
     const sizes: number[] = [];
@@ -120,7 +120,7 @@ describe('append queue', () => {
     expect(sizes).to.deep.equal([256, 44, 8, 2]);
   });
 
-  it('refuses at once what would not fit into its 64 MB, and takes it when there is room again', async () => {
+  it('rejects an append at once that exceeds its 64 MB, and accepts it when there is room again', async () => {
     const { queue, next } = heldFlushes();
     const large = `{"a":"${'x'.repeat(499_000)}"}`;
     const waiting = Array.from({ length: 128 }, () => queue.add(appendOf(newStream(), -1, large)));
@@ -132,7 +132,7 @@ describe('append queue', () => {
     expect((await Promise.all([...waiting, again])).every(({ ok }) => ok)).to.equal(true);
   });
 
-  it('is idle at once when nothing waits, and otherwise when everything is answered', async () => {
+  it('is idle at once if it is empty, and otherwise when every append is answered', async () => {
     const { queue, next } = heldFlushes();
     await queue.idle();
     const answer = queue.add(appendOf(newStream()));

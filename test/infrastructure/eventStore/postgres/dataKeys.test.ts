@@ -1,4 +1,4 @@
-// Appends that store a new data key with their events (ADR 0017): both or neither.
+// Appends that store a new data key together with their events (ADR 0017): both or neither.
 import { expect } from 'chai';
 import type { EventStore, StoredKey } from '../../../../application/ports/eventStore.ts';
 import { newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
@@ -35,7 +35,7 @@ describe('an append with a new data key', () => {
     return ids;
   };
 
-  it('stores it with the events, and once if it is repeated', async () => {
+  it('stores the key with the events, once even if it is repeated', async () => {
     const [stream, key, [first, second]] = [newStream(), newKey(), newEvents(2)];
     const events = [first!, { ...second!, dataKey: key }];
     expect((await store.append(stream, -1, events)).ok).to.equal(true);
@@ -44,14 +44,14 @@ describe('an append with a new data key', () => {
     expect(await eventsIn(stream)).to.deep.equal(events.map(({ id }) => id));
   });
 
-  it('stores no key if the events are refused', async () => {
+  it('stores no key if the events are rejected', async () => {
     const [stream, key] = [newStream(), newKey()];
     await store.append(stream, -1, newEvents(1));
     expect(await store.append(stream, -1, [{ ...newEvent(), dataKey: key }])).to.deep.equal({ ok: false, actual: 0 });
     expect(await stored(key.owner)).to.deep.equal([]);
   });
 
-  it('stores no events if the owner has a key already, or had one', async () => {
+  it('stores no events if the owner already has a key or had one', async () => {
     const [used, destroyed] = [newKey(), newKey()];
     await store.append(newStream(), -1, [{ ...newEvent(), dataKey: used }]);
     await log.sql.query('INSERT INTO privacy.data_keys (owner, destroyed_at) VALUES ($1, now())', [destroyed.owner]);
@@ -65,7 +65,7 @@ describe('an append with a new data key', () => {
     }
   });
 
-  it('refuses only the appends of a flush whose keys are taken', async () => {
+  it('rejects only those appends of a flush whose keys exist already', async () => {
     const taken = newKey();
     await store.append(newStream(), -1, [{ ...newEvent(), dataKey: taken }]);
     const keys = [newKey(), newKey(taken.owner), null, newKey()];

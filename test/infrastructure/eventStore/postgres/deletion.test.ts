@@ -1,4 +1,4 @@
-// Facts are never deleted, whoever asks: the database refuses every deletion but that of whole streams of deliveries (ADR 0008).
+// Facts are never deleted: the database rejects every deletion except of whole streams of deliveries (ADR 0008).
 
 import { expect } from 'chai';
 import type { EndedDelivery } from '../../../../application/ports/deliveryRetention.ts';
@@ -24,7 +24,7 @@ describe('deleting from the log in Postgres', () => {
     expect((await store.append(stream, -1, newEvents(count))).ok).to.equal(true);
     return stream;
   };
-  /** What the database says to a statement; null: it was done. */
+  /** Returns the database’s error, or null if the statement succeeded. */
   const refusal = (text: string, values: unknown[] = []): Promise<string | null> =>
     log.sql.query(text, values).then(
       () => null,
@@ -34,7 +34,7 @@ describe('deleting from the log in Postgres', () => {
 
   const MONEY = 'QU002 facts are never deleted: only streams of deliveries are';
   for (const category of CATEGORIES.filter((each) => each !== 'webhookDelivery'))
-    it(`a ${category} is refused, alone and among deliveries`, async () => {
+    it(`rejects a deleted ${category}, alone and among deliveries`, async () => {
       const [delivery, other] = [await written('webhookDelivery', 1), await written(category, 2)];
       await written('account', 1);
       const before = await everything();
@@ -43,14 +43,14 @@ describe('deleting from the log in Postgres', () => {
       expect(await everything()).to.equal(before);
     });
 
-  it('so is everything at once', async () => {
+  it('rejects a deletion of all events', async () => {
     const before = await everything();
     expect(await refusal('DELETE FROM event_store.events')).to.equal(MONEY);
     expect(await refusal('TRUNCATE event_store.events')).to.equal('QU002 facts are never deleted');
     expect(await everything()).to.equal(before);
   });
 
-  it('so are a part of a stream, and the newest event of the log', async () => {
+  it('rejects a deletion of part of a stream and of the newest event', async () => {
     const stream = await written('webhookDelivery', 2);
     const newest = await written('webhookDelivery', 1);
     const deleteAt = 'DELETE FROM event_store.events WHERE stream = $1 AND revision = $2';
@@ -65,7 +65,7 @@ describe('deleting from the log in Postgres', () => {
     expect(await refusal(deleteAt, [newest, 0])).to.equal(null);
   });
 
-  it('what is asked for is made the name of a delivery, whatever it is', async () => {
+  it('deletes only deliveries, whatever IDs are given', async () => {
     const payment = await written('payment', 1);
     await written('account', 1);
     const { id } = readStreamName(payment);
@@ -84,7 +84,7 @@ describe('deleting from the log in Postgres', () => {
     expect(wrong.id).to.equal(id);
   });
 
-  it('nothing is deleted from a log that is sealed, nor in a transaction that can’t see what was appended meanwhile', async () => {
+  it('rejects a deletion from a sealed log, and in a transaction that can’t see concurrent appends', async () => {
     const stream = await written('webhookDelivery', 1);
     await written('account', 1);
     const ended = [{ id: readStreamName(stream).id as DeliveryId, revision: 0 }];

@@ -1,4 +1,5 @@
-// Appends at the database: unknown outcomes at a chosen moment, refused values, deadlines, session settings.
+// Appends at the database: outcomes that become unknown at a chosen moment, rejected values, deadlines and session
+// settings.
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
@@ -44,7 +45,7 @@ describe('flush', () => {
     const text = 'SELECT FROM event_store.events WHERE stream = $1';
     while ((await log.sql.query(text, [stream])).rowCount === 0);
   };
-  /** Connections of event stores, as the server sees them. */
+  /** Returns the number of connections of event stores at the server. */
   const backends = async (): Promise<number> => {
     const { rows } = await log.sql.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'quita event store%'`,
@@ -58,7 +59,7 @@ describe('flush', () => {
     await log.sql.query('SELECT pg_advisory_unlock($1)', [APPEND_LOCK]);
   };
 
-  it('whose connection is lost after the commit is repeated and answers what was written', async () => {
+  it('is repeated if its connection is lost after the commit, and returns what was written', async () => {
     const stream = newStream();
     const events = newEvents(2);
     proxy.swallowAnswers();
@@ -70,7 +71,7 @@ describe('flush', () => {
     expect(faults.length).to.be.above(0);
   });
 
-  it('whose connection is lost before the server had it is repeated and writes once', async () => {
+  it('is repeated if its connection is lost before the server received it, and writes once', async () => {
     const stream = newStream();
     const events = newEvents(2);
     proxy.swallowRequests();
@@ -82,7 +83,7 @@ describe('flush', () => {
     expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
   });
 
-  it('whose first attempt is still waiting in the server when it is repeated writes once', async () => {
+  it('writes once if it is repeated while its first attempt still waits in the server', async () => {
     const stream = newStream();
     const events = newEvents(2);
     await holdLock();
@@ -96,7 +97,7 @@ describe('flush', () => {
     expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
   });
 
-  it('ends within 10 s: as unknown when the server is silent, as unavailable when it was never sent or got no lock', async () => {
+  it('ends within 10 s: as unknown if the server is silent, as unavailable if it was not sent or got no lock', async () => {
     const locked = await createPostgresEventLog();
     const lockedStore = await locked.connect();
     await locked.sql.query('SELECT pg_advisory_lock($1)', [APPEND_LOCK]);
@@ -113,9 +114,9 @@ describe('flush', () => {
       failureOf(() => lockedStore.append(names.lockless, -1, [newEvent()])),
     ]);
     expect(outcomes).to.deep.equal(['AppendOutcomeUnknown', 'EventStoreUnavailable', 'EventStoreUnavailable']);
-    expect(performance.now() - began).to.be.below(10_000 + 5_000); // what a busy machine takes besides
+    expect(performance.now() - began).to.be.below(10_000 + 5_000); // a margin for a busy machine
 
-    // What was said not to be written is not written later either.
+    // An append that was reported as not written is not written later either.
     proxy.heal();
     await locked.sql.query('SELECT pg_advisory_unlock($1)', [APPEND_LOCK]);
     for (const [to, stream] of [
@@ -128,7 +129,7 @@ describe('flush', () => {
     await locked.dispose();
   });
 
-  it('in which the server refuses one append fails that one only', async () => {
+  it('fails only the append that the server rejects', async () => {
     await log.sql.query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF NEW.type = 'BadValue' THEN RAISE EXCEPTION 'bad value' USING ERRCODE = '22P05'; END IF;
@@ -147,7 +148,7 @@ describe('flush', () => {
     expect(rows.slice(1)).to.deep.equal([2, 3, 4].map((position) => ({ position, type: 'Good' })));
   });
 
-  it('is durable, read committed and planned once whatever the database sets, and needs five connections in all', async () => {
+  it('is durable, read committed and planned once, whatever the database’s settings, with at most five connections', async () => {
     await log.sql.query(`
       DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
         EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$;
@@ -158,7 +159,7 @@ describe('flush', () => {
         RETURN NEW; END $$;
       CREATE TRIGGER note BEFORE INSERT ON event_store.events FOR EACH ROW EXECUTE FUNCTION note()`);
     await store.close();
-    while ((await backends()) > 0); // the server lets go of them a little later
+    while ((await backends()) > 0); // the server closes them a little later
     const fresh = await log.connect();
     const answers = Array.from({ length: 50 }, () => fresh.append(newStream(), -1, newEvents(1)));
     const reads = Array.from({ length: 50 }, () => collect(fresh.readStream(newStream())));
@@ -168,7 +169,7 @@ describe('flush', () => {
     expect(await backends()).to.be.within(3, 5);
   });
 
-  it('refuses to run in a transaction whose snapshot is older than the lock', async () => {
+  it('is rejected in a transaction whose snapshot is older than the lock', async () => {
     await log.sql.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     const failure = await log.sql
       .query(`SELECT * FROM event_store.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')`)
@@ -180,7 +181,7 @@ describe('flush', () => {
     expect(failure).to.equal('25000');
   });
 
-  /** Asks again and again, each time a round trip, until so many sessions wait for the append lock. */
+  /** Polls until this number of sessions waits for the append lock. */
   const untilWaitingForLock = async (sessions: number): Promise<void> => {
     for (;;) {
       const { rows } = await log.sql.query(

@@ -5,7 +5,7 @@ const LONG_MS = 60_000;
 const never = new AbortController().signal;
 
 describe('head watch', () => {
-  it('knows the newest and ignores what is older, equal or no place', () => {
+  it('reports only newer valid positions', () => {
     const watch = new HeadWatch(5, () => undefined);
     const heard: number[] = [];
     watch.onHead((place) => heard.push(place));
@@ -14,7 +14,7 @@ describe('head watch', () => {
     expect(watch.known).to.equal(8);
   });
 
-  it('wakes who waits for less, and at once who waits for the past', async () => {
+  it('wakes waiters for lower positions, and at once if the position has passed', async () => {
     const watch = new HeadWatch(5, () => undefined);
     await watch.wait(4, LONG_MS, never);
     const woken: string[] = [];
@@ -28,7 +28,7 @@ describe('head watch', () => {
     expect(woken).to.deep.equal(['beyond 5', 'beyond 9']);
   });
 
-  it('stops waiting when the time is up or the signal is given, before or during the wait', async () => {
+  it('stops waiting at the timeout or the signal, before or during the wait', async () => {
     const watch = new HeadWatch(0, () => undefined);
     await watch.wait(0, 1, never);
     await watch.wait(0, LONG_MS, AbortSignal.abort());
@@ -38,7 +38,7 @@ describe('head watch', () => {
     await waiting;
   });
 
-  it('reports a listener that throws and tells the others; the same listener twice is told twice until undone', () => {
+  it('reports a listener that throws and calls the others; a listener added twice is called twice until removed', () => {
     const errors: unknown[] = [];
     const watch = new HeadWatch(0, (error) => errors.push(error));
     const fault = new Error('listener');

@@ -1,4 +1,5 @@
-// What a process remembers of the log, against servers that answer what a restored one, a promoted one or a foreign one would.
+// What a process remembers of the log, tested against servers that answer like a restored, a promoted or a different
+// server.
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
@@ -7,7 +8,7 @@ import { LogMemory } from '../../../../infrastructure/eventStore/postgres/logMem
 import { ProvenPosition } from '../../../../infrastructure/eventStore/postgres/provenPosition.ts';
 import { failureOf } from '../../../conformance/eventStore/harness.ts';
 
-/** Ids by place, from 1. */
+/** Event IDs by position, from 1. */
 interface Server {
   ids: readonly string[];
   identity: string | null;
@@ -79,7 +80,7 @@ describe('the memory of the log', () => {
       expect(memory.connections).to.equal(3);
     });
 
-  it('counts a log as restored only where events are gone', async () => {
+  it('counts a log as restored only if events are missing', async () => {
     server.identity = '7 00000002';
     await check();
     expect(memory.restores).to.equal(0);
@@ -88,13 +89,13 @@ describe('the memory of the log', () => {
     expect(memory.restores).to.equal(1);
   });
 
-  it('is dropped once by two connections that find it out at the same time', async () => {
+  it('is dropped once by two connections that detect the restore at the same time', async () => {
     server.ids = ['a'];
     await Promise.all([check(), check()]);
     expect([told, memory.restores]).to.deep.equal([[1], 1]);
   });
 
-  it('takes in what is written to the restored log', async () => {
+  it('accepts events written to the restored log', async () => {
     server.ids = ['a'];
     await check();
     memory.wrote(2, [event(2, 'x')]);
@@ -105,7 +106,7 @@ describe('the memory of the log', () => {
     expect(told).to.deep.equal([1, 3]);
   });
 
-  it('does without the server’s identity where the role may not ask for it, and does not ask again', async () => {
+  it('works without the server’s identity if the role may not read it, and doesn’t ask again', async () => {
     const asked: string[] = [];
     const refusal = Object.assign(new pg.DatabaseError('permission denied', 0, 'error'), { code: '42501' });
     const refusing = async (query: { readonly text: string; readonly values?: unknown[] }) => {
@@ -118,13 +119,13 @@ describe('the memory of the log', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('passes on what a connection fails with', async () => {
+  it('passes on errors of a connection', async () => {
     const failing = () => Promise.reject(new Error('gone'));
     expect(await failureOf(() => memory.check(failing))).to.equal('Error');
     expect(memory.connections).to.equal(1);
   });
 
-  describe('where a subscription stands', () => {
+  describe('the position of a subscription', () => {
     const looking = {
       lookAt: async (place: number) => ({ head: server.ids.length, id: server.ids[place - 1] ?? null }),
     };
@@ -134,7 +135,7 @@ describe('the memory of the log', () => {
         ({ name }: Error) => name,
       );
 
-    it('is proved once for each new connection', async () => {
+    it('is verified once for each new connection', async () => {
       const position = new ProvenPosition({ reader: looking, memory }, 3);
       expect(position.isProved).to.equal(false);
       expect(await outcome(position)).to.equal('proved');
@@ -143,7 +144,7 @@ describe('the memory of the log', () => {
       expect(position.isProved).to.equal(false);
     });
 
-    it('is asked for again when the question itself needed a new connection', async () => {
+    it('is verified again if the verification itself needed a new connection', async () => {
       const reader = {
         lookAt: async (place: number) => {
           await check();
@@ -155,7 +156,7 @@ describe('the memory of the log', () => {
       expect(position.isProved).to.equal(false);
     });
 
-    it('is of another log when its last event is another one, or the log ends before', async () => {
+    it('is unknown if its last event differs or the log ends earlier', async () => {
       for (const ids of [['a', 'b', 'x'], ['a', 'b', 'x', 'y'], ['a'], []]) {
         server.ids = ['a', 'b', 'c'];
         const position = new ProvenPosition({ reader: looking, memory }, 2);
@@ -166,7 +167,7 @@ describe('the memory of the log', () => {
       }
     });
 
-    it('behind places that a filter passed unread is doubted in a restored log, and nowhere else', async () => {
+    it('after events skipped by a filter is unknown only in a restored log', async () => {
       for (const isRestored of [false, true]) {
         server.ids = ['a', 'b', 'c'];
         await check();

@@ -33,7 +33,7 @@ describe('the state of a log in Postgres', () => {
   };
   const rows = async () => (await server.sql.query('SELECT * FROM event_store.events ORDER BY position')).rows;
 
-  it('is what was said last', async () => {
+  it('is the latest state that was set', async () => {
     expect(await log.state()).to.deep.equal(IN_USE);
     for (const use of [
       SEALED,
@@ -60,7 +60,7 @@ describe('the state of a log in Postgres', () => {
     ],
   ];
   for (const [kind, message] of refusals)
-    it(`${kind}: it can't be opened, and takes no event of whoever has it open`, async () => {
+    it(`${kind}: the log can’t be opened, and rejects appends of stores that have it open`, async () => {
       await append(0);
       const before = await rows();
       await log.setState({ kind, other });
@@ -76,7 +76,7 @@ describe('the state of a log in Postgres', () => {
       await server.connect();
     });
 
-  it('sealed, it still answers a repeat of what is written, and a conflict', async () => {
+  it('still answers repeats and conflicts while sealed', async () => {
     const written = await append(0);
     await log.setState(SEALED);
     const other2 = { ...movedEvent(1), id: movedEvent(7).id };
@@ -91,7 +91,7 @@ describe('the state of a log in Postgres', () => {
     expect(await rows()).to.have.length(1);
   });
 
-  it('waits for the append that is under way, and refuses the one that waits behind it', async () => {
+  it('waits for a running append, and rejects the append behind it', async () => {
     const held = await server.holdAppend(movedEvent(0).stream, movedEvent(0));
     const sealing = log.setState(SEALED);
     await locksWaitedFor(1);
@@ -108,7 +108,7 @@ describe('the state of a log in Postgres', () => {
     while ((await server.sql.query<{ waiting: number }>(text)).rows[0]?.waiting !== count);
   };
 
-  it('whatever writes to the table itself, of whatever version, is refused, too', async () => {
+  it('also rejects direct inserts into the table', async () => {
     await log.setState(SEALED);
     const insert = `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
       VALUES (1, 0, now(), gen_random_uuid(), 'payment-1', 'A', '{}', '{}')`;
@@ -130,7 +130,7 @@ describe('the state of a log in Postgres', () => {
     return events;
   };
 
-  it('copied events keep streams, revisions, order, ids, times, data and metadata, byte for byte', async () => {
+  it('copied events keep streams, revisions, order, IDs, times, data and metadata, byte for byte', async () => {
     await log.setState({ kind: 'copy', other });
     const counts: number[] = [];
     await log.write(movedEvents(13), (count) => counts.push(count));
@@ -139,14 +139,14 @@ describe('the state of a log in Postgres', () => {
     expect(await all()).to.deep.equal(movedEvents(20));
   });
 
-  it('copied twice, they are refused and stand there once', async () => {
+  it('events copied twice are rejected and stored once', async () => {
     await log.setState({ kind: 'copy', other });
     await log.write(movedEvents(4), nobody);
     expect(await rejection(log.write(movedEvents(4), nobody))).to.be.instanceOf(pg.DatabaseError);
     expect(await all()).to.deep.equal(movedEvents(4));
   });
 
-  it('takes copies only as the copy of that log', async () => {
+  it('accepts copied events only as an unfinished copy', async () => {
     for (const use of [IN_USE, SEALED, { kind: 'moved', other }] as LogState[]) {
       await log.setState(use);
       const written = await log.write(movedEvents(2), nobody).then(

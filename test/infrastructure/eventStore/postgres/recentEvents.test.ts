@@ -14,8 +14,8 @@ const recorded = (place: number, data = '{}', ageMs = 0): RecordedEvent => ({
 const run = (first: number, count: number, data?: string): RecordedEvent[] =>
   Array.from({ length: count }, (_, n) => recorded(first + n, data));
 
-describe('tail', () => {
-  it('gives the very objects that were added, behind any place in it', () => {
+describe('recent events', () => {
+  it('returns the same objects that were added, after any position', () => {
     const tail = new RecentEvents();
     const events = run(1, 5);
     tail.add(1, events.slice(0, 2));
@@ -26,14 +26,14 @@ describe('tail', () => {
     }
   });
 
-  it('gives nothing that is more than an hour old: it may have been deleted meanwhile', () => {
+  it('returns nothing older than an hour, because it may have been deleted meanwhile', () => {
     const tail = new RecentEvents();
     const [old, young] = [recorded(1, '{}', 3_700_000), recorded(2, '{}', 3_500_000)];
     tail.add(1, [old, young]);
     expect([tail.after(0, 9), tail.after(1, 9)]).to.deep.equal([null, [young]]);
   });
 
-  it('has nothing behind its end or before its beginning', () => {
+  it('returns null after its end and before its start', () => {
     const tail = new RecentEvents();
     expect(tail.after(0, 1)).to.equal(null);
     tail.add(4, run(4, 3));
@@ -46,7 +46,7 @@ describe('tail', () => {
     ]);
   });
 
-  it('forgets what stood before a hole: another process wrote there', () => {
+  it('forgets the events before a gap, which another process wrote', () => {
     const tail = new RecentEvents();
     tail.add(1, run(1, 3));
     const later = run(6, 2);
@@ -55,7 +55,7 @@ describe('tail', () => {
     expect(tail.after(5, 9)).to.deep.equal(later);
   });
 
-  it('ignores what it has already, and nothing at all', () => {
+  it('ignores duplicate events and empty pages', () => {
     const tail = new RecentEvents();
     const events = run(1, 3);
     tail.add(1, events);
@@ -64,7 +64,7 @@ describe('tail', () => {
     expect(tail.after(0, 9)!.every((event, n) => event === events[n])).to.equal(true);
   });
 
-  it('keeps the newest within its bounds of count and of length', () => {
+  it('keeps the newest events within its maximum count and length', () => {
     const few = new RecentEvents({ eventsMax: 4, lengthMax: 1_000 });
     for (let place = 1; place <= 100; place += 3) few.add(place, run(place, 3));
     expect([97, 98, 101].map((place) => few.after(place, 9)?.length ?? null)).to.deep.equal([null, 4, 1]);

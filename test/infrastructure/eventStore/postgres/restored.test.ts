@@ -1,4 +1,5 @@
-// What only the Postgres adapter can get wrong when the log is restored to an older state: what was read ahead, and what was under way.
+// Cases that only the Postgres adapter can get wrong after a restore: pages that were read ahead, and appends that were
+// in flight.
 import { expect } from 'chai';
 import pg from 'pg';
 import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
@@ -29,7 +30,7 @@ describe('a Postgres log restored to an older state', () => {
   });
   afterEach(() => log.dispose());
 
-  /** As a server is that is down: all connections end, and none is taken until the work is done. */
+  /** Simulates a server that is down: all connections end, and new ones are rejected until the work is done. */
   const whileDown = async (work: () => Promise<void>): Promise<void> => {
     const url = new URL(log.connectionString);
     const database = url.pathname.slice(1);
@@ -42,7 +43,7 @@ describe('a Postgres log restored to an older state', () => {
     await beside.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
     await beside.end();
   };
-  /** The three newest of six events give way to three others of the same stream. */
+  /** Replaces the three newest of six events with three others of the same stream. */
   const replaceNewest = async (): Promise<string[]> => {
     const events = newEvents(3);
     await loseFacts(log.sql, 'DELETE FROM event_store.events WHERE position > 3');
@@ -54,8 +55,8 @@ describe('a Postgres log restored to an older state', () => {
     return idsOf(events);
   };
 
-  it('gives no page that was read before', async () => {
-    const writer = await log.connect(); // what it writes is in its own memory, and is read ahead here
+  it('returns no page that was read before the restore', async () => {
+    const writer = await log.connect(); // the reader doesn’t have these events in memory, so it reads ahead
     const events = newEvents(6);
     await writer.append(stream, -1, events);
     const { signal } = new AbortController();
@@ -76,7 +77,7 @@ describe('a Postgres log restored to an older state', () => {
     await subscription.return?.(undefined);
   });
 
-  it('takes no append that was under way, though the stream ends at the revision that it names', async () => {
+  it('rejects an append that was in flight, although its expected revision matches', async () => {
     const events = newEvents(6);
     await store.append(stream, -1, events);
     await log.sql.query('BEGIN');

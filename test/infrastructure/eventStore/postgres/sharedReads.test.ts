@@ -1,4 +1,4 @@
-// What other processes write is read once for all followers of a process.
+// A process reads events of other processes once for all its followers.
 import { expect } from 'chai';
 import type { EventStore, RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { LogMemory } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
@@ -38,7 +38,7 @@ describe('shared reads of the log', () => {
 
   const remembered = () => memory.recent.after(0, 10);
 
-  it('read once for all that wait for the same place', async () => {
+  it('read once for all that wait for the same position', async () => {
     await Promise.all([shared.fill(0), shared.fill(0)]);
     expect(asked).to.deep.equal([0]);
     expect(remembered()).to.deep.equal(page);
@@ -50,7 +50,7 @@ describe('shared reads of the log', () => {
     expect(remembered()).to.equal(null);
   });
 
-  it('keep no page if a connection was opened meanwhile: it may be of another log', async () => {
+  it('keep no page if a connection was opened meanwhile, because it may belong to another log', async () => {
     during = () => {
       memory.connections++;
     };
@@ -58,7 +58,7 @@ describe('shared reads of the log', () => {
     expect(remembered()).to.equal(null);
   });
 
-  it('reject like the read, and read again', async () => {
+  it('reject if the read fails, and read again afterwards', async () => {
     during = () => {
       throw new Error('cut');
     };
@@ -68,7 +68,7 @@ describe('shared reads of the log', () => {
     expect(remembered()).to.deep.equal(page);
   });
 
-  it('are for places near the head, after what is remembered, while a follower wants all events', () => {
+  it('apply near the head, after the remembered events, while a follower wants all events', () => {
     expect(shared.isNear(0), 'no follower').to.equal(false);
     const leave = shared.enter();
     expect([0, 2, 3].map((after) => shared.isNear(after))).to.deep.equal([true, true, false]);
@@ -81,7 +81,7 @@ describe('shared reads of the log', () => {
   });
 });
 
-describe('followers of a process that reads what another one writes', () => {
+describe('followers of events that another process writes', () => {
   let log: PostgresEventLog;
   let [writer, reader]: EventStore[] = [];
 
@@ -92,7 +92,7 @@ describe('followers of a process that reads what another one writes', () => {
   });
   after(() => log.dispose());
 
-  it('share the events, whatever batches and categories they want', async () => {
+  it('share the event objects, whatever batch sizes and categories they use', async () => {
     const wants = [{}, { batchSize: 2 }, { categories: ['payment'] }];
     const followers = wants.map((want) => new TestSubscription(reader!, want));
     for (const each of followers) await each.until(({ caughtUp }) => caughtUp.length === 1);

@@ -1,4 +1,4 @@
-// The Postgres log when its connections go silent: appends, reads and subscriptions go on, and nothing is written twice.
+// The Postgres log with silent connections: appends, reads and subscriptions continue, and nothing is written twice.
 import { expect } from 'chai';
 import type { EventStore, RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
@@ -7,7 +7,7 @@ import { brief, collect, idsOf, newEvents, newStream } from '../../../conformanc
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../../world/tcpProxy.ts';
 
-describe('the Postgres log whose connections fall silent', () => {
+describe('the Postgres log with silent connections', () => {
   let log: PostgresEventLog;
   let proxy: PostgresProxy;
   let store: EventStore;
@@ -30,19 +30,19 @@ describe('the Postgres log whose connections fall silent', () => {
   });
 
   for (const times of [1, 2])
-    it(`appends and reads again long before its deadlines, and writes once: ${times} times`, async () => {
+    it(`appends and reads long before its deadlines, and writes once: ${times} times`, async () => {
       for (let n = 0; n < times; n++) {
         expect(proxy.silence()).to.be.above(1);
         const beganAtMs = performance.now();
         const [stream, events] = [newStream(), newEvents(2)];
         expect(brief(await store.append(stream, -1, events))).to.deep.equal({ ok: true, revision: 1 });
         expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
-        expect(performance.now() - beganAtMs).to.be.below(5_000); // and not 9 s, by which an append would be given up
+        expect(performance.now() - beganAtMs).to.be.below(5_000); // and not the 9 s after which an append is given up
       }
       expect(faults).to.include('ConnectionSilent');
     });
 
-  it('gives a subscription every event once, those of other processes too', async () => {
+  it('delivers every event to a subscription once, including those of other processes', async () => {
     const other = await log.connect();
     const [before, after] = [newEvents(1), newEvents(3)];
     const seen: RecordedEvent[] = [];

@@ -1,4 +1,4 @@
-// What only the Postgres adapter promises: the tail's hand-over, timed checkpoints, lazy reads, plans that use an index, opening.
+// Features of the Postgres adapter alone: shared event objects, timed checkpoints, lazy reads, index scans, opening.
 
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
@@ -41,7 +41,7 @@ describe('Postgres event store', () => {
     return subscription;
   };
 
-  it('hands the events of its own flushes to all live subscriptions as the same objects', async () => {
+  it('passes the events of its own flushes to all live subscriptions as the same objects', async () => {
     const [one, two, filtered] = [await live(store), await live(store), await live(store, ['account'])];
     const events = newEvents(3);
     await store.append(newStream('account'), -1, events);
@@ -51,7 +51,7 @@ describe('Postgres event store', () => {
     for (const subscription of [one, two, filtered]) await subscription.stop();
   });
 
-  it('reads from the database what another process wrote in between, in the order of the log', async () => {
+  it('reads events of other processes from the database, in log order', async () => {
     const other = await log.connect();
     const subscription = await live(store);
     const ids: string[] = [];
@@ -68,7 +68,7 @@ describe('Postgres event store', () => {
     expect(later.events).to.deep.equal(subscription.events);
   });
 
-  it('finds what was written without a NOTIFY', async () => {
+  it('finds events that were written without a NOTIFY', async () => {
     const subscription = await live(store);
     await log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
@@ -81,7 +81,7 @@ describe('Postgres event store', () => {
     ]);
   });
 
-  it('tells a filter after some five seconds that the log has grown by a few foreign events', async () => {
+  it('sends a checkpoint to a filtered subscription if the log grew by a few other events', async () => {
     const subscription = await live(store, ['keyring']);
     await store.append(newStream(), -1, newEvents(3));
     await subscription.until(({ checkpoints }) => checkpoints.length === 1);
@@ -105,14 +105,14 @@ describe('Postgres event store', () => {
     expect(seen.at(-1)).to.equal(late.id);
   });
 
-  it('keeps the order of appends to one stream that were asked for without waiting', async () => {
+  it('keeps the order of concurrent appends to one stream', async () => {
     const stream = newStream();
     const events = newEvents(20);
     const answers = await Promise.all(events.map((event, n) => store.append(stream, n - 1, [event])));
     expect(answers.map((answer) => answer.ok && answer.revision)).to.deep.equal(events.map((_, n) => n));
   });
 
-  it(`follows the log by index at ${HISTORY_EVENTS} events`, async () => {
+  it(`uses index scans at ${HISTORY_EVENTS} events`, async () => {
     await log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
        SELECT n, 0, now(), gen_random_uuid(), CASE WHEN n % 10000 = 0 THEN 'account-' ELSE 'payment-' END || n, 'T', '{}', '{}'
@@ -159,7 +159,7 @@ describe('Postgres event store', () => {
     expect(nothing.caughtUp).to.deep.equal(['0000000000000100000']);
   });
 
-  it('refuses what no position, category or batch size can be', async () => {
+  it('rejects invalid positions, categories and batch sizes', async () => {
     const { signal } = new AbortController();
     const subscribed = (options: object): Promise<string> =>
       failureOf(async () => {
@@ -174,7 +174,7 @@ describe('Postgres event store', () => {
     for (const batchSize of [0, -1, 1.5]) expect(await subscribed({ batchSize })).to.equal('RangeError');
   });
 
-  it('does not open on a database without migrations, nor where no server listens', async () => {
+  it('fails to open without migrations and without a server', async () => {
     const empty = await emptyDatabase();
     const { connectionString } = empty;
     expect(await failureOf(() => openPostgresEventStore({ connectionString }))).to.equal('EventStoreUnavailable');

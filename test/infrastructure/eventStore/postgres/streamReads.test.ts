@@ -5,7 +5,7 @@ import { type StreamRead, StreamReads } from '../../../../infrastructure/eventSt
 const eventsOf = ({ stream, from }: StreamRead) => [{ stream, revision: from }] as unknown as RecordedEvent[];
 
 describe('stream reads', () => {
-  it('that are asked for in one turn go together, at most 32 a statement, each with its own answer', async () => {
+  it('requested in one turn share statements of at most 32, each with its own result', async () => {
     const statements: number[] = [];
     const reads = new StreamReads(async (list) => {
       statements.push(list.length);
@@ -17,7 +17,7 @@ describe('stream reads', () => {
     expect(statements).to.deep.equal([32, 32, 6]);
   });
 
-  it('are under way before anybody works on the answers of those before them', async () => {
+  it('are all sent before the first result is processed', async () => {
     const order: string[] = [];
     const reads = new StreamReads(async (list) => {
       order.push(`statement of ${list.length}`);
@@ -29,7 +29,7 @@ describe('stream reads', () => {
     expect(order).to.have.length(73);
   });
 
-  it('of one stream twice are two answers', async () => {
+  it('of one stream at two revisions get separate results', async () => {
     const reads = new StreamReads(async (list) => list.map(eventsOf));
     const twice = await Promise.all([reads.read('payment-1', 0), reads.read('payment-1', 3)]);
     expect(twice).to.deep.equal([
@@ -38,7 +38,7 @@ describe('stream reads', () => {
     ]);
   });
 
-  it('fail together, and the next ones go on', async () => {
+  it('fail together, and later ones succeed', async () => {
     const failure = new Error('away');
     let fails = true;
     const reads = new StreamReads(async (list) => {
