@@ -15,9 +15,9 @@ interface Node {
 }
 export interface Cost {
   readonly buffers: number;
-  /** Returned rows. */
+  /** The number of returned rows. */
   readonly jobs: number;
-  /** Tables of which all rows were read. */
+  /** The tables that were scanned completely. */
   readonly scans: readonly string[];
 }
 

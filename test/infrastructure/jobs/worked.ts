@@ -3,7 +3,7 @@
 import type { JobPayload } from '../../../application/ports/jobs.ts';
 
 export interface Run {
-  /** Ids of the payloads. */
+  /** The IDs of the payloads. */
   readonly items: readonly string[];
   readonly target: string | null;
 }

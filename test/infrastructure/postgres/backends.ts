@@ -2,15 +2,15 @@
 import pg from 'pg';
 
 export interface Backends {
-  /** A connection of the test's own, never cut. Integers come as text. */
+  /** A connection for the test itself, which is never cut. It returns integers as text. */
   readonly sql: pg.Client;
-  /** Process ids of connections of this application name. */
+  /** Returns the PIDs of connections with this application name. */
   of(application: string): Promise<readonly number[]>;
-  /** Cuts all of them at once; resolves when the server has let them go. How many there were. */
+  /** Terminates all connections with this application name. Resolves to their number when the server has ended them. */
   cut(application: string): Promise<number>;
-  /** Asks again and again until `look` answers something true; each question is a round trip to the server. */
+  /** Polls until `look` returns a truthy value, with a round trip to the server in between. */
   until<T>(look: () => Promise<T | null | false | undefined>, timeoutMs?: number): Promise<T>;
-  /** Milliseconds of a statement that does nothing: by which a machine is measured that may be slow, or busy with something else. */
+  /** Returns the milliseconds of a trivial statement, to scale time limits with the speed of the machine. */
   roundTripMs(): Promise<number>;
   close(): Promise<void>;
 }

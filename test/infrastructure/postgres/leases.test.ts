@@ -101,7 +101,7 @@ describe('leadership', () => {
     await proxy.close();
   });
 
-  it('passes on within seconds if only the leader’s own connection is silent, because the leader also ends it on the server', async () => {
+  it('passes on before the lease expires if only the leader’s connection is silent: the leader also ends it on the server', async () => {
     const proxy = await startPostgresProxy(database.connectionString);
     const [one, two] = [await process(PATIENT, proxy.connectionString), await process()];
     expect(await one.tryLead('role')).to.equal(true);

@@ -1,4 +1,4 @@
-// LISTEN with one connection: what was missed while it was away is looked for by everybody.
+// LISTEN on one connection. After a reconnect, every listener is called once, because notices may have been missed.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -10,10 +10,10 @@ import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'notices under test';
 
-/** Sent while nobody listens, or somebody again already: it is heard or not. */
+/** Sent during a reconnect, so it may or may not arrive. */
 const MISSED = 'missed';
 
-/** What a listener heard besides, and waiting for it. */
+/** Collects all other payloads that a listener receives, and can wait for them. */
 class Heard {
   readonly all: string[] = [];
   #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -47,7 +47,7 @@ describe('notices', () => {
   const notify = (channel: string, payload: string) =>
     backends.sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
 
-  it('tells every listener of the channel, and no other, whether it came before or after the opening', async () => {
+  it('reach every listener of their channel, and no other, whether it was added before or after opening', async () => {
     const [early, late, other] = [new Heard(), new Heard(), new Heard()];
     await notices.on('a', early.listener);
     await notices.open();
@@ -59,7 +59,7 @@ describe('notices', () => {
     expect([early.all, late.all, other.all]).to.deep.equal([['', 'one'], ['one'], ['two']]);
   });
 
-  it('only wakes a listener that cannot read what a foreign role sent, and goes on', async () => {
+  it('only wake a listener that can’t parse the payload of another role, and later ones arrive', async () => {
     await notices.open();
     const [reader, next] = [new Heard(), new Heard()];
     await notices.on('a', (payload) => reader.listener(payload === '' ? '' : JSON.parse(payload)));
@@ -73,7 +73,7 @@ describe('notices', () => {
     ]);
   });
 
-  it('is only woken by roles that could not act as ours, whatever they claim', async () => {
+  it('of roles that can’t act as the program’s only wake listeners, whatever their payload', async () => {
     const name = `forger_${randomBytes(4).toString('hex')}`;
     await backends.sql.query(`CREATE ROLE ${name} LOGIN PASSWORD 'a password'`);
     const url = new URL(database.connectionString);
@@ -96,7 +96,7 @@ describe('notices', () => {
     }
   });
 
-  it('tells nothing to a listener that was undone, and goes on with the others', async () => {
+  it('don’t reach a removed listener, but still reach the others', async () => {
     await notices.open();
     const [gone, stays] = [new Heard(), new Heard()];
     const undo = await notices.on('a', gone.listener);
@@ -108,7 +108,7 @@ describe('notices', () => {
     expect([gone.all, stays.all]).to.deep.equal([[], ['one']]);
   });
 
-  it('connects again with one connection each time it was cut, has everybody look, and tells each notice once', async () => {
+  it('arrive once each after every reconnect, which uses one connection and calls every listener', async () => {
     await notices.open();
     const heard = new Heard();
     await notices.on('a', heard.listener);
@@ -127,7 +127,7 @@ describe('notices', () => {
     expect(heard.all).to.deep.equal([...expected, 'last']);
   });
 
-  it('connects again when the first tries fail', async () => {
+  it('arrive again after failed attempts to reconnect', async () => {
     const name = new URL(database.connectionString).pathname.slice(1);
     const proxy = await startPostgresProxy(database.connectionString);
     notices = new NotificationListener(connectionConfig(proxy.connectionString, NAME));
@@ -137,7 +137,7 @@ describe('notices', () => {
     const admin = await watchBackends(new URL('/postgres', database.connectionString).href);
     await admin.sql.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await backends.cut(NAME);
-    await backends.until(async () => proxy.accepted >= 3); // the first one and two that were refused
+    await backends.until(async () => proxy.accepted >= 3); // the first connection and two rejected ones
     await admin.sql.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     await admin.close();
     await heard.count(2);
@@ -149,7 +149,7 @@ describe('notices', () => {
     await proxy.close();
   });
 
-  it('does not tell what its own session said', async () => {
+  it('of the listener’s own session are ignored', async () => {
     const heard = new Heard();
     await notices.on('a', heard.listener);
     await notices.open();
@@ -159,7 +159,7 @@ describe('notices', () => {
     expect(heard.all).to.deep.equal(['', 'of another session']);
   });
 
-  it('uses no connection that fails a check, and reports why', async () => {
+  it('use no connection that fails a check, and the failure is reported', async () => {
     const heard = new Heard();
     const lost: string[] = [];
     let checks = 0;
@@ -179,7 +179,7 @@ describe('notices', () => {
     expect(await backends.of(NAME)).to.have.length(1);
   });
 
-  it('stays closed, whenever it was cut before or is closed again', async () => {
+  it('stay closed after a lost connection and a repeated close', async () => {
     await notices.open();
     await backends.cut(NAME);
     await notices.close();
@@ -187,12 +187,12 @@ describe('notices', () => {
     await backends.until(async () => (await backends.of(NAME)).length === 0);
   });
 
-  it('leaves no connection when it is closed while it connects again', async () => {
+  it('leave no connection if they are closed during a reconnect', async () => {
     const heard = new Heard();
     await notices.on('a', heard.listener);
     await notices.open();
     await backends.cut(NAME);
-    // The new connection is there, and about to be told of: the moment to close.
+    // The new connection exists but is not in use yet: the critical moment to close.
     await backends.until(async () => (await backends.of(NAME)).length === 1);
     await notices.close();
     await backends.until(async () => (await backends.of(NAME)).length === 0);

@@ -1,17 +1,17 @@
-// What a start says of a database that it can't use. For the other reasons see test/isolation/unreachable.test.ts.
+// The error of a start with an unusable database. For the other reasons see test/isolation/unreachable.test.ts.
 import { expect } from 'chai';
 import { DatabaseUnreachable, reachDatabase } from '../../../infrastructure/postgres/database.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { startPostgresProxy } from '../../world/tcpProxy.ts';
 
-describe('a database that is reached', () => {
+describe('reachDatabase', () => {
   let database: TestDatabase;
   before(async () => {
     database = await emptyDatabase();
   });
   after(() => database.drop());
 
-  /** Reaches the database through a proxy that has the server's version begin with `major`. */
+  /** Connects through a proxy that changes the server’s major version to `major`. */
   const reach = async (major: string): Promise<unknown> => {
     const proxy = await startPostgresProxy(
       database.connectionString,
@@ -24,7 +24,7 @@ describe('a database that is reached', () => {
     }
   };
 
-  it('must be PostgreSQL 14 or newer', async () => {
+  it('requires PostgreSQL 14 or newer', async () => {
     expect(await reach('14')).to.equal(undefined);
     const error = await reach('13');
     expect(error).to.be.instanceOf(DatabaseUnreachable);

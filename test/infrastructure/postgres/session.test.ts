@@ -1,4 +1,4 @@
-// Transactions of held and pooled connections, and what happens when the connection is cut in the middle.
+// Transactions on dedicated and pooled connections, and what happens if the connection is cut meanwhile.
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -42,7 +42,7 @@ describe('connections to Postgres', () => {
       });
       afterEach(() => db.close());
 
-      it('gives the rows of all statements of one text, and the count of the last', async () => {
+      it('returns the rows of all statements of a text, and the row count of the last', async () => {
         const text = `BEGIN; SELECT 1 AS n; SELECT n FROM kept; ${insert(7)}; SELECT n FROM kept UNION SELECT 8 ORDER BY n`;
         expect(await db.query(`${text}; COMMIT`)).to.deep.equal({ rows: [{ n: 1 }, { n: 7 }, { n: 8 }], rowCount: 0 });
         expect(await db.query(text.replace('BEGIN; ', '').replace(insert(7), insert(9)))).to.deep.equal({
@@ -52,7 +52,7 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([7, 9]);
       });
 
-      it('commits when the work resolves, and gives its result', async () => {
+      it('commits when the work resolves, and returns its result', async () => {
         const result = await db.transaction(async (tx) => {
           await tx.query(insert(1));
           expect(await kept()).to.deep.equal([]);
@@ -62,7 +62,7 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([1]);
       });
 
-      it('rolls back when the work rejects, tells why, and goes on', async () => {
+      it('rolls back when the work rejects, passes the error on, and can be used again', async () => {
         const work = db.transaction(async (tx) => {
           await tx.query(insert(1));
           throw new Error('changed my mind');
@@ -72,7 +72,7 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([2]);
       });
 
-      it('rolls back when a statement fails, even if the work goes on', async () => {
+      it('rolls back when a statement fails', async () => {
         await db.query(insert(1));
         const work = db.transaction(async (tx) => {
           await tx.query(insert(2));
@@ -82,7 +82,7 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([1]);
       });
 
-      it('does not take a COMMIT that rolled back for a success', async () => {
+      it('rejects a COMMIT that rolled back', async () => {
         const work = db.transaction(async (tx) => {
           await tx.query(insert(2));
           await tx.query('SELECT 1/0').catch(() => undefined);
@@ -92,7 +92,7 @@ describe('connections to Postgres', () => {
         expect(await kept()).to.deep.equal([]);
       });
 
-      it('tells how it ended, once, as soon as everybody can see it', async () => {
+      it('reports the end of the transaction once, when its changes are visible to others', async () => {
         const ends: unknown[] = [];
         const run = (work: (tx: Sql) => Promise<unknown>) =>
           db.transaction(async (tx) => {
@@ -110,7 +110,7 @@ describe('connections to Postgres', () => {
         expect(await Promise.all(ends)).to.deep.equal([true, [1], false, [], false, [], false, []]);
       });
 
-      it('reads bigint as a number, times as they are asked for, and counts rows', async () => {
+      it('reads bigint as a number, and counts rows', async () => {
         await db.query({ text: 'INSERT INTO kept VALUES ($1, $2, $3)', values: [1, null, 2 ** 40] });
         expect(await db.query('SELECT n, sum FROM kept WHERE n = $1', [1])).to.deep.equal({
           rows: [{ n: 1, sum: 2 ** 40 }],
@@ -119,11 +119,11 @@ describe('connections to Postgres', () => {
         expect(await db.query('UPDATE kept SET sum = 1 WHERE n = 9')).to.deep.equal({ rows: [], rowCount: 0 });
       });
 
-      it('ends a statement that takes longer than 30 s', async () => {
+      it('has a statement timeout of 30 s', async () => {
         expect((await db.query('SHOW statement_timeout')).rows).to.deep.equal([{ statement_timeout: '30s' }]);
       });
 
-      it('rejects what was under way when the connection is cut', async () => {
+      it('rejects the transaction in progress when the connection is cut', async () => {
         const work = db.transaction(async (tx) => {
           await tx.query(insert(1));
           await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -133,14 +133,14 @@ describe('connections to Postgres', () => {
       });
     });
 
-  describe('statements without a wait in between', () => {
+  describe('concurrent statements of a session', () => {
     let session: PgSession;
     beforeEach(async () => {
       session = await PgSession.open(config());
     });
     afterEach(() => session.close());
 
-    it('are sent in one write, and answered in their order', async () => {
+    it('are sent in one write, and answered in order', async () => {
       const { _writeGeneric: write } = Socket.prototype as unknown as { _writeGeneric: () => void };
       let writes = 0;
       const counting = {
@@ -160,7 +160,7 @@ describe('connections to Postgres', () => {
       }
     });
 
-    it('fail for the sake of one that failed before, which is told apart, and nothing is kept', async () => {
+    it('fail after a failed statement with a different error code, and nothing is stored', async () => {
       const codes = await session
         .transaction(async (tx) => {
           const works = [insert(1), 'SELECT 1/0', insert(2)].map((text) => tx.query(text));
@@ -191,7 +191,7 @@ describe('connections to Postgres', () => {
     });
   });
 
-  describe('COMMIT cut', () => {
+  describe('a COMMIT whose connection is cut', () => {
     let proxy: PostgresProxy;
     beforeEach(async () => {
       proxy = await startPostgresProxy(database.connectionString);
@@ -202,7 +202,7 @@ describe('connections to Postgres', () => {
       ['on its way there: nothing was written', () => proxy.swallowRequests(), []],
       ['on its way back: everything was', () => proxy.swallowAnswers(), [1]],
     ] as const)
-      it(`${when}, and the work rejects either way`, async () => {
+      it(`${when}, and the transaction rejects`, async () => {
         const pool = new PgPool(config(proxy.connectionString), 1, () => undefined);
         const committing = proxy.sees('COMMIT');
         const ends: boolean[] = [];
@@ -226,7 +226,7 @@ describe('connections to Postgres', () => {
       });
   });
 
-  it('replaces pooled connections that were cut, idle or at work, and never has more than its maximum', async () => {
+  it('replaces pooled connections that were cut, idle or busy, and never exceeds the maximum', async () => {
     const errors: string[] = [];
     const pool = new PgPool(config(), 2, (error) => errors.push(error.message));
     const pid = 'SELECT pg_backend_pid() AS pid';
@@ -244,7 +244,7 @@ describe('connections to Postgres', () => {
     await backends.until(async () => (await backends.of(NAME)).length === 0);
   });
 
-  it('ends a pool when the server has let go of every connection, so that a stop of the server cuts none off', async () => {
+  it('closes a pool only after the server has ended every connection, so that a server stop cuts none', async () => {
     for (let round = 0; round < 20; round++) {
       const pool = new PgPool(config(), 4, () => undefined);
       await Promise.all(Array.from({ length: 4 }, () => pool.query('SELECT 1')));
@@ -253,7 +253,7 @@ describe('connections to Postgres', () => {
     }
   });
 
-  it('tells who holds a session that it was lost, and rejects what follows', async () => {
+  it('reports a lost session to its holder, and rejects later statements', async () => {
     let lost: (error: Error) => void = () => undefined;
     const told = new Promise<Error>((resolve) => {
       lost = resolve;

@@ -1,4 +1,5 @@
-// Connections that go silent: no FIN, no RST, and the proxy in between goes on answering TCP. Timers run at a tenth.
+// Silent connections: no FIN, no RST, and the proxy in between still answers TCP. Timers run at a tenth of their normal
+// time.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
@@ -42,14 +43,14 @@ describe('silent connections', () => {
   });
 
   const SLOW = 'SELECT pg_sleep(0.1), pg_backend_pid() AS pid';
-  /** All connections of the pool, used and given back. */
+  /** Uses all connections of the pool, and returns their PIDs. */
   const pidsOf = async (pool: PgPool, count: number) =>
     (await Promise.all(Array.from({ length: count }, () => pool.query<{ pid: number }>(SLOW)))).map(
       ({ rows }) => rows[0]?.pid as number,
     );
 
   for (const round of ['once', 'and again'])
-    it(`of pools are found by the first that asks, and all idle ones replaced, ${round}`, async () => {
+    it(`of pools are detected by the first statement, and all idle ones are replaced, ${round}`, async () => {
       const shared = config();
       const [one, other] = [
         opened(new PgPool(shared, 4, () => undefined)),
@@ -60,13 +61,13 @@ describe('silent connections', () => {
         expect(new Set(before).size).to.equal(7);
         expect(proxy.silence()).to.equal(7);
         expect(await refused(one.query('SELECT 1'))).to.deep.equal(SILENT);
-        // Nobody has asked the other pool: its connections were given up with the one that was found.
+        // The other pool ran no statement: its connections were dropped together with the detected one.
         const after = [...(await pidsOf(one, 4)), ...(await pidsOf(other, 3))];
         expect(after.filter((pid) => before.includes(pid))).to.deep.equal([]);
       }
     });
 
-  it('end on the server too, with the locks that they held', async () => {
+  it('are also ended on the server, which releases their locks', async () => {
     await backends.sql.query('CREATE TABLE kept (n int PRIMARY KEY)');
     const pool = opened(new PgPool(config(), 2, () => undefined));
     const work = pool.transaction(async (tx) => {
@@ -76,28 +77,28 @@ describe('silent connections', () => {
     });
     expect(await refused(work)).to.deep.equal(SILENT);
     await pool.query("SET lock_timeout = '2s'");
-    await pool.query('INSERT INTO kept VALUES (1)'); // waited for nobody
+    await pool.query('INSERT INTO kept VALUES (1)'); // waits for no lock
     expect((await backends.sql.query('SELECT n FROM kept')).rows).to.deep.equal([{ n: 1 }]);
   });
 
-  it('are not those whose statement is slow', async () => {
+  it('are not confused with slow statements', async () => {
     const pool = opened(new PgPool(config(), 2, () => undefined));
     const session = opened(await PgSession.open(config()));
     await backends.sql.query('SELECT pg_advisory_lock(1)');
     const slow = 'SELECT pg_advisory_lock_shared(1), 7 AS answer';
     const slowly = Promise.all([pool.query<{ answer: number }>(slow), session.query<{ answer: number }>(slow)]);
-    await backends.until(async () => proxy.accepted > 3); // they were asked about, and again
+    await backends.until(async () => proxy.accepted > 3); // the watch has checked both connections
     await backends.sql.query('SELECT pg_advisory_unlock(1)');
     expect((await slowly).map(({ rows }) => rows[0]?.answer)).to.deep.equal([7, 7]);
   });
 
-  it('are told from statements that the server itself ends', async () => {
+  it('are not confused with statements that the server cancels', async () => {
     const pool = opened(new PgPool({ ...config(), statement_timeout: 600 }, 1, () => undefined));
     expect(await refused(pool.query('SELECT pg_sleep(5)'))).to.deep.equal({ name: 'error', code: '57014' });
     expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('are found as soon as a slow statement has ended behind them', async () => {
+  it('are detected as soon as their slow statement has ended on the server', async () => {
     const pool = opened(new PgPool(config(), 1, () => undefined));
     await pool.query('SELECT 1');
     await backends.sql.query('SELECT pg_advisory_lock(1)');
@@ -110,7 +111,7 @@ describe('silent connections', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('are given up when new ones are not answered either, and come back with the network', async () => {
+  it('are dropped if new ones get no answer either, and replaced when the network is back', async () => {
     const pool = opened(new PgPool({ ...config(), connectionTimeoutMillis: 300 }, 2, () => undefined));
     await pidsOf(pool, 2);
     proxy.blackHole();
@@ -120,7 +121,7 @@ describe('silent connections', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('that listen are found though nobody asks, and everybody looks once', async () => {
+  it('that listen are detected without a statement, and every listener is called once', async () => {
     const heard: string[] = [];
     let hear: () => void = () => undefined;
     const next = () =>
@@ -129,7 +130,7 @@ describe('silent connections', () => {
       });
     const notices = opened(new NotificationListener(config()));
     await notices.on('a', (payload) => {
-      if (payload === 'missed') return; // by who was quicker, the notice or the new connection
+      if (payload === 'missed') return; // arrives or not, depending on whether the notice or the new connection is faster
       heard.push(payload);
       hear();
     });
@@ -146,7 +147,7 @@ describe('silent connections', () => {
     expect(heard).to.deep.equal(['', '', 'first', '', 'second']);
   });
 
-  it('that are held are told of, whatever they were in', async () => {
+  it('of a session are reported to its holder, even within a transaction', async () => {
     const lost: string[] = [];
     let tell: () => void = () => undefined;
     const told = new Promise<void>((resolve) => {
@@ -165,7 +166,7 @@ describe('silent connections', () => {
     await backends.until(async () => (await backends.of(NAME)).length === 0);
   });
 
-  it('are closed within their second', async () => {
+  it('are closed within seconds', async () => {
     const session = await PgSession.open({ ...config(), watch: connectionConfig(proxy.connectionString, NAME).watch });
     proxy.silence();
     const beganAtMs = performance.now();
@@ -186,10 +187,10 @@ describe('sessions', () => {
     await database.drop();
   });
 
-  it('may not stand idle in a transaction, unless who holds them says that it is alive', async () => {
+  it('are ended if they are idle in a transaction, unless their holder keeps them alive', async () => {
     const config = {
       ...connectionConfig(database.connectionString, NAME, { ...WATCH_TIMINGS, lookMs: 50 }),
-      idle_in_transaction_session_timeout: 1_500, // far above a beat, which comes every 100 ms
+      idle_in_transaction_session_timeout: 1_500, // far above the interval of 100 ms between signs of life
     };
     const pool = new PgPool(config, 1, () => undefined);
     const session = await PgSession.open(config);
@@ -197,7 +198,7 @@ describe('sessions', () => {
     const kept = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const left = pool.transaction(async () => {
       await backends.until(async () => (await backends.of(NAME)).length === 1);
-      // The server's last word came before its end: it is read before COMMIT is written.
+      // The server’s last message precedes its end. It is read before COMMIT is written.
       await setImmediate();
     });
     expect(await refused(left)).to.deep.equal({ name: 'error', code: '25P03' });
@@ -206,13 +207,13 @@ describe('sessions', () => {
     await Promise.all([session.close(), pool.close()]);
   });
 
-  it('ask the server for TCP timers of seconds, and for 9 s in a transaction at most', async () => {
+  it('set TCP timers of seconds, and at most 9 s of idle time in a transaction', async () => {
     const pool = new PgPool(connectionConfig(database.connectionString, NAME), 1, () => undefined);
     const settings = async (name: string) =>
       (await pool.query<{ value: string }>('SELECT current_setting($1) AS value', [name])).rows[0]?.value;
     expect(await settings('idle_in_transaction_session_timeout')).to.equal('9s');
     const { rows } = await pool.query<{ tcp: boolean }>('SELECT inet_client_addr() IS NOT NULL AS tcp');
-    // Over a Unix socket they are ignored and read as zero.
+    // The server ignores the TCP timers on a Unix socket and returns zero.
     expect([await settings('tcp_keepalives_idle'), await settings('tcp_user_timeout')]).to.deep.equal(
       rows[0]?.tcp ? ['5', '10000'] : ['0', '0'],
     );

@@ -1,4 +1,4 @@
-// How tables are vacuumed is their own setting, on every server (migration 0031).
+// Each table has its own vacuum settings, independent of the server’s (migration 0031).
 import { expect } from 'chai';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -24,7 +24,10 @@ describe('the vacuum settings of tables', () => {
     db = opened;
   });
 
-  /** Tables whose settings are not these. Days of the request log only grow, and are dropped as a whole. */
+  /**
+   * Returns the tables with other settings. Partitions of the request log are excluded, because they only grow and are
+   * dropped as a whole.
+   */
   const others = async (which: string, settings: readonly string[]): Promise<readonly string[]> => {
     const { rows } = await db.query<{ name: string }>(
       `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -36,19 +39,19 @@ describe('the vacuum settings of tables', () => {
   };
   const OWN = "n.nspname IN ('event_store', 'subscriptions', 'operations', 'sandbox_bank', 'audit', 'privacy')";
 
-  it('are those of queues and counters, for all tables but the log', async () => {
+  it('are the same for all tables except the event log', async () => {
     expect(await others(OWN, USUAL)).to.deep.equal(['event_store.events']);
     expect(await others("c.oid = 'event_store.events'::regclass", OF_THE_LOG)).to.deep.equal([]);
   });
 
-  it('are set for each read model that is built', async () => {
+  it('are set for each new read model', async () => {
     for (const projection of PROJECTIONS) await createSchema(db, projection, `rm_${projection.name.toLowerCase()}`);
     const { rows } = await db.query<{ count: number }>("SELECT count(*) FROM pg_tables WHERE schemaname ~ '^rm_'");
     expect(rows[0]?.count).to.be.above(PROJECTIONS.length);
     expect(await others("n.nspname ~ '^rm_'", USUAL)).to.deep.equal([]);
   });
 
-  it('are kept if an operator has changed them', async () => {
+  it('stay as an operator has changed them', async () => {
     await db.query('ALTER TABLE operations.timers SET (autovacuum_vacuum_scale_factor = 0.2)');
     await db.query("SELECT operations.set_storage('operations'), operations.set_storage('operations')");
     expect(await others(OWN, USUAL)).to.deep.equal(['event_store.events', 'operations.timers']);

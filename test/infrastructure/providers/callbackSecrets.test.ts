@@ -1,4 +1,4 @@
-// Which secrets in callback URLs a connection accepts, and until when (rules V1, V2).
+// The secrets in callback URLs that a connection accepts, and until when (rules V1, V2).
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
@@ -10,7 +10,7 @@ import { connectionTerms } from '../../world/fakeConnections.ts';
 const ID = '0'.repeat(26) as ConnectionId;
 const UNTIL = at('12:00:00');
 
-describe('secrets of callbacks', () => {
+describe('accepted secrets of callbacks', () => {
   let now = toMillis(UNTIL) - 1;
   let connection: Connection | null;
   beforeEach(() => {
@@ -31,7 +31,7 @@ describe('secrets of callbacks', () => {
     return answers.flatMap((isAccepted, i) => (isAccepted ? [i + 1] : []));
   };
 
-  it('are the current one, and the previous one until its time is over', async () => {
+  it('are the current one, and the previous one until it expires', async () => {
     expect(await accepted()).to.deep.equal([2, 3]);
     now += 1;
     expect(await accepted()).to.deep.equal([3]);

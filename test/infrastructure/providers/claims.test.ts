@@ -23,7 +23,7 @@ describe('the tables of provider connections', () => {
     await database.drop();
   });
 
-  it('a Pix of a connection belongs to the first payment that claims it, and a warning names both', async () => {
+  it('assign a Pix to the first payment that claims it, and a warning names both payments', async () => {
     const warned: object[] = [];
     const claims = receivedClaims(db, { warn: (fields: object) => void warned.push(fields) } as never);
     expect([await claims(ONE)('E1', A), await claims(ONE)('E1', A)]).to.deep.equal([true, true]);
@@ -36,7 +36,7 @@ describe('the tables of provider connections', () => {
     expect(many[0]).to.equal(!many[1]);
   });
 
-  it('a claim says whether it is new, and who holds the Pix', async () => {
+  it('return with a claim whether it is new, and the payment that holds the Pix', async () => {
     const found = await db.transaction(async (tx) => {
       const first = await claim(tx, { connectionId: ONE, endToEndId: 'E1', paymentId: A });
       return [first, await claim(tx, { connectionId: ONE, endToEndId: 'E1', paymentId: B })];
@@ -49,7 +49,7 @@ describe('the tables of provider connections', () => {
     ]);
   });
 
-  it('secrets are sealed, numbered without gaps shared by two, and opened only by their place', async () => {
+  it('store secrets sealed, with unique versions, and open them only for their own connection', async () => {
     const vault = connectionVault(db, async () => new SecretsKeyring([Buffer.alloc(32, 1)]));
     const versions = await Promise.all(Array.from({ length: 3 }, (_, i) => vault.keep(ONE, 'client', `segredo-${i}`)));
     expect(versions.toSorted()).to.deep.equal([1, 2, 3]);
@@ -68,7 +68,7 @@ describe('the tables of provider connections', () => {
     expect(await vault.find(ONE, 'client', 3)).to.equal(null);
   });
 
-  it('an open circuit of any process shows until it closes or the process ends', async () => {
+  it('show an open circuit of any process until it closes or the process ends', async () => {
     let now = 0;
     const [first, second] = [circuitReports(db, () => now), circuitReports(db, () => now)];
     const states = async () => Object.fromEntries(await circuits(db).states());

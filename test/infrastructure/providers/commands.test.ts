@@ -12,7 +12,7 @@ import { type Added, ConnectionDesk } from '../../world/connectionDesk.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 const KEY = randomBytes(32);
-/** The audit log seals its signing key when it signs for the first time, within 10 s of the first event. */
+/** The audit log seals its signing key at its first signature, within 10 s of the first event. */
 const AUDIT_KEY = 1;
 
 describe('the provider commands', () => {
@@ -39,7 +39,7 @@ describe('the provider commands', () => {
     expect(faults).to.deep.equal([]);
   });
 
-  /** With DATABASE_URL the command line is in production, so its connections have public addresses. */
+  /** With DATABASE_URL, the CLI runs in production mode, so its connections have public addresses. */
   const env = (more: Record<string, string> = {}) => ({
     DATABASE_URL: database.connectionString,
     SECRETS_KEY: KEY.toString('base64'),
@@ -67,7 +67,7 @@ describe('the provider commands', () => {
       .join(' ')
       .trim();
 
-  it('add prints the id and the callback URL, and the program uses the connection', async () => {
+  it('add prints the ID and the callback URL, and the program uses the connection', async () => {
     const added = await good<Added>(settings());
     expect(Object.keys(added)).to.deep.equal(['id', 'callbackUrl']);
     expect(added.callbackUrl).to.match(new RegExp(`^${desk.gateway.baseUrl}/providers/${added.id}/[0-9a-f]{32}$`));
@@ -78,7 +78,7 @@ describe('the provider commands', () => {
     expect((await run('provider list')).out).to.include(added.id);
   });
 
-  it('add names the option at fault', async () => {
+  it('add names the invalid option', async () => {
     const file = (name: string) => join(folder, name);
     await bad(settings('--order x'), '--order must be a whole number');
     await bad(settings('--methods BOLETO'), '--methods must be PIX');
@@ -99,12 +99,12 @@ describe('the provider commands', () => {
     expect((await good<{ connections: object[] }>('provider list')).connections).to.deep.equal([]);
   });
 
-  it('add needs the secrets key', async () => {
+  it('add requires the secrets key', async () => {
     const done = await run(settings(), { SECRETS_KEY: '' });
     expect([done.code, done.err.includes('set SECRETS_KEY')]).to.deep.equal([2, true]);
   });
 
-  it('set, drain, disable, enable: each shows in the program', async () => {
+  it('set, drain, disable and enable take effect in the program', async () => {
     const { id } = await good<Added>(settings());
     const files = `--certificate ${join(folder, 'cert.pem')} --private-key ${join(folder, 'key.pem')}`;
     const set = await good(`provider set ${id} --name Outro --order 3 --require-client-certificate yes ${files}`);
@@ -125,7 +125,7 @@ describe('the provider commands', () => {
     await bad(`provider show pc_${'0'.repeat(26)}`, 'There is no such provider connection');
   });
 
-  it('rotations print what they made, and no secret but the new callback URL', async () => {
+  it('rotations print their result, but no secret except the new callback URL', async () => {
     const { id, callbackUrl } = await good<Added>(settings());
     const rotated = await good<Added & { previousUntil: string }>(`provider rotate-callback-secret ${id}`);
     expect(rotated.callbackUrl).to.not.equal(callbackUrl);
@@ -134,13 +134,13 @@ describe('the provider commands', () => {
     const done = await run(`provider rotate-client-secret ${id} --client-secret-file ${join(folder, 'secret')}`);
     expect([done.code, (done.out + done.err).includes('um-novo-segredo')]).to.deep.equal([0, false]);
     const status = await good<{ keys: { use: string; secrets: number }[] }>('secrets status');
-    // Two client secrets and two callback secrets: the one before stays for a while.
+    // Two client secrets and two callback secrets, because the previous ones are kept for a while.
     const [key, ...others] = status.keys;
     expect([key?.use, others]).to.deep.equal(['seals', []]);
     expect(key?.secrets).to.be.oneOf([4, 4 + AUDIT_KEY]);
   });
 
-  it('secrets rotate seals the secrets of connections with the new key', async () => {
+  it('secrets rotate reseals the secrets of connections with the new key', async () => {
     const { id } = await good<Added>(settings());
     const fresh = randomBytes(32).toString('base64');
     const done = await run<{ resealed: number }>('secrets rotate --json', {
@@ -153,7 +153,7 @@ describe('the provider commands', () => {
     expect(rotated.err).to.not.include('sealed with the secrets key');
   });
 
-  it('remove exits with 1 while a payment is not final, else it removes', async () => {
+  it('remove exits with code 1 while a payment is not final, and otherwise removes the connection', async () => {
     const { id } = await desk.add(bank);
     const charge = await desk.charge();
     expect(charge.status, charge.text).to.equal(201);
@@ -164,7 +164,7 @@ describe('the provider commands', () => {
     expect(await good(`provider remove ${id}`)).to.deep.equal({ id, removed: true });
   });
 
-  it('doctor says what to do about connections', async () => {
+  it('doctor reports connections that need action', async () => {
     const { id } = await desk.add(bank);
     const said = async () => {
       const { json } = await run<{ findings: { check: string; isGood: boolean; says: string }[] }>('doctor --json');
@@ -180,14 +180,14 @@ describe('the provider commands', () => {
     ]);
   });
 
-  it('check exits with 1 if a step fails', async () => {
+  it('check exits with code 1 if a step fails', async () => {
     const { id } = await good<Added>(settings().replaceAll('https://bank.example', 'https://quita.invalid'));
     const done = await run<{ ok: boolean; steps: { name: string; ok: boolean }[] }>(`provider check ${id} --json`);
     expect([done.code, done.json.ok]).to.deep.equal([1, false]);
     expect(done.json.steps.find(({ name }) => name === 'token')?.ok).to.equal(false);
   });
 
-  it('med open holds the money of a live charge, and med rule ends the case, also while the connection is disabled', async () => {
+  it('med open holds the money of a live charge, and med rule ends the case, even while the connection is disabled', async () => {
     const { id } = await desk.add(bank);
     await desk.untilRouted(1);
     expect((await desk.ask('POST', `/${id}/webhook`)).status).to.equal(200);

@@ -1,4 +1,4 @@
-// What an operator may enter: URLs by the rules against SSRF, and certificates that fit their keys.
+// The rules for connections: URLs are protected against SSRF, and certificates must match their keys.
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
@@ -47,19 +47,19 @@ describe('the rules for provider connections', () => {
     });
 
   for (const url of ['', 'bank.example', 'ftp://bank.example', `https://${'b'.repeat(500)}.example`])
-    it(`refuse "${url.slice(0, 30)}" as a URL`, () => {
+    it(`reject "${url.slice(0, 30)}" as a URL`, () => {
       expect(said({ baseUrl: url })).to.equal('baseUrl must be an https URL');
     });
   for (const url of ['https://user:word@bank.example', 'https://bank.example/?a=1', 'https://bank.example/#a'])
-    it(`refuse parts that a URL of an API has not: ${url}`, () => {
+    it(`reject a user, query or fragment in the URL of an API: ${url}`, () => {
       expect(said({ tokenUrl: url })).to.equal('tokenUrl must have no user, query or fragment');
     });
 
-  it('name an unknown preset', () => {
+  it('reject an unknown preset and name the known ones', () => {
     expect(said({ preset: 'banco' })).to.equal('preset must be one of generic, efi');
   });
 
-  it('accept a certificate with its own key only, and not after its end', () => {
+  it('accept a certificate only with its own key and before it expires', () => {
     expect(said({ certificate: RECEIVER.cert }, RECEIVER.key)).to.equal(null);
     expect(said({ certificate: RECEIVER.cert })).to.equal('privateKey is required with a certificate');
     expect(said({}, RECEIVER.key)).to.equal('certificate is required with a private key');

@@ -1,4 +1,4 @@
-// The registry of connections: order of V7, status of V5, and how it follows changes.
+// The registry of connections: the order of V7, the statuses of V5, and how it follows changes.
 import { expect } from 'chai';
 import type { Circuit } from '../../../application/ports/connectionWork.ts';
 import type { OpenConnection } from '../../../application/ports/providerConnections.ts';
@@ -70,7 +70,7 @@ const registryOf = (...stored: Connection[]) => {
 };
 
 describe('the registry of connections', () => {
-  it('routes an account’s own before those for all, then by order, then by age', async () => {
+  it('routes to an account’s own connections first, then by order, then by age', async () => {
     const { routed } = registryOf(
       connection(1, { order: 2 }),
       connection(2, { order: 1 }),
@@ -81,7 +81,7 @@ describe('the registry of connections', () => {
     expect(await routed()).to.deep.equal([4, 2, 3, 1]);
   });
 
-  it('routes only to enabled ones that take all methods', async () => {
+  it('routes only to enabled connections that support all methods', async () => {
     const { registry, routed } = registryOf(
       connection(1, {}, { status: 'draining' }),
       connection(2, {}, { status: 'disabled' }),
@@ -92,7 +92,7 @@ describe('the registry of connections', () => {
     expect(await liveProviders(registry).route(tenant, ['PIX', 'BOLETO'])).to.deep.equal([]);
   });
 
-  it('a payment goes to its own connection while that is enabled or draining', async () => {
+  it('finds the connection of a payment while it is enabled or draining', async () => {
     const { registry } = registryOf(
       connection(1),
       connection(2, {}, { status: 'draining' }),
@@ -121,7 +121,7 @@ describe('the registry of connections', () => {
     expect(await routed()).to.deep.equal([1, 2]);
   });
 
-  it('pays out by the first connection with a rail whose circuit is not open', async () => {
+  it('pays out through the first connection with a rail and without an open circuit', async () => {
     const { registry, world, routed } = registryOf(connection(1), connection(2), connection(3));
     expect(await liveRails(registry).route(tenant)).to.equal(null);
     await routed();
@@ -135,7 +135,7 @@ describe('the registry of connections', () => {
     expect(await liveRails(registry).of({ mode: 'live', connectionId: idOf(1) })).to.equal(null);
   });
 
-  it('reads at most once a second, and at once for an unknown id', async () => {
+  it('reads at most once a second, and at once for an unknown ID', async () => {
     const { registry, world, routed } = registryOf(connection(1));
     await Promise.all([routed(), routed(), registry.statusOf(idOf(1))]);
     expect(world.reads).to.equal(1);
@@ -150,7 +150,7 @@ describe('the registry of connections', () => {
     expect(world.reads).to.equal(3);
   });
 
-  it('opens a changed connection again, and closes the old one when its calls have ended', async () => {
+  it('reopens a changed connection, and closes the old one after its calls have ended', async () => {
     const { world, routed } = registryOf(connection(1));
     await routed();
     await routed();
@@ -164,7 +164,7 @@ describe('the registry of connections', () => {
     expect(world.opened.map(({ isClosed }) => isClosed)).to.deep.equal([true, false]);
   });
 
-  it('opens a connection with its former Pix keys, without those that another one has now', async () => {
+  it('opens a connection with its former Pix keys, except those that another connection uses now', async () => {
     const { registry, world } = registryOf(
       connection(1, { pixKey: 'd@b.example' }, { formerKeys: ['a@b.example', 'b@b.example', 'c@b.example'] }),
       connection(2, { pixKey: 'b@b.example' }),
@@ -178,7 +178,7 @@ describe('the registry of connections', () => {
     expect(world.formerKeys.at(-1)).to.deep.equal(['a@b.example']);
   });
 
-  it('a disabled connection is closed, and reported as such', async () => {
+  it('closes a disabled connection and reports its circuit as closed', async () => {
     const { world, routed } = registryOf(connection(1));
     await routed();
     world.stored = [connection(1, {}, { status: 'disabled' })];
@@ -188,7 +188,7 @@ describe('the registry of connections', () => {
     expect(world.later).to.have.length(1);
   });
 
-  it('a connection that can’t be opened is left out of the route, and tried again', async () => {
+  it('omits a connection that can’t be opened from the route, and retries', async () => {
     const { registry, world, routed } = registryOf(connection(1), connection(2));
     world.failing.add(idOf(1));
     expect(await routed()).to.deep.equal([2]);

@@ -1,4 +1,4 @@
-// A database with the sandbox's payments of many tenants, all of them known, and a round of reconciliation over it.
+// A database with sandbox payments of many tenants, all of them known, and a run of the reconciliation on it.
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import { compareWithProvider } from '../../../application/payments/reconciliation.ts';
 import type { PaymentProvider } from '../../../application/ports/paymentProvider.ts';
@@ -13,9 +13,9 @@ import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
 export interface RoundCost {
   readonly statements: number;
-  /** CPU of this process. */
+  /** The CPU time of this process. */
   readonly cpuMs: number;
-  /** Time until the database had answered. */
+  /** The total time of the statements. */
   readonly databaseMs: number;
 }
 
@@ -28,7 +28,7 @@ export class ListedTenants {
     this.#database = database;
   }
 
-  /** `each`: payments per tenant. All were booked within the last hour. */
+  /** Creates `each` payments per tenant, all booked within the last hour. */
   static async create(tenants: number, each: number): Promise<ListedTenants> {
     const database = await migratedDatabase();
     const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);

@@ -1,4 +1,4 @@
-// Opening a connection: what the adapter gets.
+// What an adapter receives when a connection is opened.
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import type { ConnectionTerms } from '../../../domain/providerConnection/connection.ts';
@@ -27,7 +27,7 @@ describe('opening a provider connection', () => {
     return given[0]!.allowPrivate;
   };
 
-  it('permits private addresses only outside production, whatever was entered before', async () => {
+  it('allows private addresses only outside production, even if an earlier entry allowed them', async () => {
     const all = [await opened(true, false), await opened(false, false), await opened(true, true)];
     expect(all).to.deep.equal([true, false, false]);
   });

@@ -1,4 +1,4 @@
-// Notifications of providers, and work that counts before it adds.
+// Notifications of providers, and a limit that holds under concurrent requests.
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
@@ -52,7 +52,7 @@ describe('provider notifications', () => {
     expect(await notifications.find({ tenant: { ...PIX.tenant, mode: 'live' }, reference: 'E1' })).to.equal(null);
   });
 
-  it('bind their reference to the first payment: again with other content changes nothing', async () => {
+  it('keep the first payment of their reference, whatever arrives later', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     await notifications.store(PIX);
     expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId })).to.equal(false);
@@ -60,7 +60,7 @@ describe('provider notifications', () => {
     expect(jobs.enqueued).to.have.length(1);
   });
 
-  it('of an acquirer’s facts are stored as such', async () => {
+  it('of an acquirer’s facts are stored with their kind', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const fact = { ...PIX, kind: 'fact' as const, reference: 'card-1:refused' };
     expect(await notifications.store(fact)).to.equal(true);
@@ -68,7 +68,7 @@ describe('provider notifications', () => {
     expect(await notifications.find(keyOf('card-1:refused'))).to.deep.equal(fact);
   });
 
-  it('of an acquirer whose ids have a slash are found and handled like others', async () => {
+  it('with slashes in their reference are found and handled like others', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const payment = { ...PIX, reference: 'pay/7/a' };
     await notifications.store(payment);
@@ -78,7 +78,7 @@ describe('provider notifications', () => {
     expect(await rows()).to.deep.equal([{ ...ROW, reference: 'pay/7/a', outcome: 'settled' }]);
   });
 
-  it('are of one account and mode each, and stored once when they come at once', async () => {
+  it('are separate for each account and mode, and stored once if they arrive concurrently', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX)));
     expect(answers.filter((isNew) => isNew)).to.have.length(1);
@@ -88,7 +88,7 @@ describe('provider notifications', () => {
     );
   });
 
-  it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
+  it('are not stored if the transaction is rolled back or the job can’t be enqueued', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const outer = pool.transaction(async (tx) => {
       expect(await notifications.store(PIX, tx)).to.equal(true);
@@ -100,7 +100,7 @@ describe('provider notifications', () => {
     expect(await rows()).to.deep.equal([]);
   });
 
-  it('are found while nobody has handled them for long enough, oldest first, in pages, and not afterwards', async () => {
+  it('are listed if unhandled for long enough, oldest first and in pages, and not after they are handled', async () => {
     const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference });
     await pool.query(
@@ -122,8 +122,8 @@ describe('provider notifications', () => {
   });
 });
 
-describe('work that counts before it adds', function suite() {
-  it('never passes the limit of 16 endpoints, whoever registers at once, in two tenants and two processes', async () => {
+describe('the limit of webhook endpoints', function suite() {
+  it('is never exceeded by concurrent requests of two tenants to two processes', async () => {
     const database = await startedDatabase();
     const one = await TestGateway.open({ database });
     const two = await TestGateway.open({ database, isAlone: false });

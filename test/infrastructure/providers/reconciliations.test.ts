@@ -1,4 +1,4 @@
-// How far reconciliation got, and which references nobody was told of, in Postgres.
+// The progress of the reconciliation and the references without a notification, in Postgres.
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
@@ -28,7 +28,7 @@ describe('reconciliation in Postgres', () => {
   });
   afterEach(() => pool.query('TRUNCATE operations.provider_lists, operations.provider_notifications'));
 
-  it('keeps how far it got, in each mode, to the millisecond', async () => {
+  it('stores its progress per mode, to the millisecond', async () => {
     const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
     const until = parseTimestamp('2026-11-21T13:00:00.123Z');
     expect(await reconciledUntil('test')).to.equal(null);
@@ -37,7 +37,7 @@ describe('reconciliation in Postgres', () => {
     await saveReconciledUntil('live', at('14:00:00'));
     expect([await reconciledUntil('test'), await reconciledUntil('live')]).to.deep.equal([until, at('14:00:00')]);
   });
-  it('takes back a time from a clock that was ahead', async () => {
+  it('accepts an earlier time, for example after a clock was ahead', async () => {
     const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
     await saveReconciledUntil('test', at('23:00:00'));
     await saveReconciledUntil('test', at('12:00:00'));
@@ -45,7 +45,7 @@ describe('reconciliation in Postgres', () => {
     expect(await reconciledUntil('test')).to.equal(at('12:00:00'));
   });
 
-  it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
+  it('finds references without a notification, per account and mode and of any kind', async () => {
     const notifications = providerNotifications(pool, new RecordingJobs(), NOTIFIED_WORK);
     const told = (tenant: Tenant, reference: string, kind: 'payment' | 'fact' = 'payment') =>
       notifications.store({ tenant, kind, reference, paymentId: 'p' as PaymentId });
@@ -69,7 +69,7 @@ describe('reconciliation in Postgres', () => {
     expect(await notifications.unreported([])).to.deep.equal([]);
   });
 
-  it('takes up again what the provider did not know of, and nothing else', async () => {
+  it('retries references that the provider could not confirm, and no others', async () => {
     const jobs = new RecordingJobs();
     const { store, unreported, markHandled, find } = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const told = (reference: string, paymentId = 'p') =>
@@ -94,7 +94,7 @@ describe('reconciliation in Postgres', () => {
     expect(await unreported([unknown])).to.deep.equal([false]);
   });
 
-  it('lists the payments of all accounts in order of booking, page by page, each once', async () => {
+  it('lists the payments of all accounts in booking order, page by page, once each', async () => {
     await pool.query(
       `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at, booked_at)
        SELECT 'a' || n % 7, 'E' || n, 't' || n, n, now(), timestamptz '2026-11-21 12:00:00Z' + n / 3 * interval '1 ms' FROM generate_series(1, 2500) n`,
@@ -121,7 +121,7 @@ describe('reconciliation in Postgres', () => {
     await pool.query('TRUNCATE sandbox_bank.payments');
   });
 
-  it('is a round of as many statements for 5,000 tenants as for one: two for each 1,000 payments', async () => {
+  it('runs as many statements for 5,000 tenants as for one: two per 1,000 payments', async () => {
     const used: number[] = [];
     for (const [tenants, each] of [
       [1, 5_000],
@@ -131,6 +131,6 @@ describe('reconciliation in Postgres', () => {
       used.push((await listed.round()).statements);
       await listed.close();
     }
-    expect(used).to.deep.equal([13, 13]); // six pages, the last one empty, and the progress twice
+    expect(used).to.deep.equal([13, 13]); // six pages, the last one empty, and two statements for the progress
   });
 });

@@ -1,4 +1,4 @@
-// What one batch of reactions comes to in the database, and what is told after its commit.
+// The effect of a batch of reactions on the database, and what is reported after its commit.
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction } from '../../../application/ports/processManager.ts';
@@ -85,14 +85,14 @@ describe('reactions', () => {
     return rows.map(({ key, due }) => `${key} ${due === 0 ? 'now' : new Date(due).toISOString()}`);
   };
 
-  it('write nothing for a first timer that is set and cleared in one batch, however often it moved', async () => {
+  it('write nothing for a new timer that is set and cleared in one batch, however often it moves', async () => {
     await apply(set(EARLY, true), clear());
     await apply(set(EARLY, true), set(LATE), clear());
     expect(statements).to.deep.equal([]);
     expect([await timers(), nudges]).to.deep.equal([[], []]);
   });
 
-  it('clear a timer that may have been set before, although it was set in the same batch too', async () => {
+  it('clear a timer that may exist already, although the same batch also sets it', async () => {
     await apply(set(LATE, true));
     await apply(set(EARLY), clear());
     expect(await timers()).to.deep.equal([]);
@@ -101,7 +101,7 @@ describe('reactions', () => {
     expect(await timers()).to.deep.equal([]);
   });
 
-  it('leave the last change of each timer', async () => {
+  it('keep only the last change of each timer', async () => {
     await apply(
       set(EARLY, true),
       clear(),
@@ -116,12 +116,12 @@ describe('reactions', () => {
     expect(nudges).to.deep.equal([EARLY]);
   });
 
-  it('come to the same twice', async () => {
+  it('are idempotent', async () => {
     for (let n = 0; n < 2; n++) await apply(set(LATE, true), set(EARLY, undefined, 'b'), clear('c'));
     expect(await timers()).to.deep.equal([`b ${EARLY}`, `k ${LATE}`]);
   });
 
-  it('fire the timers of a group now, those set in the same batch too, and no others', async () => {
+  it('fire all timers of a group at once, including those of the same batch, and no others', async () => {
     const grouped = (key: string, group: string): Reaction => ({
       kind: 'timer',
       timer: timer(key, LATE, { kind: 'deliver', group }),
@@ -132,7 +132,7 @@ describe('reactions', () => {
     expect(nudges).to.deep.equal([LATE, '']);
   });
 
-  it('forget the failures of targets, of those that have none too, and no others', async () => {
+  it('forget the failures of the given targets, whether they have any, and of no others', async () => {
     await session.query(
       `INSERT INTO operations.failing_targets (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
        SELECT target, 'acct', 'test', 3, now(), now(), 'timeout' FROM unnest(ARRAY['a', 'b', 'c']) AS target`,
@@ -143,7 +143,7 @@ describe('reactions', () => {
     expect(rows).to.deep.equal([{ target: 'b' }]);
   });
 
-  it('advance clocks by the sum, each time they are told to', async () => {
+  it('advance clocks by the sum of all advances', async () => {
     const drain = (seconds: number): Reaction =>
       clockAdvance.ask({
         account: 'acct' as AccountId,
@@ -161,7 +161,7 @@ describe('reactions', () => {
     ]);
   });
 
-  it('wake the timer scan after the commit only, and not at all after a rollback', async () => {
+  it('wake the timer scan only after the commit, and not after a rollback', async () => {
     const job = { kind: 'job', job: { queue: 'expire', payload: { paymentId: 'p' } } } as const;
     const one = reactor(job, job, set(LATE));
     const rolledBack = session.transaction(async (tx) => {
@@ -181,7 +181,7 @@ describe('reactions', () => {
     expect(nudges).to.deep.equal([LATE]);
   });
 
-  describe('that decide on endpoints', () => {
+  describe('that use endpoints', () => {
     const ENDPOINT_A = { category: 'webhookEndpoint', subject: 'a' } as const;
     const endpoint = (id: string, type: 'WebhookEndpointRegistered' | 'WebhookEndpointDeleted') =>
       logged(type, { events: ['*'] }, { category: 'webhookEndpoint', subject: id });
@@ -202,7 +202,10 @@ describe('reactions', () => {
     const change = (data: object) =>
       logged('WebhookEndpointChanged', { url: null, events: null, status: null, ...data }, ENDPOINT_A);
     const rotated = logged('WebhookEndpointSecretRotated', { secretVersion: 2 }, ENDPOINT_A);
-    /** Makes reactors, and notes the event types that each endpoint subscribes to, at each event. */
+    /**
+     * Returns a list and a function that creates reactors. At each event, they add each endpoint’s event types to the
+     * list.
+     */
     const watching = (): [(readonly string[])[][], () => Reactor] => {
       const noted: (readonly string[])[][] = [];
       const react = (_: unknown, { endpoints }: Subscriptions) => {
@@ -221,7 +224,7 @@ describe('reactions', () => {
       ];
     };
 
-    it('see them as of the event, and the same after a new leadership', async () => {
+    it('see endpoints as of the event, also after a change of leadership', async () => {
       const one = keeper();
       await one.reset(session);
       const [a, b, gone] = [
@@ -237,7 +240,7 @@ describe('reactions', () => {
       expect(seen.at(-1)).to.deep.equal(['b']);
     });
 
-    it('see active ones only, with the events that they have as of the event', async () => {
+    it('see only active endpoints, with their event types as of the event', async () => {
       const [on, off] = ['active', 'inactive'].map((status) => change({ status }));
       const [seenEvents, watcher] = watching();
       const one = watcher();
@@ -261,7 +264,7 @@ describe('reactions', () => {
       await take(next, [logged('E'), on as LoggedEvent]);
       expect(seenEvents).to.deep.equal([[], [], [two]]);
     });
-    it('leave the change of an endpoint alone that they do not know', async () => {
+    it('ignore changes of unknown endpoints', async () => {
       const [seenEvents, watcher] = watching();
       const one = watcher();
       await one.reset(session);
@@ -271,7 +274,7 @@ describe('reactions', () => {
       expect(seenEvents).to.deep.equal([[['*']], [], [], []]);
     });
 
-    it('see whose payments have a webhookUrl as of the event, and the same after a new leadership', async () => {
+    it('see accounts whose payments have a webhookUrl as of the event, also after a change of leadership', async () => {
       const told: boolean[] = [];
       const watcher = () => {
         const react = (_: unknown, { hasWebhookUrls }: Subscriptions) => {
@@ -298,7 +301,7 @@ describe('reactions', () => {
       expect(told).to.deep.equal([true, false]);
     });
 
-    it('forget what a rolled-back batch told them', async () => {
+    it('forget the endpoints of a rolled-back batch', async () => {
       const one = keeper();
       await one.reset(session);
       const rolledBack = session.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// The guard of refunds in Postgres: what a reservation counts for, and for how long (rule M7b).
+// The guard of refunds in Postgres: what a reservation counts for, and how long (rule M7b).
 import { expect } from 'chai';
 import type { RefundGuard, RefundReservation } from '../../../application/ports/refundGuard.ts';
 import type { AccountId, RefundId } from '../../../domain/kernel/ids.ts';
@@ -41,7 +41,7 @@ describe('the guard of refunds', () => {
     ['count', { countPerHour: 2 }],
     ['sum', { sumPerHour: 20 }],
   ] as const)
-    it(`counts an hour long, and not a millisecond more: by ${of}`, async () => {
+    it(`counts a refund for exactly one hour: by ${of}`, async () => {
       expect(await ask('one', 0, limits)).to.equal('reserved');
       expect(await ask('two', HOUR_MS / 2, limits)).to.equal('reserved');
       expect(await ask('three', HOUR_MS - 1, limits)).to.equal(of);
@@ -49,21 +49,21 @@ describe('the guard of refunds', () => {
       expect(await ask('four', 1.5 * HOUR_MS - 1, limits)).to.equal(of);
       expect(await ask('four', 1.5 * HOUR_MS, limits)).to.equal('reserved');
     });
-  it('has one place for a refund, from when it first asked, even below a limit that was lowered since', async () => {
+  it('keeps one place per refund from its first request, even if the limit was lowered since', async () => {
     expect(await ask('one', 0, { countPerHour: 2 })).to.equal('reserved');
     expect(await ask('two', 0, { countPerHour: 2 })).to.equal('reserved');
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, sumPerHour: 1 })).to.equal('reserved');
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 9 })).to.equal('reserved');
-    // A larger amount is another question.
+    // A larger amount is checked again.
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 11 })).to.equal('count');
     expect(await ask('three', HOUR_MS, { countPerHour: 1, sumPerHour: 10 })).to.equal('reserved');
   });
-  it('has none for it any more when its hour is over', async () => {
+  it('keeps no place for a refund after its hour', async () => {
     expect(await ask('one', 0, { countPerHour: 1 })).to.equal('reserved');
     expect(await ask('two', HOUR_MS, { countPerHour: 1 })).to.equal('reserved');
     expect(await ask('one', HOUR_MS, { countPerHour: 1 })).to.equal('count');
   });
-  it('adds up each account and currency by itself, a refund asked for again once, by its largest amount', async () => {
+  it('adds up each account and currency separately, and a repeated refund once, with its largest amount', async () => {
     expect(await ask('one', 0, { sumPerHour: 30, amount: 10 })).to.equal('reserved');
     expect(await ask('one', 0, { sumPerHour: 30, amount: 25 })).to.equal('reserved');
     expect(await ask('two', 0, { sumPerHour: 30, amount: 6 })).to.equal('sum');

@@ -1,4 +1,4 @@
-// Gathering what came of requests, and writing it in batches.
+// Collecting the outcomes of requests, and writing them in batches.
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ describe('the request log of a process', () => {
   const errors: string[] = [];
   let nowMs: number;
   let head: Position | null;
-  /** What the next writes meet: an error, or what is waited for. */
+  /** The result of the next writes: an error, or a promise to wait for. */
   let meets: Error | Promise<void> | null;
   let log: RequestLog;
   const open = () =>
@@ -58,7 +58,7 @@ describe('the request log of a process', () => {
   const ids = () => written.flat().map(({ requestId }) => Number(requestId));
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-  it('dates a request by its beginning, with the position known then, and ids in the order of time', async () => {
+  it('dates a request by its start, with the log position at that time, and IDs in chronological order', async () => {
     const record = log.begin();
     head = '9' as Position;
     nowMs += 1_500;
@@ -76,18 +76,18 @@ describe('the request log of a process', () => {
     });
     expect([later.createdAt, later.logPosition]).to.deep.equal(['2026-11-22T12:00:01.500Z', '9']);
     expect(earlier.id < later.id).to.equal(true);
-    // By the time in its id a row is found.
+    // A row is found by the time in its ID.
     for (const { id, createdAt } of [earlier, later]) expect(timeOfId(id)).to.equal(Date.parse(createdAt));
     expect(earlier.id).to.match(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/);
   });
-  it('ids of requests that began in the same millisecond are in the order of their beginning', async () => {
+  it('gives requests of the same millisecond IDs in the order of their start', async () => {
     const records = Array.from({ length: 300 }, () => log.begin());
     for (const [n, record] of [...records.entries()].reverse()) record({ ...ANSWERED, requestId: `${n}` });
     await log.flush();
     const sorted = written.flat().toSorted((a, b) => (a.id < b.id ? -1 : 1));
     expect(sorted.map(({ requestId }) => Number(requestId))).to.deep.equal(numbers(0, 300));
   });
-  it('writes in the order of answers, a thousand at once, and nothing when nothing came', async () => {
+  it('writes in the order of answers, at most a thousand at once, and nothing if there are none', async () => {
     await log.flush();
     answer(2_100);
     await log.flush();
@@ -96,7 +96,7 @@ describe('the request log of a process', () => {
     await log.flush();
     expect(written).to.have.length(3);
   });
-  it('keeps what could not be written, and tells of the first failure in a row', async () => {
+  it('keeps requests that could not be written, and reports only the first of consecutive failures', async () => {
     meets = new Error('away');
     answer(3);
     for (let i = 0; i < 3; i++) await log.flush();
@@ -111,7 +111,7 @@ describe('the request log of a process', () => {
     expect(ids()).to.deep.equal(numbers(0, 6));
     expect([errors, log.dropped]).to.deep.equal([['away', 'away again'], 0]);
   });
-  it('drops the oldest beyond its bound, and counts them', async () => {
+  it('drops the oldest requests above its limit, and counts them', async () => {
     meets = new Error('away');
     answer(2_500);
     await log.flush();
@@ -122,7 +122,7 @@ describe('the request log of a process', () => {
     await log.flush();
     expect(ids()).to.deep.equal(numbers(700, 3_200));
   });
-  it('goes on taking while it writes: each is written once', async () => {
+  it('accepts requests during a write, and writes each once', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     meets = promise;
     answer(10);
@@ -134,7 +134,7 @@ describe('the request log of a process', () => {
     await log.flush();
     expect(ids()).to.deep.equal(numbers(0, 20));
   });
-  it('asked to write while it writes, also writes what came since, for each who asked', async () => {
+  it('writes requests that arrive during a write before any later flush resolves', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     meets = promise;
     answer(1);
@@ -151,7 +151,7 @@ describe('the request log of a process', () => {
     }
     await first;
   });
-  it('writes by itself what was answered less than a second ago', async () => {
+  it('writes every second', async () => {
     await log.close();
     mock.timers.enable({ apis: ['setInterval'] });
     try {
@@ -166,7 +166,7 @@ describe('the request log of a process', () => {
       mock.timers.reset();
     }
   });
-  it('writes the rest when the process stops, also behind a write that is on its way', async () => {
+  it('writes the rest when the process stops, even behind a write in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     meets = promise;
     answer(5);

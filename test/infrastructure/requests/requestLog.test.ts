@@ -1,4 +1,4 @@
-// The request log in Postgres: batches, days, lists.
+// The request log in Postgres: batches, daily partitions and lists.
 import { expect } from 'chai';
 import type { LoggedRequest, RequestLogReads } from '../../../application/ports/requestLog.ts';
 import { type AccountId, BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
@@ -50,7 +50,7 @@ describe('the request log in Postgres', () => {
   };
   const keepAt = (at: string, daysKept = 30) => requestUpkeep(pool, { now: () => Date.parse(at) }, daysKept).keepDays();
 
-  it('gives back what was written, and a batch twice is written once', async () => {
+  it('returns what was written, and writes a repeated batch once', async () => {
     const ofUser = request(2, { mode: null, keyFingerprint: null, userId: 'u'.repeat(26) as LoggedRequest['userId'] });
     const batch = [request(1, { path: `/v1/charges/"'\\,{}` }), ofUser];
     await write(...batch);
@@ -63,14 +63,14 @@ describe('the request log in Postgres', () => {
     expect(await reads().find('b'.repeat(26) as AccountId, ofUser.id)).to.equal(null);
     expect(await reads().find(ACCOUNT, '7'.padEnd(26, 'z') as RequestLogId)).to.equal(null);
   });
-  it('of a batch that was written before, with requests of a day that nobody made, only those are written', async () => {
+  it('writes only the new requests of a repeated batch, even if their day has no partition yet', async () => {
     const later = request(2, { createdAt: addSeconds(AT, 86_400 * 80) });
     await write(request(1));
     await write(request(1), later);
     await write(request(1), later);
     expect(await all()).to.deep.equal([later, request(1)]);
   });
-  it('of one millisecond they stand in the order of their ids, also where a page ends between them', async () => {
+  it('sorts requests of the same millisecond by ID, also across pages', async () => {
     const batch = [4, 3, 2, 1].map((n) => request(n, { requestId: 'req_same' }));
     await write(...batch.toReversed());
     for (const filter of [
@@ -80,24 +80,24 @@ describe('the request log in Postgres', () => {
       expect(await reads().list(ACCOUNT, filter, null, 2)).to.deep.equal(batch.slice(0, 2));
       expect(await reads().list(ACCOUNT, filter, batch[1] as LoggedRequest, 9)).to.deep.equal(batch.slice(2));
     }
-    // Of those with one id the newest are shown.
+    // With the same request ID, the newest requests are returned.
     const earlier = request(5, { requestId: 'req_same', createdAt: addSeconds(AT, -1) });
     await write(earlier);
     expect(await reads().withRequestId('req_same', 5)).to.deep.equal([...batch, earlier]);
     expect(await reads().withRequestId('req_same', 2)).to.deep.equal(batch.slice(0, 2));
   });
-  it('an operator of the platform has no account', async () => {
+  it('stores requests of platform operators without an account', async () => {
     const ofOperator = request(1, { accountId: null, mode: null });
     await write(ofOperator);
     expect(await reads().withRequestId('req_1', 10)).to.deep.equal([ofOperator]);
     expect(await all()).to.deep.equal([]);
   });
-  it('makes the days that a batch needs when nobody else has', async () => {
+  it('creates missing partitions for a batch', async () => {
     const later = request(2, { createdAt: addSeconds(AT, 86_400 * 40) });
     await write(request(1), later);
     expect(await all()).to.deep.equal([later, request(1)]);
   });
-  it('upkeep makes the day before, the day and three more, and drops what is older than 30 days, again and again', async () => {
+  it('keepDays creates partitions from yesterday to three days ahead, drops those older than 30 days, and is idempotent', async () => {
     await keepAt('2032-05-31T12:00:00.000Z');
     await write(request(1, { createdAt: '2032-05-31T00:00:00.000Z' as Timestamp }));
     const made = ['20320530', '20320531', '20320601', '20320602', '20320603'];
@@ -111,13 +111,13 @@ describe('the request log in Postgres', () => {
     expect(await days()).to.deep.equal([...made.slice(2), ...next, '20320704']);
     expect(await all()).to.deep.equal([]);
   });
-  it('days are kept for as long as the operator says', async () => {
+  it('keepDays keeps partitions for the configured number of days', async () => {
     await keepAt('2032-08-10T12:00:00.000Z', 2);
     await keepAt('2032-08-12T12:00:00.000Z', 2);
     const left = (await days()).filter((day) => day > '203208' && day <= '20320812');
     expect(left).to.deep.equal(['20320810', '20320811', '20320812']);
   });
-  it('an old day that somebody reads goes with the next round', async () => {
+  it('keepDays fails for an old partition that is being read, and drops it in the next run', async () => {
     await keepAt('2032-10-10T12:00:00.000Z', 1);
     await pool.transaction(async (tx) => {
       await tx.query('SELECT count(*) FROM operations.request_log');
@@ -127,11 +127,11 @@ describe('the request log in Postgres', () => {
     await keepAt('2032-10-13T12:00:00.000Z', 1);
     expect((await days()).filter((day) => day > '203210')[0]).to.equal('20321012');
   });
-  it('upkeep in two processes at once does it once', async () => {
+  it('concurrent keepDays calls in several processes create each partition once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => keepAt('2033-01-01T12:00:00.000Z')));
     expect((await days()).slice(-5)).to.deep.equal(['20321231', '20330101', '20330102', '20330103', '20330104']);
   });
-  it('a rare status, a key and a page are found among all that the account asked', async () => {
+  it('finds a rare status, a key and the next page among all requests of an account', async () => {
     const many = Array.from({ length: 3_000 }, (_, n) =>
       request(n, {
         createdAt: addSeconds(AT, -n),
@@ -154,7 +154,7 @@ describe('the request log in Postgres', () => {
     );
   });
 
-  it('a status that an account of 100,000 requests seldom or never had is found by its index alone', async () => {
+  it('finds a rare or absent status among 100,000 requests of an account by index only', async () => {
     for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
     await pool.query(
       `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, created_at)
@@ -180,7 +180,7 @@ describe('the request log in Postgres', () => {
       });
       const { statuses } = filter;
       expect(found, `${statuses}`).to.have.length(count);
-      // The planner reads all of a day that has next to no requests.
+      // The planner reads a whole partition if it has almost no requests.
       const reading = nodes.filter((node) => node['Relation Name'] !== undefined && rowsRead([node]) > 1);
       expect(
         reading.map((node) => node['Index Name'] ?? node['Node Type']).filter((name) => !name.includes(by)),
@@ -189,7 +189,7 @@ describe('the request log in Postgres', () => {
     }
   });
 
-  it('views of pages are listed beside the others, or left out', async () => {
+  it('lists page views with other requests, or omits them', async () => {
     const userId = 'u'.repeat(26) as LoggedRequest['userId'];
     const ofUser = (n: number, path: string, of: Partial<LoggedRequest> = {}) =>
       request(n, { mode: null, keyFingerprint: null, userId, path, ...of });
@@ -219,7 +219,7 @@ describe('the request log in Postgres', () => {
     expect(await reads().withRequestId('req_5', 10)).to.deep.equal([operators]);
   });
 
-  it('requests that are no views of pages, and users’ changes, are found among 100,000 others by their indexes alone', async () => {
+  it('finds requests other than page views, and changes by users, among 100,000 others by index only', async () => {
     for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
     const insert = (owner: string, path: string, numbers: string) =>
       pool.query(
@@ -248,7 +248,7 @@ describe('the request log in Postgres', () => {
     }
   });
 
-  it('each read of 100,000 requests of 100 accounts in ten days looks at little more than it shows', async () => {
+  it('reads little more than it returns, among 100,000 requests of 100 accounts in ten days', async () => {
     const account = String(7).padStart(26, '0') as AccountId;
     for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
     await pool.query(

@@ -1,4 +1,4 @@
-// Shares of minutes in Postgres, and processes that count by them.
+// Shares of minutes in Postgres, and processes that limit requests with them.
 import { expect } from 'chai';
 import type { ShareRequest, TakeShares } from '../../../application/ports/requestShares.ts';
 import { MinuteWindows } from '../../../http/kernel/minuteWindows.ts';
@@ -10,7 +10,7 @@ describe('shares of minutes', () => {
   let pool: PgPool;
   let take: TakeShares;
   let tests = 0;
-  /** Another one in each test. */
+  /** A different name in each test. */
   let name: string;
   useDatabase('suite', 4, (opened) => {
     pool = opened;
@@ -37,30 +37,30 @@ describe('shares of minutes', () => {
     const grant = await one(of);
     return grant === undefined ? null : [grant.granted, grant.taken];
   };
-  /** As if it had begun so many seconds earlier. */
+  /** Makes the minute begin this many seconds earlier. */
   const age = (seconds: number) =>
     pool.query("UPDATE operations.request_minutes SET began_at = began_at - $2 * interval '1 s' WHERE name = $1", [
       name,
       seconds,
     ]);
 
-  it('whoever waits comes first, then a quarter of what is left, and never more than the limit', async () => {
+  it('waiting requests come first, then a quarter of the rest, and never more than the limit', async () => {
     expect(await numbers({ waiting: 4, ahead: 10 })).to.deep.equal([14, 14]);
     expect(await numbers({ waiting: 6, ahead: 1_000 })).to.deep.equal([6 + 22, 42]); // a quarter of 86, rounded up
     expect(await numbers({ waiting: 1_000, ahead: 1_000 })).to.deep.equal([58, 100]);
     expect(await numbers({ waiting: 1, ahead: 1 })).to.deep.equal([0, 100]);
   });
-  it('what was let in without a share counts even beyond the limit; another limit holds at once', async () => {
+  it('requests admitted without a share count even above the limit; a changed limit applies at once', async () => {
     expect(await numbers({ owed: 120, waiting: 5 })).to.deep.equal([120, 120]);
     expect(await numbers({ waiting: 1 })).to.deep.equal([0, 120]);
     expect(await numbers({ waiting: 1, perMinute: 130 })).to.deep.equal([1, 121]);
   });
-  it('shares that are given back are there for others', async () => {
+  it('returned shares are available to others', async () => {
     const first = await one({ waiting: 100 });
     expect(await numbers({ began: first?.began ?? 0, owed: -30 })).to.deep.equal([-30, 70]);
     expect(await numbers({ waiting: 50 })).to.deep.equal([30, 100]);
   });
-  it('a minute lasts from its first request; who asks for one that is over gets none, and begins none', async () => {
+  it('a minute begins with its first request; a request for an expired one gets nothing and begins none', async () => {
     const first = await one({ waiting: 100 });
     expect(first?.leftMs).to.be.within(50_000, 60_000);
     await age(45);
@@ -74,7 +74,7 @@ describe('shares of minutes', () => {
     expect(await numbers({ began: next?.began ?? 0, waiting: 1 })).to.deep.equal([1, 2]);
     expect(await one({ name: 'nobody', began: 5, waiting: 1 })).to.equal(undefined);
   });
-  it('minutes long over are deleted, others not', async () => {
+  it('only minutes that ended long ago are deleted', async () => {
     await one({ waiting: 1 });
     await age(540);
     await requestMinutes(pool).forgetOldMinutes();
@@ -85,7 +85,7 @@ describe('shares of minutes', () => {
     await requestMinutes(pool).forgetOldMinutes();
     expect((await rows()).rowCount).to.equal(0);
   });
-  it('batches of many names in any order do not wait for each other', async () => {
+  it('concurrent batches of many names in any order cause no deadlock', async () => {
     const names = Array.from({ length: 50 }, (_, i) => `${name} ${i}`);
     const batches = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? names : [...names].reverse()));
     await Promise.all(batches.map((batch) => take(batch.map((of) => ask({ name: of, waiting: 1 })))));
@@ -93,7 +93,9 @@ describe('shares of minutes', () => {
     expect([...all.values()].map(({ taken }) => taken)).to.deep.equal(names.map(() => 40));
   });
 
-  /** So many processes, all asked at once, while no time passes: how many requests are let in, and how many statements that takes. */
+  /**
+   * Runs this many processes at once, while no time passes. Returns the number of admitted requests and of statements.
+   */
   const load = async (processes: number, perMinute: number, credit: number, requestsOfEach: number) => {
     let statements = 0;
     const counted: TakeShares = (requests) => {
@@ -106,7 +108,7 @@ describe('shares of minutes', () => {
     );
     const oneProcess = async (windows: MinuteWindows) => {
       let accepted = 0;
-      // 16 connections.
+      // 16 connections per process.
       const connection = async () => {
         for (let i = 0; i < requestsOfEach / 16; i++)
           if ((await windows.count(name, { perMinute, credit })).isIn) accepted += 1;
@@ -118,11 +120,11 @@ describe('shares of minutes', () => {
     for (const windows of all) windows.close();
     return { accepted, statements };
   };
-  it('ten processes let in 20 of 20 a minute, not 200', async () => {
+  it('ten processes together admit 20 requests at a limit of 20 a minute, not 200', async () => {
     expect((await load(10, 20, 0, 160)).accepted).to.equal(20);
   });
   for (const processes of [1, 2, 10])
-    it(`${processes} processes let in 6,000 a minute, and each of them its credit more at most`, async () => {
+    it(`${processes} processes admit 6,000 requests a minute, plus at most the credit of each`, async () => {
       const { accepted, statements } = await load(processes, 6_000, 20, 16_000);
       expect(accepted).to.be.within(6_000, 6_000 + processes * 20);
       expect(statements).to.be.below(6_000 / 10);

@@ -1,4 +1,4 @@
-// Data keys in PostgreSQL (ADR 0017): one for each owner, found by all processes, destroyed for all of them.
+// Data keys in PostgreSQL (ADR 0017): one per owner, shared by all processes, and destroyed for all of them.
 import { expect } from 'chai';
 import { type DataKey, DataKeysUnavailable, type FoundKey } from '../../../application/ports/dataKeys.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
@@ -34,7 +34,7 @@ describe('data keys', () => {
   });
   let owners = 0;
   const newOwner = (): string => `owner${++owners}`;
-  /** The keys of another process. */
+  /** Returns the keys as another process sees them. */
   const keysWith = (keyring: SecretsKeyring | null = KEYRING) => new PostgresDataKeys(pool, keyring, true);
   const rowOf = async (owner: string) =>
     (
@@ -53,7 +53,7 @@ describe('data keys', () => {
     expect(() => opened(found.get(owner)).open('there', sealed)).to.throw(Error, /unable to authenticate/);
   });
 
-  it('are the same for all who create one at once, in one process or several', async () => {
+  it('are the same for concurrent callers that create one, in one process or several', async () => {
     const owner = newOwner();
     const processes = [keysWith(), keysWith(), keysWith()];
     const made = await Promise.all(
@@ -64,13 +64,13 @@ describe('data keys', () => {
     for (const key of made) expect(opened(key).open('here', sealed)).to.equal('Maria');
   });
 
-  it('are not the same for two owners', async () => {
+  it('differ between owners', async () => {
     const keys = keysWith();
     const [one, other] = await Promise.all([keys.findOrCreate(newOwner(), true), keys.findOrCreate(newOwner(), true)]);
     expect(opened(other).open('', opened(one).seal('', 'Maria'))).to.equal(null);
   });
 
-  it('are read with one query, and one for the secret, for all who ask in one turn', async () => {
+  it('are read with one query, plus one for the secret, for all callers of one turn', async () => {
     const all = [newOwner(), newOwner(), newOwner()];
     for (const owner of all) await keysWith().findOrCreate(owner, true);
     let queries = 0;
@@ -99,7 +99,7 @@ describe('data keys', () => {
     expect(others.createWithAppend(owner), 'in another database than the events').to.equal(null);
   });
 
-  it('leave a tombstone when they are destroyed, once, also for an owner that had none', async () => {
+  it('leave a tombstone when destroyed, once, even if the owner had no key', async () => {
     const [owner, other, third] = [newOwner(), newOwner(), newOwner()];
     const keys = keysWith();
     for (const one of [owner, third]) await keys.findOrCreate(one, true);
@@ -146,7 +146,7 @@ describe('data keys', () => {
     }
   });
 
-  it('are not remembered while notices of destroyed ones are missed', async () => {
+  it('are not cached while notices of destroyed keys may be missed', async () => {
     const owner = newOwner();
     let [lose, hear] = [() => {}, () => {}];
     const keys = keysWith();
@@ -174,7 +174,7 @@ describe('data keys', () => {
     expect(known()).to.equal(true);
   });
 
-  it('are read again if some were destroyed while they were read', async () => {
+  it('are read again if some were destroyed during the read', async () => {
     const owner = newOwner();
     await keysWith().findOrCreate(owner, true);
     let between: (() => Promise<unknown>) | null = () => keys.destroy([owner]);
@@ -192,7 +192,7 @@ describe('data keys', () => {
     expect(keys.recall(owner)).to.equal('destroyed');
   });
 
-  it('are unavailable, never destroyed, when they can’t be read', async () => {
+  it('are unavailable, not destroyed, if they can’t be read', async () => {
     const owner = newOwner();
     await keysWith().findOrCreate(owner, true);
     const down = { query: () => Promise.reject(new Error('the database is away')) };
@@ -236,7 +236,7 @@ describe('data keys', () => {
     expect(opened((await keysWith().find([owner])).get(owner)).open('', sealed)).to.equal('Maria');
   });
 
-  it('have one secret, whoever creates it first, which is sealed', async () => {
+  it('have one sealed secret, whichever process creates it first', async () => {
     await pool.query('DELETE FROM privacy.data_keys');
     await pool.query('DELETE FROM privacy.data_secrets');
     const processes = [keysWith(), keysWith(), keysWith()];

@@ -1,14 +1,14 @@
-// Who is served next where many wait (rule D2).
+// The order in which waiting requests are served (rule D2).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { fairLine } from '../../../infrastructure/secrets/fairLine.ts';
 
 class Full extends Error {}
 
-/** A line whose works end when the test says so. */
+/** Returns a line whose tasks end when the test ends them. */
 const openLine = (atOnce: number, waitingMax = 1_000) => {
   const line = fairLine(atOnce, waitingMax, () => new Full('full'));
-  /** Names of works, in the order in which they began. */
+  /** The names of the tasks in the order they started. */
   const begun: string[] = [];
   const running: (() => void)[] = [];
   const ended: Promise<string>[] = [];
@@ -35,7 +35,7 @@ const openLine = (atOnce: number, waitingMax = 1_000) => {
 const many = (count: number, one: (i: number) => void) => Array.from({ length: count }, (_, i) => one(i));
 
 describe('a fair line', () => {
-  it('serves one name in the order of arrival', async () => {
+  it('serves requests for one user in order of arrival', async () => {
     const { come, drain, begun } = openLine(1);
     many(5, (i) => come(`${i}`, 'ana@example.com', '192.0.2.1'));
     expect(await drain()).to.deep.equal(['0', '1', '2', '3', '4']);
@@ -46,7 +46,7 @@ describe('a fair line', () => {
     ['guesses for one user from one address', () => 'ana@example.com', () => '192.0.2.1'],
     ['guesses for 60 users from one address', (i: number) => `user${i}@example.com`, () => '192.0.2.1'],
   ] as const)
-    it(`${attack} wait behind a stranger`, async () => {
+    it(`${attack} wait behind another user`, async () => {
       const { come, turn, drain, begun } = openLine(2);
       many(60, (i) => come(`guess ${i}`, emailOf(i), addressOf(i)));
       for (let i = 0; i < 3; i++) await turn();
@@ -56,7 +56,7 @@ describe('a fair line', () => {
       await drain();
       expect(begun).to.have.length(61);
     });
-  it('serves a user from its own address before guesses for it that have had a turn', async () => {
+  it('serves a user’s own address before repeated guesses from other addresses', async () => {
     const { come, turn, begun } = openLine(1);
     many(60, (i) => come(`guess ${i}`, 'ana@example.com', `192.0.2.${i % 3}`));
     for (let i = 0; i < 5; i++) await turn();
@@ -65,7 +65,7 @@ describe('a fair line', () => {
     await turn();
     expect(begun).to.include('owner');
   });
-  it('lets nobody starve: guesses for one user get their turns beside a stream of strangers', async () => {
+  it('starves no request: guesses for one user are served beside a stream of other users', async () => {
     const { come, turn, begun } = openLine(1);
     many(10, (i) => come(`guess ${i}`, 'ana@example.com', '192.0.2.1'));
     for (let i = 0; i < 40; i++) {
@@ -74,7 +74,7 @@ describe('a fair line', () => {
     }
     expect(begun.filter((name) => name.startsWith('guess')).length).to.be.at.least(5);
   });
-  it('refuses whoever has most in line when it is full, never a stranger', async () => {
+  it('rejects requests of whoever has most in line if it is full, never of another user', async () => {
     const { come, drain } = openLine(1, 3);
     come('first', 'ana@example.com', null);
     many(4, (i) => come(`guess ${i}`, 'bia@example.com', `192.0.2.${i}`));
@@ -82,14 +82,14 @@ describe('a fair line', () => {
     const ended = await drain();
     expect(ended).to.deep.equal(['first', 'guess 0', 'guess 1', 'guess 2 full', 'guess 3 full', 'stranger']);
   });
-  it('goes on after a work that fails', async () => {
+  it('continues after a task that fails', async () => {
     const line = fairLine(1, 0, () => new Full());
     const asker = { email: 'ana@example.com', address: null };
     const fails = () => Promise.reject(new Error('no'));
     for (let i = 0; i < 3; i++) expect(await line(asker, fails).catch((error: Error) => error.message)).to.equal('no');
     expect(await line(asker, async () => 1)).to.equal(1);
   });
-  it('law: works never exceed the bound, and each is served or refused once', async () => {
+  it('never exceeds its limit of concurrent tasks, and serves or rejects each task once (law)', async () => {
     const one = fc.record({ email: fc.nat(5), address: fc.option(fc.nat(5)), turns: fc.nat(2) });
     await fc.assert(
       fc.asyncProperty(fc.array(one, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), async (all, atOnce) => {

@@ -1,4 +1,4 @@
-// Which secrets keys a process has: of the environment, or of the data directory of the embedded default (rule S6).
+// The secrets keys of a process: from the environment, or from the data directory of the embedded default (rule S6).
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,13 +24,13 @@ describe('the secrets keys of a process', () => {
   afterEach(() => rm(dataDir, { recursive: true }));
   const ids = async (env: Record<string, string>) => (await keyringOf(loadConfig({ DATA_DIR: dataDir, ...env }))).ids;
 
-  it('are made once where there are none, in a private file; a tool makes none', async () => {
+  it('are created once in a private file if there are none, but not by a tool', async () => {
     expect(await knownKeyring(loadToolConfig({ DATA_DIR: dataDir }))).to.equal(null);
     const made = await ids({});
     expect([made.length, await ids({}), (await stat(file)).mode & 0o777]).to.deep.equal([1, made, 0o600]);
     expect((await knownKeyring(loadToolConfig({ DATA_DIR: dataDir })))?.ids).to.deep.equal(made);
   });
-  it('are those of the environment, which go before the file; the first one seals', async () => {
+  it('come from the environment before the file; the first one seals', async () => {
     const env = { SECRETS_KEY: text(NEW), SECRETS_KEY_FALLBACKS: text(OLD) };
     expect(await ids(env)).to.deep.equal(idsOf(NEW, OLD));
     expect(await readFile(file, 'utf8').catch(() => 'none')).to.equal('none');
@@ -40,14 +40,14 @@ describe('the secrets keys of a process', () => {
     expect(await ids({})).to.deep.equal(idsOf(NEW, OLD));
   });
   for (const content of ['', 'x', `${text(OLD)}\nx`, `${text(OLD)}\n\n${text(NEW)}`, text(OLD).slice(4)])
-    it(`are refused when the file holds ${JSON.stringify(content).slice(0, 20)}…`, async () => {
+    it(`are rejected if the file contains ${JSON.stringify(content).slice(0, 20)}…`, async () => {
       await writeFile(file, content);
       const failure = await ids({}).catch((error: Error) => error.message);
       expect(failure).to.match(
         /^SECRETS_KEY is not set and \S+ does not contain 32 bytes in base64: restore that file$/,
       );
     });
-  it('are of the environment of the programs alone with a database of one’s own', async () => {
+  it('come only from the environment with an external database', async () => {
     await writeFile(file, text(OLD));
     const tool = loadToolConfig({ DATA_DIR: dataDir, DATABASE_URL: 'postgres://localhost/q' });
     expect(await knownKeyring(tool)).to.equal(null);

@@ -1,4 +1,4 @@
-// Secrets keys with ids, and a key of its own for each purpose (rule S6).
+// Secrets keys with IDs, and a separate derived key for each purpose (rule S6).
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import { SecretsKeyring, UnknownSecretsKey } from '../../../infrastructure/secrets/keyring.ts';
@@ -7,7 +7,7 @@ import { unseal } from '../../../infrastructure/secrets/seal.ts';
 const [OLD, NEW, OTHER] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
 describe('a keyring of secrets keys', () => {
-  it('seals with the first key, which what it sealed names', () => {
+  it('seals with the first key, and names it in the sealed text', () => {
     const [old, both] = [new SecretsKeyring([OLD]), new SecretsKeyring([NEW, OLD])];
     expect(both.ids).to.deep.equal([new SecretsKeyring([NEW]).sealingId, old.sealingId]);
     expect(both.seal('webhook secrets', 'place', 'text').keyId).to.equal(both.sealingId);
@@ -16,23 +16,23 @@ describe('a keyring of secrets keys', () => {
       .and.not.equal(old.sealingId);
     expect([both.has(old.sealingId), old.has(both.sealingId)]).to.deep.equal([true, false]);
   });
-  it('has the same id for a key wherever it stands, and one for a key that it is given twice', () => {
+  it('gives a key the same ID in any position, and ignores duplicates', () => {
     expect(new SecretsKeyring([OLD, NEW]).ids).to.deep.equal(new SecretsKeyring([NEW, OLD]).ids.toReversed());
     expect(new SecretsKeyring([OLD, OLD]).ids).to.deep.equal([new SecretsKeyring([OLD]).sealingId]);
-    // Ids are stored: they may never change.
+    // IDs are stored, so they must never change.
     expect(new SecretsKeyring([OLD]).sealingId).to.equal('99643cb47f4b928b');
   });
-  it('opens what any of its keys sealed', () => {
+  it('opens texts sealed with any of its keys', () => {
     const sealed = [OLD, NEW].map((key) => new SecretsKeyring([key]).seal('webhook secrets', 'place', 'text'));
     for (const keyring of [new SecretsKeyring([OLD, NEW]), new SecretsKeyring([NEW, OTHER, OLD])])
       for (const one of sealed) expect(keyring.unseal('webhook secrets', 'place', one)).to.equal('text');
   });
-  it('names the key that it does not have', () => {
+  it('names a missing key', () => {
     const sealed = new SecretsKeyring([OLD]).seal('webhook secrets', 'place', 'text');
     const open = () => new SecretsKeyring([NEW, OTHER]).unseal('webhook secrets', 'place', sealed);
     expect(open).to.throw(UnknownSecretsKey, `sealed with the secrets key ${sealed.keyId}, which this process`);
   });
-  it('does not open what was sealed for another purpose, at another place, or under another key', () => {
+  it('does not open a text sealed for another purpose, at another place, or with another key', () => {
     const keyring = new SecretsKeyring([NEW, OLD]);
     const sealed = keyring.seal('webhook secrets', 'place', 'text');
     expect(() => keyring.unseal('key check', 'place', sealed)).to.throw(Error, /unable to authenticate/);

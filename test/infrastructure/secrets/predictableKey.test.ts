@@ -1,4 +1,4 @@
-// Production refuses a SECRETS_KEY that somebody typed (rule S6).
+// Production rejects a SECRETS_KEY that follows a pattern (rule S6).
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { loadConfig } from '../../../infrastructure/config/config.ts';
@@ -13,7 +13,7 @@ const saidOf = (env: Record<string, string>): string => {
   }
 };
 
-describe('in production', () => {
+describe('SECRETS_KEY in production', () => {
   const bytes = (of: (n: number) => number) => Buffer.from(Array.from({ length: 32 }, (_, n) => of(n)));
   const PREDICTABLE: { readonly [name: string]: Buffer } = {
     'AAECAw…': Buffer.from('AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=', 'base64'),
@@ -28,7 +28,7 @@ describe('in production', () => {
     'the alphabet, then digits': Buffer.from('abcdefghijklmnopqrstuvwxyz012345'),
   };
   for (const [name, key] of Object.entries(PREDICTABLE))
-    it(`a SECRETS_KEY of bytes that are ${name} is refused, elsewhere it is taken`, () => {
+    it(`is rejected if its bytes are ${name}; outside production it is accepted`, () => {
       const env = { SECRETS_KEY: key.toString('base64') };
       expect(key).to.have.length(32);
       expect(saidOf({ ...env, NODE_ENV: 'production' })).to.equal(
@@ -36,7 +36,7 @@ describe('in production', () => {
       );
       expect(saidOf(env)).to.equal('taken');
     });
-  it('every random SECRETS_KEY is taken', () => {
+  it('is accepted if it is random', () => {
     for (let i = 0; i < 2_000; i++) expect(isPredictable(randomBytes(32))).to.equal(false);
     expect(isPredictable(Buffer.from('5f2b8a0c94d1e7360b5cfa1822de4791'))).to.equal(false);
   });

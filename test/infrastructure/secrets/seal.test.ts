@@ -1,4 +1,4 @@
-// Secrets at rest (rule S6): only the same key, place and bytes give the text back.
+// Secrets at rest (rule S6): only the same key, place and bytes return the text.
 import { createSecretKey } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ const OTHER_KEY = createSecretKey(Buffer.from(Array.from({ length: 32 }, (_, n) 
 const OVERHEAD_BYTES = 12 + 16;
 
 describe('seal', () => {
-  it('gives any text back, and hides it', () => {
+  it('returns any text, and hides it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (context, text) => {
         const sealed = seal(KEY, context, text);
@@ -27,7 +27,7 @@ describe('seal', () => {
     expect(twice.map((sealed) => unseal(KEY, 'place', sealed).toString())).to.deep.equal(['text', 'text']);
   });
 
-  it('gives any bytes back', () => {
+  it('returns any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         expect([...unseal(KEY, 'place', seal(KEY, 'place', Buffer.from(bytes)))]).to.deep.equal([...bytes]);
@@ -40,15 +40,15 @@ describe('seal', () => {
     expect(new Set(vectors).size).to.equal(vectors.length);
   });
 
-  it('refuses another key', () => {
+  it('rejects another key', () => {
     expect(() => unseal(OTHER_KEY, 'place', seal(KEY, 'place', 'text'))).to.throw(Error, /unable to authenticate/);
   });
 
-  it('refuses another place', () => {
+  it('rejects another place', () => {
     expect(() => unseal(KEY, 'other place', seal(KEY, 'place', 'text'))).to.throw(Error, /unable to authenticate/);
   });
 
-  it('refuses any changed byte', () => {
+  it('rejects any changed byte', () => {
     const sealed = seal(KEY, 'place', 'text');
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
@@ -57,7 +57,7 @@ describe('seal', () => {
     }
   });
 
-  it('refuses what is cut short, at any length', () => {
+  it('rejects a truncated text of any length', () => {
     const sealed = seal(KEY, 'place', 'text');
     for (let length = 0; length < sealed.length; length++)
       expect(() => unseal(KEY, 'place', sealed.subarray(0, length)), `${length} bytes`).to.throw(Error);

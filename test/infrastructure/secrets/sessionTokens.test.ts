@@ -1,4 +1,4 @@
-// Session tokens: only what this deployment signed for this use, at its time, is read (rules D1, D2).
+// Session tokens: accepted only if this deployment signed them for this purpose and they are valid now (rules D1, D2).
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
@@ -42,29 +42,29 @@ const CLAIMS = {
 const HEADER = { alg: 'HS256', typ: 'JWT', kid: KID };
 const signed = (claims: object = {}, header: object = {}, key: Uint8Array = KEY): Promise<string> =>
   new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader({ ...HEADER, ...header }).sign(key);
-/** HS256 by hand, for headers that the library would not write. */
+/** Signs with HS256 directly, for headers that the library would reject. */
 const signedByHand = (header: object, key: string | Uint8Array = KEY): string => {
   const text = `${encoded(header)}.${encoded(CLAIMS)}`;
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
 };
 
 describe('session tokens', () => {
-  it('say who, for whom, from when and until when, and name the session', async () => {
+  it('contain the issuer, audience, user, account, role and times, and identify the session', async () => {
     const token = await OURS.issue(SESSION, 3_600);
     expect(partOf(token, 0)).to.deep.equal(HEADER);
     expect(partOf(token, 1)).to.deep.equal(CLAIMS);
     expect(await OURS.read(token)).to.equal(SESSION.sessionId);
   });
-  it('of an operator name no account', async () => {
+  it('of an operator contain no account', async () => {
     const token = await OURS.issue({ ...SESSION, accountId: null, role: 'OPERATOR' }, 3_600);
     expect([partOf(token, 1)['account'], partOf(token, 1)['role']]).to.deep.equal([null, 'OPERATOR']);
     expect(await OURS.read(token)).to.equal(SESSION.sessionId);
   });
-  it('as they are written here by hand are read: what is refused below is refused for what it says', async () => {
+  it('built by these helpers are accepted, so the tests below fail only for their own reason', async () => {
     expect(await OURS.read(await signed())).to.equal(SESSION.sessionId);
     expect(await OURS.read(signedByHand(HEADER))).to.equal(SESSION.sessionId);
   });
-  it('live on while SECRETS_KEY is rotated, and die with the key that signed them', async () => {
+  it('stay valid during a rotation of SECRETS_KEY, and become invalid without the key that signed them', async () => {
     const token = await OURS.issue(SESSION, 3_600);
     expect(await tokensOf([NEW, OLD]).read(token)).to.equal(SESSION.sessionId);
     const next = await tokensOf([NEW, OLD]).issue(SESSION, 3_600);
@@ -73,7 +73,7 @@ describe('session tokens', () => {
     expect(await OURS.read(next)).to.equal(null);
     expect(await tokensOf([NEW]).read(token)).to.equal(null);
   });
-  it('begin and end with a skew of 30 s', async () => {
+  it('are valid from their start to their end, with a tolerance of 30 s', async () => {
     const token = await OURS.issue(SESSION, 3_600);
     const at = (seconds: number) => tokensOf([OLD], ISSUER, NOW + seconds * 1000).read(token);
     expect(await Promise.all([-31, -30, 0, 3_600, 3_629, 3_630].map(at))).to.deep.equal([
@@ -144,5 +144,5 @@ describe('session tokens', () => {
     dots: () => '..',
   };
   for (const [name, forge] of Object.entries(FORGED))
-    it(`${name}: nobody’s`, async () => expect(await OURS.read(await forge())).to.equal(null));
+    it(`are rejected: ${name}`, async () => expect(await OURS.read(await forge())).to.equal(null));
 });

@@ -1,4 +1,4 @@
-// The secrets key of a database, and webhook signing secrets in it.
+// The check of a database’s secrets key, and the stored signing secrets of webhooks.
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -21,7 +21,7 @@ describe('secrets in the database', () => {
     pool = opened;
   });
 
-  it('has the first key as the right one, and no other, ever after', async () => {
+  it('accept the first key as the right one, and no other later', async () => {
     expect(await isRightKeyring(pool, KEY)).to.equal(true);
     expect(await isRightKeyring(pool, KEY)).to.equal(true);
     expect(await isRightKeyring(pool, OTHER_KEY)).to.equal(false);
@@ -30,13 +30,13 @@ describe('secrets in the database', () => {
     expect(rows).to.deep.equal([{ count: 1 }]);
   });
 
-  it('has one right key when two processes start at once with different ones', async () => {
+  it('accept one key if two processes start at once with different ones', async () => {
     const answers = await Promise.all([isRightKeyring(pool, KEY), isRightKeyring(pool, OTHER_KEY)]);
     expect(answers.toSorted()).to.deep.equal([false, true]);
     expect(await isRightKeyring(pool, KEY)).to.equal(answers[0]);
   });
 
-  it('finds what was kept, by endpoint and version', async () => {
+  it('are found by endpoint and version', async () => {
     const secrets = webhookSecrets(pool, KEY);
     expect(await secrets.find(ENDPOINT, 1)).to.equal(null);
     expect(await secrets.keep(ENDPOINT, 1, FIRST)).to.equal(FIRST);
@@ -49,7 +49,7 @@ describe('secrets in the database', () => {
     }
   });
 
-  it('keeps the first when a version is kept twice, and again with another secret, in this process and another', async () => {
+  it('keep the first secret of a version, whatever is stored later by this or another process', async () => {
     const secrets = webhookSecrets(pool, KEY);
     await secrets.keep(ENDPOINT, 1, FIRST);
     const before = await pool.query('SELECT * FROM operations.webhook_secrets');
@@ -59,7 +59,7 @@ describe('secrets in the database', () => {
     expect((await pool.query('SELECT * FROM operations.webhook_secrets')).rows).to.deep.equal(before.rows);
   });
 
-  it('forgets the versions before one, of that endpoint alone; twice is no other', async () => {
+  it('lose the versions before a given one, only for that endpoint, idempotently', async () => {
     const secrets = webhookSecrets(pool, KEY);
     for (const version of [1, 2, 3]) await secrets.keep(ENDPOINT, version, FIRST);
     await secrets.keep(OTHER_ENDPOINT, 1, SECOND);
@@ -72,7 +72,7 @@ describe('secrets in the database', () => {
     }
   });
 
-  it('keeps one when two processes keep different ones at once, and tells both which', async () => {
+  it('keep one of two secrets stored concurrently, and both processes get that one', async () => {
     const kept = await Promise.all(
       [FIRST, SECOND].map((secret) => webhookSecrets(pool, KEY).keep(ENDPOINT, 1, secret)),
     );
@@ -80,7 +80,7 @@ describe('secrets in the database', () => {
     expect(kept).to.deep.equal([kept[0], kept[0]]);
   });
 
-  it('keeps nothing, and remembers nothing, of a transaction that is rolled back', async () => {
+  it('are neither stored nor cached if the transaction is rolled back', async () => {
     const secrets = webhookSecrets(pool, KEY);
     const rollBack = pool.transaction(async (tx) => {
       expect(await secrets.keep(ENDPOINT, 1, FIRST, tx)).to.equal(FIRST);
@@ -90,7 +90,7 @@ describe('secrets in the database', () => {
     expect(await secrets.find(ENDPOINT, 1)).to.equal(null);
   });
 
-  it('never has the secret in the clear, and refuses a row moved to another endpoint', async () => {
+  it('are stored sealed, and can’t be opened for another endpoint', async () => {
     await webhookSecrets(pool, KEY).keep(ENDPOINT, 1, FIRST);
     const { rows } = await pool.query<{ sealed: Buffer }>('SELECT sealed FROM operations.webhook_secrets');
     expect(rows.map(({ sealed }) => sealed.includes(FIRST.slice(0, 8)))).to.deep.equal([false]);
@@ -99,7 +99,7 @@ describe('secrets in the database', () => {
     expect(await found.catch((error: Error) => error.message)).to.match(/unable to authenticate/);
   });
 
-  describe('while the secrets key is rotated', () => {
+  describe('during a rotation of the secrets key', () => {
     const BOTH = new SecretsKeyring([NEW, OLD]);
     const NEW_ID = OTHER_KEY.sealingId;
     const idOf = (n: number) => String(n).padStart(26, '0') as EndpointId;
@@ -113,7 +113,7 @@ describe('secrets in the database', () => {
       for (let n = 0; n < count; n++) expect(await secrets.find(idOf(n), 1)).to.equal(String(n).padStart(64, '0'));
     };
 
-    it('reads what either key sealed, and writes with the first', async () => {
+    it('are read with either key, and written with the first', async () => {
       await keepUnder(KEY, 0, 2);
       await keepUnder(BOTH, 2, 3);
       expect(await counts()).to.deep.equal({ [KEY.sealingId]: 2, [OTHER_KEY.sealingId]: 1 });
@@ -123,7 +123,7 @@ describe('secrets in the database', () => {
         `sealed with the secrets key ${OTHER_KEY.sealingId}`,
       );
     });
-    it('seals all of it anew, in batches, and then starts without the old key', async () => {
+    it('are resealed in batches, after which the program starts without the old key', async () => {
       expect(await isRightKeyring(pool, KEY)).to.equal(true);
       await keepUnder(KEY, 0, 250);
       await keepUnder(BOTH, 250, 253);
@@ -134,7 +134,7 @@ describe('secrets in the database', () => {
       await expectAllReadBy(OTHER_KEY, 253);
       expect(await resealSecrets(pool, BOTH)).to.equal(0);
     });
-    it('stopped on the way goes on where it was, and the old key stays needed until then', async () => {
+    it('continue to be resealed after a stop, and need the old key until then', async () => {
       expect(await isRightKeyring(pool, KEY)).to.equal(true);
       await keepUnder(KEY, 0, 150);
       const stopping = new AbortController();
@@ -152,7 +152,7 @@ describe('secrets in the database', () => {
       expect(await resealSecrets(pool, BOTH)).to.equal(50);
       expect(await checkedKeyId(pool)).to.equal(NEW_ID);
     });
-    it('leaves the old key needed where a process without the new one sealed under it behind the last batch', async () => {
+    it('need the old key if another process sealed a secret with it after the last batch', async () => {
       expect(await isRightKeyring(pool, KEY)).to.equal(true);
       await keepUnder(KEY, 1, 3);
       let isLate = false;
@@ -160,7 +160,7 @@ describe('secrets in the database', () => {
         const result = await pool.query(...(args as Parameters<typeof pool.query>));
         if (!isLate && String(args[0]).startsWith('UPDATE')) {
           isLate = true;
-          // Before those that were looked at: no further batch finds it.
+          // It sorts before the rows that were processed, so no later batch finds it.
           await keepUnder(KEY, 0, 1);
         }
         return result as never;
@@ -174,7 +174,7 @@ describe('secrets in the database', () => {
       expect(await checkedKeyId(pool)).to.equal(NEW_ID);
       await expectAllReadBy(OTHER_KEY, 3);
     });
-    it('twice at once, beside whoever keeps new ones, loses none', async () => {
+    it('are all kept by two concurrent reseals, beside writes of new secrets', async () => {
       await keepUnder(KEY, 0, 150);
       const [one, two] = await Promise.all([
         resealSecrets(pool, BOTH),
@@ -184,7 +184,7 @@ describe('secrets in the database', () => {
       expect((one ?? 0) + (two ?? 0)).to.equal(150);
       await expectAllReadBy(OTHER_KEY, 180);
     });
-    it('seals nothing anew whose key is not there, and keeps the check under the old one', async () => {
+    it('stay unchanged, with the check of the old key, if that key is missing', async () => {
       expect(await isRightKeyring(pool, KEY)).to.equal(true);
       await keepUnder(KEY, 0, 1);
       const done = resealSecrets(pool, OTHER_KEY);

@@ -1,4 +1,4 @@
-// What the listening socket bears (infrastructure/server/httpServer.ts). Bounds are a hundredth of the program's.
+// Limits of the listening socket (infrastructure/server/httpServer.ts). They are much smaller here than in the program.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
@@ -23,7 +23,7 @@ const SMALL: SocketBounds = {
   pipelinedMax: 20,
 };
 
-/** However it ends: a reset is an end too. */
+/** Resolves however the connection ends, also with a reset. */
 const closeOf = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     socket.once('close', () => resolve());
@@ -47,7 +47,7 @@ describe('the listening socket', () => {
     sockets.push(socket);
     return socket;
   };
-  /** What comes until the other side closes, and after how many milliseconds that is. */
+  /** Returns the data received until the other side closes, and the time until then in milliseconds. */
   const untilClosed = async (socket: Socket): Promise<{ text: string; afterMs: number }> => {
     const began = performance.now();
     let text = '';
@@ -63,7 +63,7 @@ describe('the listening socket', () => {
     server = undefined;
   });
 
-  it('ends a connection on which more wait for their answers than it may have, and works on none of the rest', async () => {
+  it('closes a connection with too many pipelined requests, and processes none above the limit', async () => {
     port = await freePort();
     server = await listen('127.0.0.1', port, 'https://pay.example', {
       ...SMALL,
@@ -85,7 +85,7 @@ describe('the listening socket', () => {
     expect(answers.length).to.equal(20);
     for (const answer of answers.splice(0)) answer();
     await once(patient, 'data');
-    // Those that are answered wait no more: the connection may have as many again.
+    // Answered requests no longer count: the connection may send as many again.
     begun = 0;
     patient.write(request.repeat(20));
     while (begun < 20 && !patient.destroyed) await new Promise((resolve) => setImmediate(resolve));
@@ -95,7 +95,7 @@ describe('the listening socket', () => {
     expect(begun).to.equal(20);
   });
 
-  it('gives headers ten seconds, a body thirty, an upload fifteen minutes, and bears 10,000 connections, 256 of an address, with 100 pipelined requests each', () => {
+  it('has the documented limits for times, connections and pipelined requests', () => {
     expect(SOCKET_BOUNDS).to.deep.equal({
       headersMs: 10_000,
       requestMs: 30_000,
@@ -112,7 +112,7 @@ describe('the listening socket', () => {
     ['no byte', ''],
     ['a part of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-'],
   ] as const)
-    it(`ends a connection that sends ${what} in the time for headers, with the interface’s error`, async () => {
+    it(`closes a connection that sends ${what} within the time for headers, with an API error`, async () => {
       await serving(SMALL);
       const { text, afterMs } = await untilClosed(open(bytes));
       expect(text)
@@ -121,7 +121,7 @@ describe('the listening socket', () => {
       expect(text).to.include('"code":"invalid_request","message":"The request did not arrive in time."');
       expect(afterMs).to.be.within(SMALL.headersMs - 50, 30 * SMALL.headersMs);
     });
-  it('ends one that drips its headers: each byte gives no new time', async () => {
+  it('closes a connection that sends its headers slowly: bytes don’t extend the time limit', async () => {
     await serving(SMALL);
     const socket = open('GET / HTTP/1.1\r\n');
     const drip = () => socket.writable && socket.write('X-A: b\r\n', () => setImmediate(drip));
@@ -129,13 +129,13 @@ describe('the listening socket', () => {
     const { afterMs } = await untilClosed(socket);
     expect(afterMs).to.be.below(20 * SMALL.headersMs);
   });
-  it('ends one whose body does not come', async () => {
+  it('closes a connection whose body does not arrive', async () => {
     await serving(SMALL);
     const { text, afterMs } = await untilClosed(open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'));
     expect(text).to.match(/^HTTP\/1\.1 408 /);
     expect(afterMs).to.be.within(SMALL.requestMs - 50, 15 * SMALL.requestMs);
   });
-  it('ends one whose body does not come after its answer has begun, without a second answer in the first', async () => {
+  it('closes a connection whose body does not arrive after the response began, without a second response in it', async () => {
     await serving(SMALL);
     const app = express();
     app.post('/', (_req, res) => void res.write('begun'));
@@ -145,7 +145,7 @@ describe('the listening socket', () => {
       .to.match(/^HTTP\/1\.1 200 .*begun/s)
       .and.not.include('408');
   });
-  it('gives an upload of evidence the time that its URL lives', async () => {
+  it('gives an evidence upload more time', async () => {
     await serving(SMALL);
     const { text, afterMs } = await untilClosed(
       open('PUT /evidence/x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'),
@@ -163,7 +163,7 @@ describe('the listening socket', () => {
     };
     const put = (length: number, path = '/evidence/x') =>
       `PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
-    /** Reads what comes; `answersEarly`: does not wait for it. */
+    /** Reads the upload. With `answersEarly`, it responds without reading. */
     const rated = async (answersEarly = false) => {
       await serving(RATED);
       const app = express();
@@ -173,7 +173,7 @@ describe('the listening socket', () => {
       });
       server?.serve(app);
     };
-    it('is cut with upload_too_slow after its grace, when no byte comes or too few do', async () => {
+    it('is closed with upload_too_slow after its grace period if no or too few bytes arrive', async () => {
       for (const bytes of ['', '{']) {
         await rated();
         const { text, afterMs } = await untilClosed(open(put(1_000_000) + bytes));
@@ -185,13 +185,13 @@ describe('the listening socket', () => {
         await server?.stop(0);
       }
     });
-    it('is cut as well when a form of the dashboard sends it', async () => {
+    it('is closed as well if a dashboard form sends it', async () => {
       await rated();
       const path = '/dashboard/test/disputes/x/evidence?lang=pt';
       const { text } = await untilClosed(open(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`));
       expect(text).to.include('"code":"upload_too_slow"');
     });
-    it('is cut when it stops, however much came before', async () => {
+    it('is closed if it stalls, however much arrived before', async () => {
       await rated();
       const socket = open(put(2_000_000));
       socket.write(Buffer.alloc(1_900_000));
@@ -199,10 +199,10 @@ describe('the listening socket', () => {
       expect(text).to.include('"code":"upload_too_slow"');
       expect(afterMs).to.be.within(RATED.uploadGraceMs - 50, 20 * RATED.uploadGraceMs);
     });
-    it('is taken when it is just fast enough, for as long as it takes', async () => {
+    it('is accepted if it is just fast enough, however long it takes', async () => {
       await rated();
       const socket = open(put(60_000));
-      // 20 kB a second, for five times the grace.
+      // 20 kB per second, for five times the grace period.
       let left = 60_000;
       const sending = setInterval(() => {
         const next = Math.min(left, 2_000);
@@ -215,7 +215,7 @@ describe('the listening socket', () => {
       expect(left).to.equal(0);
       clearInterval(sending);
     });
-    it('that was refused is not waited for', async () => {
+    it('that was rejected is not awaited', async () => {
       await rated(true);
       const { text, afterMs } = await untilClosed(open(put(1_000_000)));
       expect(text.match(/^HTTP\/1\.1 \d+/gm)).to.deep.equal(['HTTP/1.1 403']);
@@ -232,36 +232,36 @@ describe('the listening socket', () => {
     ['two Hosts of a charge', 'POST / HTTP/1.1\r\nHost: a\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}', HOSTS],
     ['a request for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', INVALID],
   ] as const)
-    it(`refuses ${what} with the interface’s error`, async () => {
+    it(`rejects ${what} with an API error`, async () => {
       await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
       const { text } = await untilClosed(open(bytes));
       expect(text)
         .to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
         .and.match(/\r\nX-Request-Id: req_/);
       expect(text).to.include(`"code":"invalid_request","message":"${message}"`);
-      // The public URL is https, and so it is for what never came to a route.
+      // The public URL uses https, so the header also applies to requests that reach no route.
       expect(text).to.match(/\r\nStrict-Transport-Security: max-age=31536000\r\n/);
     });
-  it('takes a request of HTTP/1.0 without a Host, and one with an expectation that nobody knows', async () => {
+  it('accepts a request of HTTP/1.0 without a Host, and one with an unknown expectation', async () => {
     await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
     const asked = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
     for (const bytes of ['GET / HTTP/1.0\r\n\r\n', asked])
       expect((await untilClosed(open(bytes))).text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
   });
-  it('ends one that was refused and does not close its side', async () => {
+  it('closes a rejected connection that does not close its side', async () => {
     await serving(SMALL);
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
     sockets.push(socket);
     socket.write('rubbish\r\n\r\n');
     socket.resume();
     await once(socket, 'end');
-    // Only a reset tells a half-open side that the other one is gone: it comes as an answer to bytes.
+    // A half-open side notices the other’s end only by a reset, which answers its bytes.
     const closed = closeOf(socket);
     const poke = () => socket.writable && socket.write('x', () => setImmediate(poke));
     poke();
     await closed;
   });
-  it('closes connections beyond its bound, and takes others when they are gone', async () => {
+  it('closes connections above the limit, and accepts new ones after others have ended', async () => {
     await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
     const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
     const kept = [open(), open(), open()];
@@ -274,7 +274,7 @@ describe('the listening socket', () => {
     const next = open(request);
     expect(String((await once(next, 'data'))[0])).to.match(/^HTTP\/1\.1 200 /);
   });
-  describe('connections of an address', () => {
+  describe('the connections of an address', () => {
     const PATIENT = { headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000, silenceMs: 5_000 };
     const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
     const from = (address: string): Socket => {
@@ -282,7 +282,7 @@ describe('the listening socket', () => {
       sockets.push(socket);
       return socket;
     };
-    /** Empty: it was closed without an answer. */
+    /** Returns the start of the response, or an empty text if the connection was closed without one. */
     const answer = async (socket: Socket): Promise<string> => {
       socket.write(REQUEST);
       const first = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))));
@@ -297,7 +297,7 @@ describe('the listening socket', () => {
       server.serve(app);
     };
 
-    it('are 256 at most; another address has room, and so has the first when one of them ends', async () => {
+    it('are at most 256, independent of other addresses, and a new one is accepted after one ends', async () => {
       await serve(SOCKET_BOUNDS.connectionsPerAddress, false);
       const kept = Array.from({ length: 256 }, () => from('127.0.0.1'));
       expect(await Promise.all(kept.map(answer))).to.deep.equal(Array(256).fill('HTTP/1.1 200'));
@@ -308,7 +308,7 @@ describe('the listening socket', () => {
       expect(await answer(from('127.0.0.1'))).to.equal('HTTP/1.1 200');
       expect(await answer(from('127.0.0.1'))).to.equal('');
     });
-    it('that is a trusted proxy are as many as it likes, and of any other they are bounded', async () => {
+    it('are unlimited for trusted proxies, and limited for others', async () => {
       for (const trusted of ['127.0.0.2', '127.0.0.2/32, 10.0.0.0/8']) {
         await serve(2, trusted);
         const open = async (address: string) => Promise.all([1, 2, 3, 4].map(() => answer(from(address))));
@@ -318,13 +318,13 @@ describe('the listening socket', () => {
         await server?.stop(100);
       }
     });
-    it('are any number behind one proxy, whatever its address', async () => {
+    it('are unlimited behind one proxy, whatever its address', async () => {
       await serve(2, 1);
       const all = await Promise.all([1, 2, 3, 4].map(() => answer(from('127.0.0.1'))));
       expect(all).to.deep.equal(Array(4).fill('HTTP/1.1 200'));
     });
   });
-  it('ends a connection that is silent while its answer waits to be read', async () => {
+  it('closes a connection that is silent while its response waits to be read', async () => {
     port = await freePort();
     server = await listen('127.0.0.1', port, 'https://pay.example', { ...SMALL, silenceMs: 200 });
     const app = express();

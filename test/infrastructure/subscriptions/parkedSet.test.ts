@@ -1,4 +1,5 @@
-// What a process knows of parked streams without asking the database: from the rows at its start, from notices, and by looking again.
+// What a process knows of parked streams without a query: from the rows at its start, from notices, and from later
+// looks.
 
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
@@ -62,7 +63,7 @@ describe('the set of parked streams', () => {
   afterEach(() => set.stop());
   const has = () => set.has('payments', stream, OWN);
 
-  it('knows what was parked before it began, told as a number', async () => {
+  it('contains the streams parked before its start, and reports their number', async () => {
     rows = [row(), row({ consumer: 'wallet' })];
     await open();
     expect([has(), set.hasAnyOf('wallet', OWN), set.streams, set.countOf('payments')]).to.deep.equal([
@@ -74,11 +75,11 @@ describe('the set of parked streams', () => {
     expect(told).to.deep.equal(['found 1']);
   });
 
-  it('knows what a notice tells at once, and tells of each parking once, whoever told it first', async () => {
+  it('adds streams from notices at once, and reports each parking once', async () => {
     await open();
     expect(has()).to.equal(false);
     set.parked([row()]); // this process leads
-    notify(JSON.stringify({ parked: [row()] })); // and hears its own notice
+    notify(JSON.stringify({ parked: [row()] })); // and receives its own notice
     expect([has(), told]).to.deep.equal([true, [`payments ${stream}@3`]]);
     notify(JSON.stringify({ parked: [row({ revision: 5 })] }));
     expect(told).to.deep.equal([`payments ${stream}@3`, `payments ${stream}@5`]);
@@ -87,7 +88,7 @@ describe('the set of parked streams', () => {
     expect([has(), set.streams, looks]).to.deep.equal([false, 0, 1]);
   });
 
-  it('looks again when it is told no more than that something changed, or may have missed it', async () => {
+  it('looks again after a notice without details, or one that may have been missed', async () => {
     await open();
     rows = [row()];
     for (const payload of ['', '{bad']) notify(payload);
@@ -98,7 +99,7 @@ describe('the set of parked streams', () => {
     expect(has()).to.equal(false);
   });
 
-  it('does not lose what is told while it looks', async () => {
+  it('keeps changes that arrive during a look', async () => {
     await open();
     let times = 0;
     meanwhile = () => {
@@ -118,14 +119,14 @@ describe('the set of parked streams', () => {
     expect(has()).to.equal(false);
   });
 
-  it('is asked by whose it is: of others, and in the other mode, there is none; a payer asks by the id alone', async () => {
+  it('finds a stream only for its own account and mode; without a tenant, the ID is enough', async () => {
     rows = [row()];
     await open();
     const asked = [OWN, { ...OWN, mode: 'live' as const }, { ...OWN, accountId: 'other' as AccountId }, null];
     expect(asked.map((tenant) => set.has('payments', stream, tenant))).to.deep.equal([true, false, false, true]);
     expect(asked.map((tenant) => tenant && set.hasAnyOf('payments', tenant))).to.deep.equal([true, false, false, null]);
     expect(set.has('wallet', stream, OWN)).to.equal(false);
-    rows = [row({ account: null, mode: null })]; // nobody knows whose: whoever knows the id may be the one
+    rows = [row({ account: null, mode: null })]; // the owner is unknown, so anyone who knows the ID may be the owner
     await set.look();
     expect(asked.map((tenant) => set.has('payments', stream, tenant))).to.deep.equal([true, true, true, true]);
     expect(set.hasAnyOf('payments', OWN)).to.equal(false);

@@ -1,4 +1,4 @@
-// "Read your writes" and lag, from the heads and moves that a process hears of.
+// "Read your writes" and lag, from the heads and moves that a process is notified of.
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
@@ -11,14 +11,14 @@ const LONG_MS = 60_000;
 describe('progress of consumers', () => {
   let now: number;
   let progress: LogProgress;
-  /** Both. */
+  /** Moves both consumers. */
   const moved = (position: Position) => progress.moved(['a', 'b'], position);
   beforeEach(() => {
     now = 1_000;
     progress = new LogProgress(() => now, ['a', 'b']);
   });
 
-  it('has caught up with an empty log, before anything moved', async () => {
+  it('is complete for an empty log, before any move', async () => {
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
     expect([progress.head, progress.position, progress.stuckMs()]).to.deep.equal([null, null, 0]);
   });
@@ -34,7 +34,7 @@ describe('progress of consumers', () => {
     expect(await waiting).to.equal(true);
   });
 
-  it('is passed by a move beyond the head, at once when it was before the call', async () => {
+  it('is enough if it is beyond the head, and at once if it was before the call', async () => {
     progress.sawHead(at(2));
     const waiting = progress.caughtUp(LONG_MS);
     moved(at(3));
@@ -42,7 +42,7 @@ describe('progress of consumers', () => {
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
   });
 
-  it('answers false when the time is up, and only to who waited that long', async () => {
+  it('returns false at the timeout, only to the caller that waited that long', async () => {
     progress.sawHead(at(2));
     const patient = progress.caughtUp(LONG_MS);
     expect(await progress.caughtUp(1)).to.equal(false);
@@ -56,14 +56,14 @@ describe('progress of consumers', () => {
     expect([progress.head, progress.position]).to.deep.equal([at(5), at(3)]);
   });
 
-  it('does not forget the newest head for an older one that is heard of late', async () => {
+  it('keeps the newest head if an older one arrives late', async () => {
     for (const place of [5, 4]) progress.sawHead(at(place));
     moved(at(4));
     expect([progress.head, progress.behind()]).to.deep.equal([at(5), ['a', 'b']]);
     expect(await progress.caughtUp(1)).to.equal(false);
   });
 
-  it('tells each move once, until the listener is undone', () => {
+  it('calls a listener once per move, until it is removed', () => {
     const heard: (Position | null)[] = [];
     const undo = progress.onMove(() => heard.push(progress.position));
     for (const place of [1, 1, 2, 1]) moved(at(place));
@@ -72,7 +72,7 @@ describe('progress of consumers', () => {
     expect(heard).to.deep.equal([at(1), at(2)]);
   });
 
-  it('of another version can not be read: at once, until it has this version again, and without counting as stuck', async () => {
+  it('of another version fails reads at once until this version is back, and does not count as stuck', async () => {
     progress = new LogProgress(
       () => now,
       ['a', 'b'],
@@ -106,7 +106,7 @@ describe('progress of consumers', () => {
     }
   });
 
-  it('of an idle consumer is believed only about tables that this process can read', async () => {
+  it('of an idle consumer counts only for tables that this process can read', async () => {
     progress = new LogProgress(() => now, ['a', 'b'], new Map([['a', 2]]));
     progress.sawHead(at(5));
     const idle = (version: number) => progress.heard([{ name: 'a', version, isIdle: true }], at(5));
@@ -116,13 +116,13 @@ describe('progress of consumers', () => {
     idle(2);
     expect(progress.behind()).to.deep.equal(['b']);
     progress.heard([{ name: 'a', version: 1 }], at(5)); // a copy of another version was swapped in
-    idle(2); // its former leader does not know that yet
+    idle(2); // the former leader does not know that yet
     progress.moved(['b'], at(5), ['a']);
     expect([progress.isOtherVersion('a'), progress.behind()]).to.deep.equal([true, []]);
     expect(await progress.caughtUp(LONG_MS, ['a'])).to.equal(false);
   });
 
-  it('tells of the moves of one consumer that it has applied something, in a partition too, until it is undone', () => {
+  it('calls the listener of one consumer when it applied something, also in a partition, until removed', () => {
     const told: string[] = [];
     const undo = progress.onMove(() => told.push('a'), 'a');
     progress.onMove(() => told.push('any'));
@@ -136,7 +136,7 @@ describe('progress of consumers', () => {
     expect(told).to.deep.equal(['any']);
   });
 
-  it('of a divided consumer is where its slowest partition is, also when their number changes', async () => {
+  it('of a partitioned consumer is that of its slowest partition, also when their number changes', async () => {
     progress = new LogProgress(() => now, ['a']);
     const heard: (Position | null)[] = [];
     progress.onMove(() => heard.push(progress.position));
@@ -147,17 +147,17 @@ describe('progress of consumers', () => {
     expect([progress.position, progress.stuckMs()]).to.deep.equal([at(1), 10]);
     const waiting = progress.caughtUp(LONG_MS);
     progress.moved(['a#1/2'], at(3));
-    progress.moved(['a#2/4'], at(5)); // divided again: half of the slower one
+    progress.moved(['a#2/4'], at(5)); // partitioned again: half of the slower one
     expect(progress.position).to.equal(at(3));
-    progress.moved(['a#1/2'], at(2)); // heard of late
+    progress.moved(['a#1/2'], at(2)); // arrives late
     progress.moved(['a#3/4', 'b#0/2'], at(5));
     expect(await waiting).to.equal(true);
-    progress.moved(['a'], at(6)); // undivided
-    // Told of each partition, because reads may wait for one.
+    progress.moved(['a'], at(6)); // no longer partitioned
+    // Reported for each partition, because reads may wait for one.
     expect(heard).to.deep.equal([1, 1, 3, 3, 5, 6].map(at));
   });
 
-  it('of a divided consumer is enough for an account whose partition has caught up', async () => {
+  it('of a partitioned consumer is enough for an account if its partition has caught up', async () => {
     progress = new LogProgress(() => now, ['a']);
     progress.sawHead(at(5));
     const [first, last] = [`0${'0'.repeat(25)}`, `7${'z'.repeat(25)}`] as AccountId[];
@@ -171,7 +171,7 @@ describe('progress of consumers', () => {
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
   });
 
-  it('of a divided consumer of another version can not be read', async () => {
+  it('of a partitioned consumer with another version fails reads', async () => {
     progress = new LogProgress(() => now, ['a'], new Map([['a', 2]]));
     progress.sawHead(at(3));
     progress.heard([{ name: 'a#1/2', version: 3 }], at(3));
@@ -182,25 +182,25 @@ describe('progress of consumers', () => {
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
   });
 
-  it('is stuck for as long as it has not moved while there is something to take', () => {
+  it('counts as stuck while nothing moves although there are events to process', () => {
     const stuck: number[] = [];
     const look = () => stuck.push(progress.stuckMs());
     now += 100;
-    look(); // an empty log: nothing to take
+    look(); // an empty log: nothing to process
     progress.sawHead(at(3));
     now += 10;
     look();
-    progress.sawHead(at(4)); // more to take does not start the time anew
+    progress.sawHead(at(4)); // more events don’t restart the time
     now += 5;
     look();
-    moved(at(2)); // behind, and moving
+    moved(at(2)); // behind, but moving
     look();
     now += 7;
     look();
     moved(at(4));
     now += 1_000;
     look();
-    progress.sawHead(at(4)); // old news
+    progress.sawHead(at(4)); // not a new head
     look();
     progress.sawHead(at(5));
     now += 3;
@@ -208,7 +208,7 @@ describe('progress of consumers', () => {
     expect(stuck).to.deep.equal([0, 10, 15, 0, 7, 0, 0, 3]);
   });
 
-  it('learns of heads from the store and of moves from notices of its role', async () => {
+  it('follows heads from the store and moves from notices of its role', async () => {
     let announce: (head: Position) => void = () => undefined;
     let notify: (payload: string) => void = () => undefined;
     let restore: (head: Position | null) => void = () => undefined;
@@ -265,10 +265,10 @@ describe('progress of consumers', () => {
     expect([progress.position, progress.behind()]).to.deep.equal([at(2), ['a', 'b']]);
   });
 
-  describe('each of its own', () => {
+  describe('of each consumer', () => {
     const nobodyYet = (waiting: Promise<boolean>) => Promise.race([waiting, Promise.resolve('still waiting')]);
 
-    it('waits for those that are asked, whoever else stands still or runs ahead', async () => {
+    it('is awaited only for the requested consumers, whatever the others do', async () => {
       progress.sawHead(at(4));
       const [forA, forB, forBoth] = [
         progress.caughtUp(LONG_MS, ['a']),
@@ -278,7 +278,7 @@ describe('progress of consumers', () => {
       progress.moved(['a'], at(4));
       expect(await forA).to.equal(true);
       expect([await nobodyYet(forB), await nobodyYet(forBoth)]).to.deep.equal(['still waiting', 'still waiting']);
-      progress.moved(['a'], at(9)); // ahead, and again: no help for the other
+      progress.moved(['a'], at(9)); // moves ahead twice, which doesn’t help the other consumer
       expect([await nobodyYet(forB), progress.position, progress.behind()]).to.deep.equal([
         'still waiting',
         null,
@@ -289,7 +289,7 @@ describe('progress of consumers', () => {
       expect(await progress.caughtUp(LONG_MS, [])).to.equal(true);
     });
 
-    it('tells who stands still by name, and not who moves though it is behind', () => {
+    it('names consumers that stand still, and not those that move although behind', () => {
       progress.sawHead(at(4));
       now += 1_000;
       progress.moved(['a'], at(3));

@@ -1,4 +1,4 @@
-// What comes round by the clock, and what the clock has to say of it.
+// A schedule, its log lines and its errors.
 import { expect } from 'chai';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import { startSchedule } from '../../../infrastructure/system/schedule.ts';
@@ -6,7 +6,7 @@ import { startSchedule } from '../../../infrastructure/system/schedule.ts';
 const EVERY_SECOND = '* * * * * *';
 
 describe('a schedule', () => {
-  it('does not run twice at once, and says so in the log, as JSON, and nowhere else', async () => {
+  it('does not run twice at once, and logs that as JSON only', async () => {
     const { promise: said, resolve: say } = Promise.withResolvers<string>();
     const log = openLog('warn', { write: (line) => say(line) });
     const onConsole: unknown[] = [];
@@ -21,7 +21,7 @@ describe('a schedule', () => {
     const stop = startSchedule(EVERY_SECOND, run, () => undefined, log);
     try {
       const { time: _, ...line } = JSON.parse(await said) as Record<string, unknown>;
-      // A busy machine may miss a second before it gets to one that is refused.
+      // A busy machine may miss a second before a run is skipped.
       expect(line['msg']).to.match(/^(task still running|missed execution)/);
       expect({ ...line, msg: '' }).to.deep.equal({ level: 40, schedule: EVERY_SECOND, msg: '' });
       expect([runs <= 1, onConsole]).to.deep.equal([true, []]);
@@ -32,7 +32,7 @@ describe('a schedule', () => {
     }
   });
 
-  it('hands over what a run fails with, and comes round again', async () => {
+  it('passes on the error of a run, and runs again', async () => {
     const failures: Error[] = [];
     const twice = Promise.withResolvers<void>();
     const onError = (error: Error) => {

@@ -1,4 +1,4 @@
-// Workers on hosts whose clocks are seconds apart: timers go by the database's clock, and who is off does not work.
+// Workers on hosts with different clocks: timers use the database’s clock, and a host with a wrong clock does not work.
 import { expect } from 'chai';
 import { unreadiness } from '../../../infrastructure/monitoring/readiness.ts';
 import { DatabaseClock } from '../../../infrastructure/postgres/databaseClock.ts';
@@ -10,9 +10,9 @@ import { TestGateway } from '../../world/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { Receiver, typeOf } from '../../world/receiver.ts';
 
-/** To which a clock of these tests agrees with the database's. */
+/** The precision to which a clock in these tests matches the database’s. */
 const EXACT_MS = 40;
-/** Of the database under all of these tests: this host's. */
+/** The clock of the database in all of these tests is this host’s. */
 const databaseNow = Date.now;
 const skewed = async (db: PgPool, skewMs: number): Promise<DatabaseClock> => {
   const clock = await DatabaseClock.open({
@@ -22,7 +22,7 @@ const skewed = async (db: PgPool, skewMs: number): Promise<DatabaseClock> => {
     onFault: () => undefined,
     onError: () => undefined,
   });
-  // It is as exact as the database's answer is quick, and some are slow on a loaded machine.
+  // Its precision depends on the speed of the database’s answer, which may be slow on a busy machine.
   let beganAtMs: number;
   do {
     beganAtMs = performance.now();
@@ -48,7 +48,7 @@ describe('workers whose clocks are 12 s apart', () => {
   });
 
   for (const skewMs of [6_000, -6_000])
-    it(`take timers when they are due by the database: ${skewMs / 1_000} s`, async () => {
+    it(`take timers when they are due by the database’s clock: ${skewMs / 1_000} s`, async () => {
       const clock = await skewed(pool, skewMs);
       clocks.push(clock);
       const jobs = new RecordingJobs();
@@ -64,11 +64,11 @@ describe('workers whose clocks are 12 s apart', () => {
       await setTimers(pool, [timer('a', new Date(dueAtMs).toISOString())]);
       scan.start();
       await jobs.count(1);
-      expect(takenAtMs[0]).to.be.within(dueAtMs - 500, dueAtMs + 5_000); // by its own clock 6 s early, or late
+      expect(takenAtMs[0]).to.be.within(dueAtMs - 500, dueAtMs + 5_000); // by its own clock, 6 s early or late
       expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ paymentId: 'a' }]);
     });
 
-  it('take none while they must not work, and all that fell due meanwhile afterwards', async () => {
+  it('take no timers while they must not work, and then all that are due', async () => {
     let mayWork = false;
     let asked: () => void = () => undefined;
     const isAsked = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ describe('workers whose clocks are 12 s apart', () => {
     expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ paymentId: 'a' }]);
   });
 
-  it('say so, answer by the right time, and leave the work until their clock is right', async () => {
+  it('report it, use the right time in responses, and leave work until their clock is right', async () => {
     const clock = await skewed(pool, 3_600_000);
     clocks.push(clock);
     const fault = clock.fault();

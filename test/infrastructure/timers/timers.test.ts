@@ -1,4 +1,4 @@
-// Timers become jobs when they are due in their account's time, in order, woken for the nearest one.
+// Timers become jobs when they are due in their account’s time, in order, and the scan wakes for the next one.
 import { expect } from 'chai';
 import type { SqlPool, SqlStatement } from '../../../application/ports/sql.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -24,7 +24,7 @@ const JOB_A = {
   tenant: { accountId: account('acct'), mode: 'test' },
   payload: { paymentId: 'a' },
 } as const;
-/** A message. */
+/** Returns the timer of a message. */
 const message = (key: string, dueAt: string) =>
   timer(key, dueAt, { kind: 'deliver', group: 'g', payload: { deliveryId: key } });
 
@@ -33,17 +33,17 @@ describe('timers', () => {
   useDatabase('test', 4, (opened) => {
     pool = opened;
   });
-  /** Moved at NOW_MS. */
+  /** Sets a test clock that was moved at NOW_MS. */
   const clock = (name: string, seconds: number, draining: boolean) =>
     pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
-  /** The real time of the next timer, or null. */
+  /** Returns the real time of the next timer, or null. */
   const next = async (): Promise<number | null> => {
     const dueMs = Math.min(await nextDueMs(pool, timerKinds), (await nextDueByClock(pool, timerKinds)).dueMs);
     return dueMs === Number.POSITIVE_INFINITY ? null : dueMs;
   };
   const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
 
-  it('that are cleared are not planned for anew in each call, though calls have one timer', async () => {
+  it('are cleared with a generic plan, even if each call clears one timer', async () => {
     await pool.transaction(async (tx) => {
       for (let call = 0; call < 8; call++) await clearTimers(tx, [timer('a', at(1))]);
       const { rows } = await tx.query(
@@ -53,7 +53,7 @@ describe('timers', () => {
     });
   });
 
-  it('are one for each kind and key: set again they move, set twice they stay, cleared they are gone', async () => {
+  it('exist once per kind and key: setting moves them, repeats change nothing, clearing removes them', async () => {
     await setTimers(pool, [timer('a', at(1)), timer('b', at(2))]);
     await setTimers(pool, [timer('a', at(3))]);
     await setTimers(pool, [timer('a', at(3))]);
@@ -65,7 +65,7 @@ describe('timers', () => {
     expect(await takeDueTimers(pool, NOW_MS + 3_000, 10, timerKinds)).to.deep.equal([]);
   });
 
-  it('of a newer version, or of an unknown kind, are left to a newer worker, and nobody waits for them', async () => {
+  it('of a newer version or an unknown kind are left to a newer worker, and don’t wake this one', async () => {
     const later = timer('later', at(1), { payload: { v: 2, paymentId: 'later' } });
     await setTimers(pool, [later, timer('unknown', at(1), { kind: 'gift' }), timer('a', at(2))]);
     expect(await next()).to.equal(NOW_MS + 2_000);
@@ -77,7 +77,7 @@ describe('timers', () => {
     expect(taken.find(({ key }) => key === 'later')?.payload).to.deep.equal({ paymentId: 'later' });
   });
 
-  it('of a newer version keep the watchdog from their work only until they are due: after a rollback nobody else fires them', async () => {
+  it('of a newer version hold back the watchdog only until they are due, because after a rollback nothing fires them', async () => {
     const newer = { payload: { v: 2, paymentId: 'a' } };
     const [long, soon] = [new Date(Date.now() - 120_000).toISOString(), new Date(Date.now() + 60_000).toISOString()];
     const set = [timer('due', long as never, newer), timer('later', soon as never, newer), timer('own', long as never)];
@@ -87,7 +87,7 @@ describe('timers', () => {
     expect(keys(await timers(pool, { versions }).among(set))).to.deep.equal(['due', 'later', 'own']);
   });
 
-  it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
+  it('of a creation only move to later, because a reaction may follow a repeat that it does not know (K7)', async () => {
     const { set, dueAt } = timers(pool, timerKinds);
     const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeIssuing', onlyLater: true });
     const key = { kind: 'resumeIssuing', key: 'a' };
@@ -100,7 +100,7 @@ describe('timers', () => {
     expect([await dueAt(key), await dueAt({ kind: 'expire', key: 'a' })]).to.deep.equal([at(120), null]);
   });
 
-  it('are taken earliest first when there are more than asked for', async () => {
+  it('are taken earliest first if there are more than requested', async () => {
     await setTimers(pool, [timer('c', at(-1)), timer('a', at(-3)), timer('b', at(-2)), timer('later', at(1))]);
     const taken = [];
     for (let n = 0; n < 3; n++) taken.push(...keys(await takeDueTimers(pool, NOW_MS, 1, timerKinds)));
@@ -108,7 +108,7 @@ describe('timers', () => {
     expect(await next()).to.equal(NOW_MS + 1_000);
   });
 
-  it('follow the test clock of their account, and of no other account or mode', async () => {
+  it('follow the test clock of their account only in test mode, and don’t follow other accounts’ clocks', async () => {
     await clock('ahead', 3_600, false);
     await setTimers(pool, [
       timer('ahead', at(3_600), { account: account('ahead') }),
@@ -122,8 +122,9 @@ describe('timers', () => {
     expect(await next()).to.equal(NOW_MS + 1_000);
   });
 
-  // A reaction that cleared two refunds' timers and a drain that took them waited for each other: 3 s until one was given up.
-  it('that a reaction is changing are left to it: whoever takes many never waits for one', async () => {
+  // Without this, a reaction that cleared two refunds’ timers and a drain that took them blocked each other for 3 s,
+  // until one failed.
+  it('that a reaction is changing are skipped instead of awaited', async () => {
     await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
     await pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('b', at(-2))]);
@@ -133,7 +134,7 @@ describe('timers', () => {
     expect(await next()).to.equal(null);
   });
 
-  it('that a reaction was changing in vain are there for the next look', async () => {
+  it('changed by a reaction that is rolled back are taken by the next look', async () => {
     await setTimers(pool, [timer('a', at(-1))]);
     const failing = pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('a', at(-1))]);
@@ -144,7 +145,7 @@ describe('timers', () => {
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['a']);
   });
 
-  it('of an account that is drained are left alone, until it is drained; its live ones are not', async () => {
+  it('of an account that is being drained are left until it is drained, except its live ones', async () => {
     await clock('drained', 3_600, true);
     const own = { account: account('drained') };
     await setTimers(pool, [
@@ -164,7 +165,7 @@ describe('timers', () => {
     expect(keys(await takeDueTimers(pool, NOW_MS, 10, timerKinds))).to.deep.equal(['t']);
   });
 
-  it('beyond what the clock jumped over are taken while it is drained, when the account’s time has come to them', async () => {
+  it('due after the jump of the clock are taken when the account’s time reaches them, even during the drain', async () => {
     await clock('drained', 3_600, true);
     const own = { account: account('drained') };
     await setTimers(pool, [
@@ -178,7 +179,7 @@ describe('timers', () => {
     expect(await next()).to.equal(NOW_MS + 11_000);
   });
 
-  it('of a drained account that are sent become jobs once, and are gone', async () => {
+  it('of a drained account become jobs once when they are sent, and are removed', async () => {
     const jobs = new RecordingJobs();
     const drained = testTimers(pool, jobs, timerKinds);
     const [a, b] = [message('a', at(1)), message('b', at(1))];
@@ -191,13 +192,13 @@ describe('timers', () => {
     expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['b']);
   });
 
-  it('of a drained account are given instant by instant, and only what still has that time is done', async () => {
+  it('of a drained account are returned one time at a time, and removed only if their time is unchanged', async () => {
     const drained = testTimers(pool, new RecordingJobs(), timerKinds);
     const [a, b] = [timer('a', at(1)), timer('b', at(1))];
     await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
     const first = await drained.earliest(account('acct'), at(5));
     expect(keys(first)).to.deep.equal(['a', 'b']);
-    await setTimers(pool, [timer('b', at(3))]); // handling it set it anew
+    await setTimers(pool, [timer('b', at(3))]); // handling it set it again
     await drained.done(first);
     await drained.done(first);
     expect(keys(await drained.earliest(account('acct'), at(5)))).to.deep.equal(['c']);
@@ -207,7 +208,7 @@ describe('timers', () => {
     expect(await drained.earliest(account('acct'), at(5))).to.deep.equal([]);
   });
 
-  describe('scanned', () => {
+  describe('of a scan', () => {
     let jobs: RecordingJobs;
     let scan: TimerScan;
     let errors: string[];
@@ -221,7 +222,7 @@ describe('timers', () => {
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
     afterEach(() => scan.stop());
 
-    it('become jobs of their kind, tenant, key and target, more than a batch of them, once', async () => {
+    it('become jobs with their kind, tenant, key and target, once, even if they exceed a batch', async () => {
       const many = Array.from({ length: 1_001 }, (_, n) => message(`${n}`, at(-1)));
       await setTimers(pool, many);
       open();
@@ -240,12 +241,15 @@ describe('timers', () => {
       expect(await next()).to.equal(null);
     });
 
-    /** None early, and the best of them sooner than it would have looked by itself: what the machine does besides is not asked. */
+    /**
+     * Checks that none is early, and that the fastest is sooner than the regular poll. Other load on the machine may
+     * delay the rest.
+     */
     const expectPunctual = (latenessMs: readonly number[]) => {
       expect(Math.min(...latenessMs)).to.be.within(0, 500);
     };
 
-    it('wake it for the nearest one', async () => {
+    it('wake the scan for the next one', async () => {
       const latenessMs: number[] = [];
       for (let n = 0; n < 3; n++) {
         const dueAt = soon(100);
@@ -258,7 +262,7 @@ describe('timers', () => {
       expectPunctual(latenessMs);
     });
 
-    it('wake it when they are set while it sleeps, and at once for those of no time', async () => {
+    it('wake the scan if they are set while it sleeps, and at once if they have no time', async () => {
       open();
       await setTimers(pool, [timer('a', soon(0))]);
       scan.nudge('');
@@ -275,7 +279,7 @@ describe('timers', () => {
       expect(jobs.enqueued.map(({ payload }) => payload['paymentId'])).to.deep.equal(['a', 'b', 'c', 'd']);
     });
 
-    it('are not slept over when they are set while it looks for the next one', async () => {
+    it('wake the scan if they are set while it looks for the next one', async () => {
       const latenessMs: number[] = [];
       for (let n = 0; n < 3; n++) {
         const gate = new Gate();
@@ -284,7 +288,7 @@ describe('timers', () => {
           transaction: (work) => pool.transaction(work),
           query: async (statement, values) => {
             const result = await pool.query(statement, values);
-            if (nameOf(statement) === 'next_due' && looks++ === 0) await gate.pass(); // it has looked, and found nothing
+            if (nameOf(statement) === 'next_due' && looks++ === 0) await gate.pass(); // it has looked and found nothing
             return result as never;
           },
         };
@@ -302,7 +306,7 @@ describe('timers', () => {
       expectPunctual(latenessMs);
     });
 
-    it('are left for a moment while a reaction is changing them, instead of being looked at without a pause', async () => {
+    it('that a reaction is changing are retried with pauses', async () => {
       await setTimers(pool, [timer('a', at(-1))]);
       const looked: number[] = [];
       const enough = Promise.withResolvers<void>();
@@ -322,7 +326,7 @@ describe('timers', () => {
       expect(jobs.enqueued).to.deep.equal([]);
     });
 
-    it('of 10,000 test clocks are looked for every 5 s, and wake it when they are due', async () => {
+    it('of 10,000 test clocks are checked every 5 s, and wake the scan when they are due', async () => {
       let nowMs = NOW_MS;
       let looks = 0;
       let scanned = Promise.withResolvers<void>();
@@ -357,7 +361,7 @@ describe('timers', () => {
       await jobs.count(1);
     });
 
-    it('are kept when their jobs can’t be enqueued, and it goes on', async () => {
+    it('are kept if their jobs can’t be enqueued, and retried', async () => {
       let failures = 0;
       open();
       await scan.stop();

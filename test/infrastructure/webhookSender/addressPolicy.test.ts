@@ -122,13 +122,13 @@ describe('classifyAddress', () => {
 });
 
 describe('mayDial', () => {
-  it('without private addresses allows public ones only', () => {
+  it('allows only public addresses if private ones are not allowed', () => {
     for (const [addressClass, addresses] of CLASSES) {
       for (const address of addresses) expect(mayDial(address, false), address).to.equal(addressClass === 'public');
     }
   });
 
-  it('with private addresses allows loopback and private ones too, and nothing else', () => {
+  it('also allows loopback and private addresses if allowed, and no others', () => {
     const allowed = new Set<AddressClass>(['public', 'loopback', 'private']);
     for (const [addressClass, addresses] of CLASSES) {
       for (const address of addresses) expect(mayDial(address, true), address).to.equal(allowed.has(addressClass));

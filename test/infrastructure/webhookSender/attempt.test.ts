@@ -6,7 +6,7 @@ import { timeless } from './receiver.ts';
 const REQUEST = { origin: 'http://hooks.example.test', path: '/', headers: {}, body: '{}' };
 const failed = (error: string) => ({ ok: false, statusCode: null, error, responseBody: null, retryAfterMs: null });
 
-/** A dispatcher that only hands over the handler. */
+/** Returns a dispatcher that only captures the handler. */
 function held(): { dispatcher: Dispatcher; handler: () => Dispatcher.DispatchHandler } {
   let handler: Dispatcher.DispatchHandler | null = null;
   const dispatch = (_options: unknown, given: Dispatcher.DispatchHandler) => {
@@ -22,7 +22,7 @@ function controllerOf(aborts: string[]): Dispatcher.DispatchController {
 }
 
 describe('runAttempt', () => {
-  it('sends nothing on a connection that comes after the deadline', async () => {
+  it('sends nothing on a connection that opens after the deadline', async () => {
     const { dispatcher, handler } = held();
     const outcome = await runAttempt(dispatcher, REQUEST, 1);
     expect(timeless(outcome)).to.deep.equal(failed('timeout: no connection within 1 ms'));
@@ -31,7 +31,7 @@ describe('runAttempt', () => {
     expect(aborts).to.deep.equal(['attempt over']);
   });
 
-  it('ends once: what comes later changes nothing', async () => {
+  it('ends once and ignores later events', async () => {
     const { dispatcher, handler } = held();
     const outcome = runAttempt(dispatcher, REQUEST, 10_000);
     const aborts: string[] = [];
@@ -45,7 +45,7 @@ describe('runAttempt', () => {
     expect(aborts).to.deep.equal(['attempt over']);
   });
 
-  it('makes an outcome of a dispatcher that throws', async () => {
+  it('returns an outcome if the dispatcher throws', async () => {
     const dispatch = () => {
       throw new TypeError('not today');
     };

@@ -12,7 +12,7 @@ const blocked = (host: string) => failed(`blocked: ${host} has no address that d
 
 type Answer = readonly string[] | Error | 'silence';
 
-/** Answers each question for a name with the next of its answers, the last one again and again. */
+/** Returns the next answer for each query of a name, and repeats the last one. */
 function resolverOf(names: Readonly<Record<string, readonly Answer[]>>): AddressResolver & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -30,7 +30,7 @@ function resolverOf(names: Readonly<Record<string, readonly Answer[]>>): Address
   };
 }
 
-describe('dialling', () => {
+describe('dialing', () => {
   let receiver: Receiver;
   let sender: WebhookSender;
   const openSender = (resolver: AddressResolver, allowPrivate = true): void => {
@@ -49,13 +49,13 @@ describe('dialling', () => {
     await receiver.close();
   });
 
-  it('sends to the address of a name, with the name as host', async () => {
+  it('connects to the address of a name, with the name as Host', async () => {
     openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1']] }));
     expect(await send('hooks.example.test')).to.deep.equal(OK);
     expect(receiver.requests[0]?.headers.host).to.equal(`hooks.example.test:${receiver.port}`);
   });
 
-  it('dials metadata addresses under no setting, whatever name leads there', async () => {
+  it('never connects to metadata addresses, whatever the settings and names', async () => {
     const addresses = [
       'fd00:ec2::254',
       '169.254.169.254',
@@ -67,17 +67,17 @@ describe('dialling', () => {
     const names = Object.fromEntries(addresses.map((address, i) => [`m${i}.example.test`, [[address]]]));
     openSender(resolverOf({ ...names, 'both.example.test': [['fd00:ec2::254', '127.0.0.1']] }));
     for (const name of Object.keys(names)) expect(await send(name), name).to.deep.equal(blocked(name));
-    expect(await send('both.example.test')).to.deep.equal(OK); // only the other one was dialled
+    expect(await send('both.example.test')).to.deep.equal(OK); // only the other address was dialed
   });
 
-  it('asks for a name in lower case and without its trailing dot', async () => {
+  it('resolves a name in lower case and without its trailing dot', async () => {
     const resolver = resolverOf({ 'hooks.example.test': [['127.0.0.1']] });
     openSender(resolver);
     expect(await send('Hooks.Example.TEST.')).to.deep.equal(OK);
     expect(resolver.asked).to.deep.equal(['hooks.example.test']);
   });
 
-  it('asks no resolver about a literal address', async () => {
+  it('does not resolve a literal address', async () => {
     const resolver = resolverOf({});
     openSender(resolver);
     expect(await send('127.0.0.1')).to.deep.equal(OK);
@@ -85,7 +85,7 @@ describe('dialling', () => {
     expect(resolver.asked).to.deep.equal([]);
   });
 
-  it('checks again at every new connection: a name rebound to a forbidden address is blocked', async () => {
+  it('checks again for every new connection: a name rebound to a forbidden address is blocked', async () => {
     const resolver = resolverOf({ 'rebound.example': [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']] });
     openSender(resolver);
     expect(await send('rebound.example')).to.deep.equal(OK);
@@ -94,7 +94,7 @@ describe('dialling', () => {
     expect([resolver.asked.length, receiver.sockets.length]).to.deep.equal([3, 2]);
   });
 
-  it('checks again at every new connection: first public, then private', async () => {
+  it('checks again for every new connection: first public, then private', async () => {
     const resolver = resolverOf({ 'rebound.example': [['93.184.215.14'], ['10.0.0.1']] });
     openSender(resolver);
     const policy = { resolver, privateAllowed: false };
@@ -104,7 +104,7 @@ describe('dialling', () => {
     expect((failure as AttemptFailure).kind).to.equal('blocked');
   });
 
-  it('blocks live deliveries to names with private addresses, even where test ones are allowed', async () => {
+  it('blocks live deliveries to names with private addresses, even if test deliveries may go there', async () => {
     openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1', '10.0.0.1', '::1', '::ffff:127.0.0.1']] }));
     expect(await send('hooks.example.test', 'live')).to.deep.equal(blocked('hooks.example.test'));
     expect(await send('hooks.example.test', 'test')).to.deep.equal(OK);
@@ -112,13 +112,13 @@ describe('dialling', () => {
     expect(receiver.sockets.length).to.equal(1);
   });
 
-  it('blocks test deliveries to names with private addresses where the deployment does not allow them', async () => {
+  it('blocks test deliveries to names with private addresses if the deployment does not allow them', async () => {
     openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1']] }), false);
     expect(await send('hooks.example.test')).to.deep.equal(blocked('hooks.example.test'));
     expect(receiver.sockets.length).to.equal(0);
   });
 
-  it('blocks a forbidden URL before anything is asked or dialled', async () => {
+  it('blocks a forbidden URL before it resolves or connects', async () => {
     const resolver = resolverOf({});
     openSender(resolver);
     const refused = await sender.send(webhook(`https://127.0.0.1:${receiver.port}/`, { mode: 'live' }));
@@ -131,32 +131,32 @@ describe('dialling', () => {
     expect([resolver.asked.length, receiver.sockets.length]).to.deep.equal([0, 0]);
   });
 
-  it('leaves out the forbidden addresses of a name and dials the others in turn', async () => {
+  it('skips the forbidden addresses of a name and tries the others in turn', async () => {
     openSender(resolverOf({ 'many.example': [['169.254.169.254', '0.0.0.0', '127.0.0.2', '127.0.0.1']] }));
     expect(await send('many.example')).to.deep.equal(OK);
     expect(receiver.sockets.length).to.equal(1);
   });
 
-  it('names no address when none answers', async () => {
+  it('names no address in the error if none answers', async () => {
     await receiver.close();
     openSender(resolverOf({ 'many.example': [['127.0.0.2', '127.0.0.3']] }));
     expect(await send('many.example')).to.deep.equal(failed('connection: connect ECONNREFUSED'));
     receiver = await openReceiver(() => {});
   });
 
-  it('takes no text for an address that is none', async () => {
+  it('rejects resolver answers that are not addresses', async () => {
     openSender(resolverOf({ 'odd.example': [['localhost', '127.1', '::1%lo', '']] }));
     expect(await send('odd.example')).to.deep.equal(blocked('odd.example'));
   });
 
-  it('fails on names that do not resolve', async () => {
+  it('fails for names that do not resolve', async () => {
     openSender(resolverOf({ 'empty.example': [[]] }));
     expect(await send('unknown.example')).to.deep.equal(failed('dns: ENOTFOUND unknown.example'));
     expect(await send('unknown.example')).to.deep.equal(failed('dns: ENOTFOUND unknown.example'));
     expect(await send('empty.example')).to.deep.equal(failed('dns: ENODATA empty.example'));
   });
 
-  it('ends at the deadline when a name does not resolve, while other names are served', async () => {
+  it('ends at the deadline if a name does not resolve, while other names are served', async () => {
     openSender(resolverOf({ 'silent.example': ['silence'], 'hooks.example.test': [['127.0.0.1']] }));
     const silent = Array.from({ length: 100 }, () => send('silent.example', 'test', { deadlineMs: 1_000 }));
     expect(await send('hooks.example.test')).to.deep.equal(OK);
@@ -165,7 +165,7 @@ describe('dialling', () => {
     expect(await send('hooks.example.test')).to.deep.equal(OK);
   });
 
-  it('gives up what it is dialling when it is closed', async () => {
+  it('ends pending attempts when it is closed', async () => {
     openSender(resolverOf({ 'silent.example': ['silence'] }));
     const silent = send('silent.example');
     await sender.close();
@@ -173,7 +173,7 @@ describe('dialling', () => {
     expect(error).to.match(/^connection: /);
   });
 
-  it('serves localhost and the hosts file without a resolver of its own', async () => {
+  it('resolves localhost and the hosts file with the default resolver', async () => {
     sender = openWebhookSender({ allowPrivate: true });
     expect(await send('localhost')).to.deep.equal(OK);
     expect(await send('shop.localhost')).to.deep.equal(OK);

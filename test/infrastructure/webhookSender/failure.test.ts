@@ -16,13 +16,13 @@ describe('errorLine', () => {
     expect(errorLine('connection', ' a\r\nb\0\tc\u2028d\u0085e\u202Ef ')).to.equal('connection: a b c d e f');
   });
 
-  it('is cut at 300 characters, between characters', () => {
+  it('is truncated to 300 characters, never within a character', () => {
     expect(errorLine('dns', 'x'.repeat(400))).to.equal(`dns: ${'x'.repeat(295)}`);
     expect(errorLine('dns', `${'x'.repeat(294)}😀`)).to.equal(`dns: ${'x'.repeat(294)}`);
     expect(errorLine('dns', `${'x'.repeat(293)}😀`)).to.equal(`dns: ${'x'.repeat(293)}😀`);
   });
 
-  it('is clean whatever the detail', () => {
+  it('is clean for any detail', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 700, size: 'max' }), (detail) => {
         const line = errorLine('status', detail);
@@ -62,7 +62,7 @@ describe('describeFailure', () => {
     ['nothing', undefined, 'connection: unknown error'],
   ];
   for (const [name, thrown, line] of CASES) {
-    it(`says what ${name} is`, () => {
+    it(`describes ${name}`, () => {
       expect(describeFailure(thrown)).to.equal(line);
     });
   }
@@ -73,14 +73,14 @@ describe('describeFailure', () => {
 });
 
 describe('dialFailure', () => {
-  it('blames TLS for what goes wrong in the handshake, but not for a peer that hangs up', () => {
+  it('reports handshake errors as TLS, but not a peer that hangs up', () => {
     const { kind, message } = dialFailure(coded('CERT_HAS_EXPIRED', 'certificate has expired'), true);
     expect([kind, message]).to.deep.equal(['tls', 'CERT_HAS_EXPIRED, certificate has expired']);
     expect(dialFailure(coded('ECONNRESET', 'hung up'), true).kind).to.equal('connection');
     expect(dialFailure(coded('ECONNREFUSED', 'refused'), false).kind).to.equal('connection');
   });
 
-  it('leaves a named failure as it is', () => {
+  it('returns a classified failure unchanged', () => {
     const failure = new AttemptFailure('dns', 'ENOTFOUND x');
     expect(dialFailure(failure, true)).to.equal(failure);
   });

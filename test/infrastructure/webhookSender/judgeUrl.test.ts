@@ -17,7 +17,7 @@ const dotted = (bytes: readonly number[]): string => bytes.join('.');
 const asNumber = (bytes: readonly number[]): number => bytes.reduce((value, byte) => value * 256 + byte, 0);
 const hexPair = (bytes: readonly number[], at: number): string => ((bytes[at]! << 8) | bytes[at + 1]!).toString(16);
 
-/** One IPv4 address in the notations that URL parsers, resolvers and libc read as the same number. */
+/** An IPv4 address in the notations that URL parsers, resolvers and libc read as the same number. */
 const IPV4_NOTATIONS: Readonly<Record<string, (bytes: readonly number[]) => string>> = {
   dotted,
   'dotted with a trailing dot': (bytes) => `${dotted(bytes)}.`,
@@ -182,14 +182,14 @@ describe('judgeUrl', () => {
     ['https://255.255.255.255/', address('reserved')],
   ];
   for (const [url, verdict] of REFUSED_BY_BOTH) {
-    it(`refuses ${JSON.stringify(url).slice(0, 60)} in every mode`, () => {
+    it(`rejects ${JSON.stringify(url).slice(0, 60)} in every mode`, () => {
       expect(strict.judgeUrl(url, 'live')).to.deep.equal(verdict);
       expect(strict.judgeUrl(url, 'test')).to.deep.equal(verdict);
       expect(open.judgeUrl(url, 'test')).to.deep.equal(verdict);
     });
   }
 
-  it('takes http for test endpoints only, on its own default port', () => {
+  it('accepts http only for test endpoints, and only on its own default port', () => {
     for (const url of ['http://example.com/', 'http://example.com:80/', 'http://example.com:8080/']) {
       expect(open.judgeUrl(url, 'live')).to.deep.equal(SCHEME);
       expect(strict.judgeUrl(url, 'test')).to.equal(null);
@@ -197,7 +197,7 @@ describe('judgeUrl', () => {
     expect(strict.judgeUrl('http://example.com:443/', 'test')).to.deep.equal(PORT);
   });
 
-  it('takes loopback and private addresses for test endpoints only, and only where the deployment allows them', () => {
+  it('accepts loopback and private addresses only for test endpoints, and only if the deployment allows them', () => {
     const local = [
       ['127.0.0.1', 'loopback'],
       ['[::1]', 'loopback'],
@@ -211,13 +211,13 @@ describe('judgeUrl', () => {
     }
   });
 
-  it('gives a verdict of its own each time', () => {
+  it('returns a new object each time', () => {
     expect(strict.judgeUrl('https://10.0.0.1/', 'live')).to.deep.equal(strict.judgeUrl('https://10.0.0.1/', 'live'));
     expect(strict.judgeUrl('https://10.0.0.1/', 'live')).to.not.equal(strict.judgeUrl('https://10.0.0.1/', 'live'));
   });
 
   for (const [notation, write] of Object.entries(IPV4_NOTATIONS)) {
-    it(`refuses every forbidden IPv4 address in ${notation} notation`, () => {
+    it(`rejects every forbidden IPv4 address in ${notation} notation`, () => {
       fc.assert(
         fc.property(fc.oneof(...NEVER, ...PRIVATE), (bytes) => {
           expect(open.judgeUrl(`https://${write(bytes)}/`, 'live')?.message).to.match(/^url must not point to a /);
@@ -241,11 +241,11 @@ describe('judgeUrl', () => {
   }
 
   for (const [embedding, write] of Object.entries(IPV6_EMBEDDINGS)) {
-    it(`refuses every IPv4 address embedded in IPv6 as ${embedding}`, () => {
+    it(`rejects every IPv4 address embedded in IPv6 as ${embedding}`, () => {
       fc.assert(
         fc.property(fc.oneof(...NEVER, ...PRIVATE, anyPublic), (bytes) => {
           expect(strict.judgeUrl(`https://${write(bytes)}/`, 'live')).to.not.equal(null);
-          // The first compatible addresses are `::` and `::1` themselves; none of them is in the ranges above but 0.0.0.0/8.
+          // The first compatible addresses are `::` and `::1` themselves, which occur only in the range 0.0.0.0/8.
           if (bytes[0] !== 0)
             expect(open.judgeUrl(`https://${write(bytes)}/`, 'test')).to.deep.equal(address('embedded IPv4'));
         }),
@@ -253,7 +253,7 @@ describe('judgeUrl', () => {
     });
   }
 
-  it('never throws and always gives one line', () => {
+  it('never throws, and returns a message of one line', () => {
     fc.assert(
       fc.property(
         fc.oneof(

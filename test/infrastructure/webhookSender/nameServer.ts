@@ -1,8 +1,8 @@
-// A DNS server on loopback that knows a few names, refuses to know others and stays silent about the rest (RFC 1035 §4).
+// A DNS server on loopback that knows a few names, denies all others, and stays silent about some (RFC 1035 §4).
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** `null`: never answers. */
+/** `null` means that the server never answers. */
 export type Zone = Readonly<
   Record<string, { readonly a?: readonly string[]; readonly aaaa?: readonly string[] } | null>
 >;
@@ -57,7 +57,7 @@ function record(type: number, data: Buffer): Buffer {
 }
 
 const ipv4 = (address: string): Buffer => Buffer.from(address.split('.').map(Number));
-/** In full, without `::`. */
+/** Encodes a full address without `::`. */
 const ipv6 = (address: string): Buffer =>
   Buffer.from(
     address

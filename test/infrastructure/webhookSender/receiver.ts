@@ -1,4 +1,4 @@
-// Receivers on loopback for the tests of the webhook sender: real servers, everything waited for by its event.
+// Receivers on loopback for the tests of the webhook sender: real servers, and an event for everything to wait for.
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -28,7 +28,7 @@ export interface Receiver {
 
 type Answer = (response: ServerResponse, request: Received) => void;
 
-/** Answers each request with `answer` once its whole body has come. */
+/** Opens a receiver that answers each request with `answer` after its whole body has arrived. */
 export function openReceiver(answer: Answer, identity?: Identity): Promise<Receiver> {
   const requests: Received[] = [];
   const listener = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -47,7 +47,7 @@ export function openReceiver(answer: Answer, identity?: Identity): Promise<Recei
   return listen(server, identity === undefined ? 'http' : 'https', requests);
 }
 
-/** Bare TCP: `talk` gets the socket as soon as the first bytes of a request have come. */
+/** Opens a plain TCP receiver. `talk` gets the socket when the first bytes of a request have arrived. */
 export function openRawReceiver(talk: (socket: Socket) => void): Promise<Receiver> {
   return listen(
     net.createServer((socket) => socket.on('error', () => socket.destroy()).once('data', () => talk(socket))),
@@ -79,7 +79,7 @@ async function listen(server: net.Server, scheme: string, requests: Received[]):
   };
 }
 
-/** However the peer ended it: a reset is an end too. */
+/** Resolves however the connection ends, also with a reset. */
 export const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     if (socket.closed) resolve();
@@ -95,7 +95,7 @@ export const webhook = (url: string, more: Partial<WebhookRequest> = {}): Webhoo
   ...more,
 });
 
-/** The outcome without the time it took, which no test can know exactly. */
+/** Returns the outcome without its duration, which no test can know exactly. */
 export function timeless({ durationMs, ...outcome }: AttemptOutcome): Omit<AttemptOutcome, 'durationMs'> {
   if (!Number.isInteger(durationMs) || durationMs < 0) throw new Error(`durationMs is ${durationMs}`);
   return outcome;

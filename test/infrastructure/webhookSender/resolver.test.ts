@@ -17,7 +17,7 @@ import { type NameServer, openNameServer } from './nameServer.ts';
 
 const codeOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'resolved', errorCode);
 
-/** Counts the questions; answers the n-th with the n-th of `answers`, an Error by rejecting. */
+/** Returns a resolver that records its queries. The n-th query gets the n-th answer; an Error rejects it. */
 function scripted(...answers: (readonly string[] | Error)[]): AddressResolver & { asked: string[]; closed: number } {
   const asked: string[] = [];
   const resolver = {
@@ -35,7 +35,7 @@ function scripted(...answers: (readonly string[] | Error)[]): AddressResolver & 
   return resolver;
 }
 
-/** More than one tenant can have under way (workers.ts). */
+/** More names than one tenant can resolve at once (workers.ts). */
 const SILENT = Array.from({ length: 100 }, (_, n) => `silent-${n}.example`);
 
 describe('dnsResolver', () => {
@@ -60,30 +60,30 @@ describe('dnsResolver', () => {
     await server.close();
   });
 
-  it('gives IPv4 first, then IPv6', async () => {
+  it('returns IPv4 addresses first, then IPv6', async () => {
     const addresses = await resolver.resolve('both.example');
     expect([...addresses.slice(0, 2)].sort()).to.deep.equal(['192.0.2.1', '192.0.2.2']);
     expect(addresses.slice(2)).to.deep.equal(['2001:db8::1']);
   });
 
-  it('is content with one family', async () => {
+  it('accepts a name with only one family', async () => {
     expect(await resolver.resolve('four.example')).to.deep.equal(['192.0.2.4']);
     expect(await resolver.resolve('six.example')).to.deep.equal(['2001:db8::6']);
   });
 
-  it('rejects with the code of the server', async () => {
+  it('rejects with the server’s error code', async () => {
     expect(await codeOf(resolver.resolve('none.example'))).to.equal('ENODATA');
     expect(await codeOf(resolver.resolve('unknown.example'))).to.equal('ENOTFOUND');
   });
 
-  it('does not let a silent name hold up others, and gives it up on close', async () => {
+  it('lets a silent name delay no others, and cancels it on close', async () => {
     const silent = Array.from({ length: 50 }, () => codeOf(resolver.resolve('silent.example')));
     expect(await resolver.resolve('four.example')).to.deep.equal(['192.0.2.4']);
     resolver.close();
     expect(new Set(await Promise.all(silent))).to.deep.equal(new Set(['ECANCELLED']));
   });
 
-  it('answers while 100 silent names wait, and after they timed out, within a second', async () => {
+  it('answers within a second while 100 silent names are pending, and after they timed out', async () => {
     const impatient = new Resolver({ timeout: 1_500, tries: 1 });
     impatient.setServers([server.address]);
     const shared = dnsResolver(impatient);
@@ -99,17 +99,17 @@ describe('dnsResolver', () => {
     expect(timedOut).to.equal(0);
     expect(new Set(await silent)).to.deep.equal(new Set(['ETIMEOUT']));
     for (let n = 0; n < 20; n++) await ask();
-    expect(tookMs.toSorted((a, b) => a - b)[30]).to.be.lessThan(1_000); // of forty: the machine may be busy with something else
+    expect(tookMs.toSorted((a, b) => a - b)[30]).to.be.lessThan(1_000); // the 31st of forty, because the machine may be busy
     shared.close();
   });
 
-  it('waits for the slower family only a moment', async () => {
+  it('waits only briefly for the slower family', async () => {
     const never = new Promise<string[]>(() => {});
     const half = dnsResolver({ resolve4: async () => ['192.0.2.4'], resolve6: () => never, cancel() {} });
     expect(await half.resolve('half.example')).to.deep.equal(['192.0.2.4']);
   });
 
-  it('waits longer for IPv4, without which many hosts reach nothing, but not for ever', async () => {
+  it('waits longer for IPv4, which many hosts need, but not forever', async () => {
     const resolve6 = async () => ['2001:db8::6'];
     const slowly = async () => {
       await once(AbortSignal.timeout(200), 'abort');
@@ -121,7 +121,7 @@ describe('dnsResolver', () => {
     expect(await half.resolve('half.example')).to.deep.equal(['2001:db8::6']);
   });
 
-  it('takes the slower family when the faster one has nothing', async () => {
+  it('waits for the slower family if the faster one has no address', async () => {
     const failed = async (): Promise<string[]> => {
       throw new Error('ENODATA');
     };
@@ -134,7 +134,7 @@ describe('hosts file', () => {
   const TEXT =
     '# hosts\n127.0.0.1 localhost Box # me\r\n::1\tlocalhost ip6-localhost\nnonsense here\n10.0.0.5\n::2 box\n10.0.0.6 box';
 
-  it('is read as hosts(5) says, IPv4 first', () => {
+  it('is parsed like hosts(5), IPv4 first', () => {
     expect([...parseHosts(TEXT)]).to.deep.equal([
       ['localhost', ['127.0.0.1', '::1']],
       ['box', ['127.0.0.1', '10.0.0.6', '::2']],
@@ -142,7 +142,7 @@ describe('hosts file', () => {
     ]);
   });
 
-  it('counts for 10 s and is then read again', () => {
+  it('is cached for 10 s and then read again', () => {
     const folder = mkdtempSync(join(tmpdir(), 'quita-hosts-'));
     try {
       const path = join(folder, 'hosts');
@@ -159,7 +159,7 @@ describe('hosts file', () => {
     }
   });
 
-  it('wins over DNS, and localhost is loopback even when it is not listed', async () => {
+  it('takes precedence over DNS; localhost is loopback even if it is not listed', async () => {
     const dns = scripted(['192.0.2.1']);
     const resolver = hostsFirst({ lookup: (name) => (name === 'box' ? ['10.0.0.1'] : []) }, dns);
     expect(await resolver.resolve('box')).to.deep.equal(['10.0.0.1']);
@@ -174,7 +174,7 @@ describe('hosts file', () => {
 });
 
 describe('cachedResolver', () => {
-  it('asks once for 10 s after the answer, then again', async () => {
+  it('caches an answer for 10 s', async () => {
     let now = 0;
     const dns = scripted(['192.0.2.1'], ['192.0.2.2']);
     const resolver = cachedResolver(dns, () => now);
@@ -186,7 +186,7 @@ describe('cachedResolver', () => {
     expect(dns.asked).to.deep.equal(['a', 'a']);
   });
 
-  it('asks once for many who wait', async () => {
+  it('sends one query for concurrent callers', async () => {
     const dns = scripted(['192.0.2.1']);
     const resolver = cachedResolver(dns, () => 0);
     const all = await Promise.all(Array.from({ length: 20 }, () => resolver.resolve('a')));
@@ -194,20 +194,20 @@ describe('cachedResolver', () => {
     expect(dns.asked).to.deep.equal(['a']);
   });
 
-  it('keeps the names apart', async () => {
+  it('caches each name separately', async () => {
     const resolver = cachedResolver(scripted(['192.0.2.1'], ['192.0.2.2']), () => 0);
     expect(await resolver.resolve('a')).to.deep.equal(['192.0.2.1']);
     expect(await resolver.resolve('b')).to.deep.equal(['192.0.2.2']);
   });
 
-  it('does not keep failures', async () => {
+  it('does not cache failures', async () => {
     const dns = scripted(Object.assign(new Error(), { code: 'ENOTFOUND' }), ['192.0.2.1']);
     const resolver = cachedResolver(dns, () => 0);
     expect(await codeOf(resolver.resolve('a'))).to.equal('ENOTFOUND');
     expect(await resolver.resolve('a')).to.deep.equal(['192.0.2.1']);
   });
 
-  it('forgets the oldest of more than 10,000 names', async () => {
+  it('evicts the oldest of more than 10,000 names', async () => {
     const asked: string[] = [];
     const resolver = cachedResolver(
       {

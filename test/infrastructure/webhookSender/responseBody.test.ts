@@ -7,7 +7,7 @@ import { anyCharacter } from '../../support/anyCharacter.ts';
 
 const KEPT = 4_096;
 
-/** Pushes the parts, ends the body, and gives the text when the reader says that it is done. */
+/** Pushes the parts, ends the body, and resolves to the text when the reader is done. */
 function read(encoding: unknown, parts: readonly Buffer[]): Promise<string | null> {
   return new Promise((resolve) => {
     const reader = openBodyReader(encoding, () => resolve(reader.text()));
@@ -16,7 +16,7 @@ function read(encoding: unknown, parts: readonly Buffer[]): Promise<string | nul
   });
 }
 
-/** Pushes the parts and never ends the body: only the limit can finish it. */
+/** Pushes the parts without ending the body, so that only the limit can end it. */
 function readEndless(encoding: unknown, parts: readonly Buffer[]): Promise<string | null> {
   return new Promise((resolve) => {
     const reader = openBodyReader(encoding, () => resolve(reader.text()));
@@ -44,12 +44,12 @@ describe('bodyText', () => {
     ['4 KiB of NUL, which grow', Buffer.alloc(KEPT), '\uFFFD'.repeat(1_365)],
   ];
   for (const [name, bytes, text] of CASES) {
-    it(`keeps of ${name} what fits`, () => {
+    it(`keeps as much of ${name} as fits`, () => {
       expect(bodyText(bytes)).to.equal(text);
     });
   }
 
-  it('is well-formed, without NUL and at most 4 KiB, whatever the bytes', () => {
+  it('is well-formed, without NUL and at most 4 KiB, for any bytes', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 6_000, size: 'max' }),
       fc.string({ unit: anyCharacter, maxLength: 5_000, size: 'max' }).map((text) => Buffer.from(text)),
@@ -81,12 +81,12 @@ describe('body reader', () => {
       expect(await read(coding, inParts(bytes, 7))).to.equal(text);
     });
 
-    it(`stops a ${name} bomb without waiting for its end`, async () => {
+    it(`stops reading a ${name} bomb before its end`, async () => {
       const bomb = encode(Buffer.alloc(4_000_000, 'a'));
       expect(await readEndless(coding, [bomb])).to.equal('a'.repeat(KEPT));
     });
 
-    it(`gives what a cut ${name} body holds`, async () => {
+    it(`returns the content of a truncated ${name} body`, async () => {
       const noise = Buffer.from(Array.from({ length: 250 }, (_, i) => hash('sha256', `${i}`)).join(''));
       const bytes = encode(noise);
       const cut = (await read(coding, [bytes.subarray(0, bytes.length - 20)])) ?? '';
@@ -98,29 +98,29 @@ describe('body reader', () => {
     expect(await read(undefined, inParts(Buffer.from(text), 3))).to.equal(text);
   });
 
-  it('has no text for an empty body, encoded or not', async () => {
+  it('returns null for an empty body, encoded or not', async () => {
     expect(await read(undefined, [])).to.equal(null);
     expect(await read('gzip', [])).to.equal(null);
     expect(await read('gzip', [gzipSync('')])).to.equal(null);
   });
 
-  it('has no text for a body that is not what its coding says', async () => {
+  it('returns null for a body that does not match its encoding', async () => {
     expect(await read('gzip', [Buffer.from('plain after all')])).to.equal(null);
     expect(await read('br', [Buffer.from([0xff, 0xff, 0xff, 0xff])])).to.equal(null);
   });
 
-  it('keeps what broke half-way up to there', async () => {
+  it('keeps the content before an error', async () => {
     const good = gzipSync(Buffer.from('a'.repeat(100)));
     expect(await read('gzip', [good, Buffer.from([0x1f, 0x8b, 0xff, 0xff])])).to.equal('a'.repeat(100));
   });
 
-  it('leaves unknown and several codings undecoded', async () => {
+  it('returns bodies with unknown or several encodings undecoded', async () => {
     expect(await read('zstd', [Buffer.from('as it came')])).to.equal('as it came');
     expect(await read('gzip, br', [Buffer.from('as it came')])).to.equal('as it came');
     expect(await read('identity', [Buffer.from('as it came')])).to.equal('as it came');
   });
 
-  it('decodes two brotli bodies at a time, and leaves others as they come: each may take 16 MiB before it gives out a byte', async () => {
+  it('decodes two brotli bodies at once and leaves others undecoded, because each may take 16 MiB of memory', async () => {
     const bytes = brotliCompressSync(text);
     const open = () => {
       const reader = openBodyReader('br', () => undefined);
@@ -132,13 +132,13 @@ describe('body reader', () => {
     expect(await readEndless('br', [Buffer.alloc(20_000, 'b')])).to.equal('b'.repeat(KEPT));
     expect(await read('gzip', [gzipSync(text)])).to.equal(text);
     for (const reader of closed) reader.close();
-    // Their places are free once they are gone.
+    // Their slots are free after they are closed.
     while ((await read('br', [bytes])) !== text) await new Promise((resolve) => setImmediate(resolve));
     const [first, second] = await Promise.all([read('br', [bytes]), read('br', inParts(bytes, 7))]);
     expect([first, second]).to.deep.equal([text, text]);
   });
 
-  it('is done once, at more than 16 KiB and not at 16 KiB', () => {
+  it('is done once, above 16 KiB and not at 16 KiB', () => {
     let done = 0;
     const reader = openBodyReader(undefined, () => {
       done += 1;
@@ -153,7 +153,7 @@ describe('body reader', () => {
     expect(reader.text()).to.equal('a'.repeat(KEPT));
   });
 
-  it('reads no more than 16 KiB from the wire, even when they decode to less', async () => {
+  it('reads at most 16 KiB from the network, even if they decode to less', async () => {
     const emptyBlock = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
     const endless = Buffer.concat([Buffer.from([0x78, 0x01]), ...Array.from({ length: 4_000 }, () => emptyBlock)]);
     expect(await readEndless('deflate', inParts(endless, 1_000))).to.equal(null);

@@ -41,7 +41,7 @@ describe('retryAfterMs', () => {
     });
   }
 
-  it('gives the header no weight with any other status', () => {
+  it('ignores the header with any other status', () => {
     for (const status of [200, 202, 301, 400, 428, 500, 502, 504])
       expect(retryAfterMs(status, '120', NOW)).to.equal(null);
   });

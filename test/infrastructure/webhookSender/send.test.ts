@@ -5,10 +5,10 @@ import { openThreadedSender } from '../../../infrastructure/webhookSender/thread
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
 import { closed, openRawReceiver, openReceiver, type Receiver, timeless, webhook } from './receiver.ts';
 
-/** Of attempts that are to end at it. */
+/** The deadline of attempts that should reach it. */
 const DEADLINE_MS = 500;
 const SOON = { deadlineMs: DEADLINE_MS };
-/** Of the sender: of what is answered at once, however slow the machine is. */
+/** The deadline of the sender, for attempts that are answered at once, however slow the machine is. */
 const PATIENT_MS = 20_000;
 const OK = { ok: true, statusCode: 200, error: null, responseBody: null, retryAfterMs: null };
 const NOTHING = { ok: false, statusCode: null, responseBody: null, retryAfterMs: null };
@@ -53,7 +53,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       for (const each of opened.splice(0)) await each.close();
     });
 
-    it('posts exactly the bytes and headers it is given', async () => {
+    it('posts exactly the given bytes and headers', async () => {
       await open((response) => response.end());
       const body = '{"nome":"José \\u0000 😀"}';
       const headers = { 'content-type': 'application/json', 'X-Acme-Signature': 't=1,v1=ab', 'webhook-id': 'evt_1' };
@@ -76,7 +76,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       });
     });
 
-    it('posts an empty body, and names itself as it was told', async () => {
+    it('posts an empty body, and uses the configured user agent', async () => {
       await open((response) => response.end());
       const named = openSender({ allowPrivate: true, userAgent: 'Loja/2' });
       expect(timeless(await named.send(webhook(receiver.url, { body: '' })))).to.deep.equal(OK);
@@ -87,7 +87,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       ]).to.deep.equal(['Loja/2', '0']);
     });
 
-    it('gives up after the attempt’s own deadline where that is shorter, never later than its own', async () => {
+    it('ends at the attempt’s own deadline if it is shorter, and never after the sender’s', async () => {
       await sender.close();
       sender = openSender({ allowPrivate: true, deadlineMs: DEADLINE_MS });
       await open(() => undefined);
@@ -101,7 +101,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
         });
     });
 
-    it('takes every 2xx as delivered, and keeps its body', async () => {
+    it('treats every 2xx as delivered, and keeps the body', async () => {
       await open((response, { path }) =>
         response.writeHead(Number(path.slice(1))).end(path === '/204' ? undefined : 'thanks'),
       );
@@ -111,7 +111,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send(`${receiver.url}204`)).to.deep.equal({ ...OK, statusCode: 204 });
     });
 
-    it('takes every other status as failed, and keeps its body', async () => {
+    it('treats every other status as failed, and keeps the body', async () => {
       await open((response, { path }) => response.writeHead(Number(path.slice(1))).end('no'));
       for (const statusCode of [400, 401, 404, 410, 500, 502, 503, 599]) {
         expect(await send(`${receiver.url}${statusCode}`)).to.deep.equal(
@@ -132,7 +132,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(other.requests).to.deep.equal([]);
     });
 
-    it('takes a 3xx without a location as a redirect too, and cuts a long one', async () => {
+    it('treats a 3xx without a location as a redirect too, and truncates a long location', async () => {
       await open((response, { path }) =>
         response
           .writeHead(path === '/304' ? 304 : 302, path === '/304' ? {} : { location: `/${'a'.repeat(900)}` })
@@ -143,7 +143,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(error).to.equal(`redirect: 302 to /${'a'.repeat(300 - 'redirect: 302 to /'.length)}`);
     });
 
-    it('reads Retry-After of a 429 in seconds and of a 503 as a date, and of nothing else', async () => {
+    it('reads Retry-After of a 429 in seconds and of a 503 as a date, and ignores it otherwise', async () => {
       const inTwoHours = new Date(Date.now() + 7_200_000).toUTCString();
       await open((response, { path }) =>
         response.writeHead(Number(path.slice(1)), { 'retry-after': path === '/503' ? inTwoHours : '120' }).end(),
@@ -155,7 +155,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send(`${receiver.url}500`)).to.deep.equal(failed(500, 'status: 500'));
     });
 
-    it('ends at the deadline when no status comes, and ends the socket', async () => {
+    it('ends at the deadline if no status arrives, and closes the socket', async () => {
       await open(() => {});
       const outcome = await sender.send(webhook(receiver.url, SOON));
       expect(timeless(outcome)).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
@@ -163,7 +163,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await closed(receiver.sockets[0]!);
     });
 
-    it('ends at the deadline when headers drip', async () => {
+    it('ends at the deadline if headers arrive slowly', async () => {
       await openRaw((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nx-a: ');
         const drip = setInterval(() => socket.write('a'), 10);
@@ -173,7 +173,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await closed(receiver.sockets[0]!);
     });
 
-    it('ends at the deadline when the body drips, and keeps the status and what came', async () => {
+    it('ends at the deadline if the body arrives slowly, and keeps the status and the received part', async () => {
       await openRaw((socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\nslow');
         const drip = setInterval(() => socket.write('.'), 10);
@@ -190,7 +190,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await closed(receiver.sockets[0]!);
     });
 
-    it('names the status and not the deadline when the body of a failure drips', async () => {
+    it('reports the status, not the deadline, if the body of a failure arrives slowly', async () => {
       await openRaw((socket) => socket.write('HTTP/1.1 503 No\r\nretry-after: 60\r\ncontent-length: 9\r\n\r\nslow'));
       expect(await send(receiver.url, SOON)).to.deep.equal({
         ...failed(503, 'status: 503', 'slow'),
@@ -198,7 +198,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       });
     });
 
-    it('is delivered with a body beyond 16 KiB, of which 4 KiB are kept and the rest goes with the socket', async () => {
+    it('delivers despite a body above 16 KiB, keeps 4 KiB of it, and closes the socket', async () => {
       await openRaw((socket) => {
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
         const flood = () => {
@@ -218,7 +218,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(receiver.sockets.length).to.equal(1);
     });
 
-    it('is delivered with a gzip bomb that never ends, of which 16 KiB are decoded', async () => {
+    it('delivers despite an endless gzip bomb, and keeps only 4 KiB', async () => {
       const bomb = gzipSync(Buffer.alloc(10_000_000, 'z'));
       await open((response) => {
         response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length + 1 });
@@ -228,7 +228,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await closed(receiver.sockets[0]!);
     });
 
-    it('decodes an answer that is compressed although nobody asked', async () => {
+    it('decodes a compressed response although it did not ask for one', async () => {
       await open((response) => response.writeHead(422, { 'content-encoding': 'gzip' }).end(gzipSync('não processado')));
       expect(await send()).to.deep.equal(failed(422, 'status: 422', 'não processado'));
       expect(await send()).to.deep.equal(failed(422, 'status: 422', 'não processado'));
@@ -239,19 +239,19 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send()).to.deep.equal({ ...OK, responseBody: 'a\uFFFD\uFFFDb' });
     });
 
-    it('fails when the connection is cut in the body, and keeps the status and what came', async () => {
+    it('fails if the connection is cut in the body, and keeps the status and the received part', async () => {
       await openRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'));
       const { error, ...rest } = await send();
       expect(rest).to.deep.equal({ ok: false, statusCode: 200, responseBody: 'half', retryAfterMs: null });
       expect(error).to.match(/^connection: /);
     });
 
-    it('is delivered when the end of the connection is the end of the body', async () => {
+    it('delivers if the end of the connection ends the body', async () => {
       await openRaw((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nwhole'));
       expect(await send()).to.deep.equal({ ...OK, responseBody: 'whole' });
     });
 
-    it('fails when the connection is cut before a status, or what comes is no HTTP', async () => {
+    it('fails if the connection is cut before a status, or the response is not HTTP', async () => {
       await openRaw((socket) => socket.end());
       expect(await send()).to.deep.equal({ ...NOTHING, error: 'connection: other side closed' });
       await openRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
@@ -260,7 +260,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(error).to.match(/^connection: [^\n]+$/);
     });
 
-    it('does not mistake an interim answer for the answer', async () => {
+    it('ignores an interim response', async () => {
       await openRaw((socket) =>
         socket.write(
           'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok',
@@ -269,21 +269,21 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send()).to.deep.equal({ ...OK, statusCode: 201, responseBody: 'ok' });
     });
 
-    it('has no status when nothing but an interim answer came', async () => {
+    it('has no status if only an interim response arrives', async () => {
       await openRaw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
       expect(await send(receiver.url, SOON)).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
     });
 
-    it('does not let itself be upgraded', async () => {
+    it('rejects an upgrade', async () => {
       await openRaw((socket) =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
       );
       expect(await send()).to.deep.equal({ ...NOTHING, error: 'connection: bad upgrade' });
     });
 
-    it('fails when nobody listens', async () => {
+    it('fails if no server listens', async () => {
       const { port } = await open(() => {});
-      // Of an address that nobody takes a port of: one that was just given back may be somebody else's by now.
+      // At an address whose ports no test uses, because a port that was just released may be in use again.
       for (let twice = 0; twice < 2; twice++)
         expect(await send(`http://127.0.0.2:${port}/`)).to.deep.equal({
           ...NOTHING,
@@ -291,7 +291,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
         });
     });
 
-    it('fails and does not throw on a header that can not be sent', async () => {
+    it('fails without throwing for a header that can’t be sent', async () => {
       await open((response) => response.end());
       const bad = await sender.send(webhook(receiver.url, { headers: { 'x-name': 'a\r\nb: c' } }));
       expect(timeless(bad)).to.deep.equal({ ...NOTHING, error: 'connection: invalid x-name header' });
@@ -299,19 +299,19 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send()).to.deep.equal(OK);
     });
 
-    it('uses a connection again', async () => {
+    it('reuses a connection', async () => {
       await open((response) => response.end('ok'));
       for (let i = 0; i < 5; i++) expect(await send()).to.deep.equal({ ...OK, responseBody: 'ok' });
       expect([receiver.requests.length, receiver.sockets.length]).to.deep.equal([5, 1]);
     });
 
-    it('opens a new connection after the receiver ended the old one', async () => {
+    it('opens a new connection after the receiver closed the old one', async () => {
       await open((response) => response.setHeader('connection', 'close').end('ok'));
       for (let i = 0; i < 3; i++) expect(await send()).to.deep.equal({ ...OK, responseBody: 'ok' });
       expect(receiver.sockets.length).to.equal(3);
     });
 
-    it('keeps to its connections for one origin, and starts the deadline when the turn comes', async () => {
+    it('limits the connections per origin, and starts the deadline of an attempt when it gets one', async () => {
       await sender.close();
       sender = openSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
       await open((response, { path }) => {
@@ -326,7 +326,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(receiver.requests.map(({ path }) => path)).to.deep.equal(['/silent', '/silent', '/answered']);
     });
 
-    it('has at most 16 attempts at once at one origin', async () => {
+    it('runs at most 16 attempts at once per origin', async () => {
       await open((response, { path }) => {
         if (path === '/answered') response.end('ok');
       });
@@ -338,7 +338,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(receiver.requests.length).to.equal(17);
     });
 
-    it('holds up no account by what another one has under way at the same silent host', async () => {
+    it('lets pending attempts of one account at a silent host delay no other account', async () => {
       await sender.close();
       sender = openSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
       await open((response, { path }) => {
@@ -352,7 +352,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await Promise.all(silent);
     });
 
-    it('holds up no ping by the deliveries under way at the same silent endpoint', async () => {
+    it('lets pending deliveries to a silent endpoint delay no ping', async () => {
       await sender.close();
       sender = openSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
       await open((response, { path }) => {
@@ -366,7 +366,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       await Promise.all(silent);
     });
 
-    it('ends what is in flight and refuses what comes after it is closed, once or twice', async () => {
+    it('ends attempts in flight when it is closed, and rejects later ones', async () => {
       let arrived = () => {};
       const arrival = new Promise<void>((resolve) => {
         arrived = resolve;
@@ -382,7 +382,7 @@ for (const [where, openSender] of Object.entries(SENDERS))
       expect(await send()).to.deep.equal({ ...NOTHING, error: 'connection: the sender is closed' });
     });
 
-    it('ends idle connections when it is closed', async () => {
+    it('closes idle connections when it is closed', async () => {
       await open((response) => response.end('ok'));
       await send();
       await sender.close();

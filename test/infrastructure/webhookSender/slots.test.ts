@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { openSlots } from '../../../infrastructure/webhookSender/slots.ts';
 
 describe('slots', () => {
-  it('grants so many at once and the next in order', async () => {
+  it('grants a limited number at once, and the next ones in order', async () => {
     const slots = openSlots(2);
     expect([slots.acquire('a'), slots.acquire('a')]).to.deep.equal([true, true]);
     const order: string[] = [];
@@ -16,21 +16,21 @@ describe('slots', () => {
     expect(order).to.deep.equal(['third true', 'fourth true']);
   });
 
-  it('keeps the keys apart', () => {
+  it('are separate for each key', () => {
     const slots = openSlots(1);
     expect(slots.acquire('a')).to.equal(true);
     expect(slots.acquire('b')).to.equal(true);
     expect(slots.acquire('a')).to.not.equal(true);
   });
 
-  it('grants anew what was released', () => {
+  it('grants released slots again', () => {
     const slots = openSlots(1);
     expect(slots.acquire('a')).to.equal(true);
     slots.release('a');
     expect(slots.acquire('a')).to.equal(true);
   });
 
-  it('refuses who waits and who comes after closing, once or twice', async () => {
+  it('rejects waiting and later requests after it is closed, even twice', async () => {
     const slots = openSlots(1);
     slots.acquire('a');
     const waiting = slots.acquire('a');

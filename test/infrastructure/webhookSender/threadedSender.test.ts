@@ -3,7 +3,7 @@ import { openThreadedSender } from '../../../infrastructure/webhookSender/thread
 import { openReceiver, timeless, webhook } from './receiver.ts';
 
 describe('the thread of webhooks', () => {
-  it('rejects its attempts when it fails, says why, and is replaced by the next attempt', async () => {
+  it('rejects its attempts when it fails, reports the error, and is replaced at the next attempt', async () => {
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -16,7 +16,7 @@ describe('the thread of webhooks', () => {
     const sender = openThreadedSender({ allowPrivate: true }, ({ name }) => errors.push(name));
     const silent = sender.send(webhook(`${receiver.url}silent`));
     await arrival;
-    // No use case makes such a request. It stands for a fault of the sender itself.
+    // No use case creates such a request. It stands for a fault of the sender itself.
     const impossible = sender.send(webhook(null as never));
     for (const attempt of [silent, impossible])
       expect(await attempt.catch((error: Error) => error.name)).to.equal('SenderFailed');
@@ -37,7 +37,7 @@ describe('the thread of webhooks', () => {
     await sender.close();
   });
 
-  it('rejects what can’t be posted, and sends the next', async () => {
+  it('rejects a request that can’t be posted to the thread, and sends the next one', async () => {
     const receiver = await openReceiver((response) => response.end('ok'));
     const sender = openThreadedSender({ allowPrivate: true }, (error) => {
       throw error;
@@ -49,7 +49,7 @@ describe('the thread of webhooks', () => {
     await receiver.close();
   });
 
-  it('sends what it is given at once, each with its own outcome', async () => {
+  it('sends concurrent requests, each with its own outcome', async () => {
     const receiver = await openReceiver((response, { path }) => response.writeHead(Number(path.slice(1))).end());
     const sender = openThreadedSender({ allowPrivate: true }, (error) => {
       throw error;

@@ -25,7 +25,7 @@ describe('webhook sender over https', () => {
   });
   const trust = (cert: string): void => tls.setDefaultCACertificates([...trusted, cert]);
 
-  it('refuses a self-signed certificate, however often', async () => {
+  it('rejects a self-signed certificate each time', async () => {
     receiver = await openReceiver((response) => response.end('ok'), RECEIVER);
     const error = 'tls: DEPTH_ZERO_SELF_SIGNED_CERT, self-signed certificate';
     expect(await send('hooks.example.test')).to.deep.equal(failed(error));
@@ -33,7 +33,7 @@ describe('webhook sender over https', () => {
     expect(receiver.requests).to.deep.equal([]);
   });
 
-  it('refuses it even when the process is told not to verify', async () => {
+  it('rejects a self-signed certificate even if verification is disabled for the process', async () => {
     receiver = await openReceiver((response) => response.end('ok'), RECEIVER);
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
@@ -45,7 +45,7 @@ describe('webhook sender over https', () => {
     }
   });
 
-  it('delivers to a trusted certificate of the name, with the name as SNI, over one connection', async () => {
+  it('delivers to a trusted certificate for the name, with the name as SNI, over one connection', async () => {
     trust(RECEIVER.cert);
     receiver = await openReceiver((response) => response.end('ok'), RECEIVER);
     expect(await send('hooks.example.test.')).to.deep.equal(OK);
@@ -53,13 +53,13 @@ describe('webhook sender over https', () => {
     expect(receiver.serverNames).to.deep.equal(['hooks.example.test']);
   });
 
-  it('delivers to a trusted certificate of a literal address', async () => {
+  it('delivers to a trusted certificate for a literal address', async () => {
     trust(RECEIVER.cert);
     receiver = await openReceiver((response) => response.end('ok'), RECEIVER);
     expect(await send('127.0.0.1')).to.deep.equal(OK);
   });
 
-  it('refuses a trusted certificate of another name', async () => {
+  it('rejects a trusted certificate for another name', async () => {
     trust(RECEIVER.cert);
     receiver = await openReceiver((response) => response.end('ok'), RECEIVER);
     const { error } = await send('other.example.test');
@@ -67,19 +67,19 @@ describe('webhook sender over https', () => {
     expect(receiver.requests).to.deep.equal([]);
   });
 
-  it('refuses an expired certificate', async () => {
+  it('rejects an expired certificate', async () => {
     trust(EXPIRED.cert);
     receiver = await openReceiver((response) => response.end('ok'), EXPIRED);
     expect(await send('hooks.example.test')).to.deep.equal(failed('tls: CERT_HAS_EXPIRED, certificate has expired'));
   });
 
-  it('fails where no TLS is spoken', async () => {
+  it('fails if the server does not use TLS', async () => {
     receiver = await openReceiver((response) => response.end('ok'));
     const { error } = await send('hooks.example.test');
     expect(error).to.match(/^tls: (EPROTO|ERR_SSL_[A-Z_]+), [a-z ]+$/);
   });
 
-  it('ends at the deadline when the handshake does not come to its end', async () => {
+  it('ends at the deadline if the handshake does not complete', async () => {
     receiver = await openRawReceiver(() => {});
     await sender.close();
     sender = openWebhookSender({ allowPrivate: true, deadlineMs: 500 });
@@ -87,7 +87,7 @@ describe('webhook sender over https', () => {
     await closed(receiver.sockets[0]!);
   });
 
-  it('gives up a handshake when it is closed', async () => {
+  it('aborts a handshake when it is closed', async () => {
     let greeted = () => {};
     const greeting = new Promise<void>((resolve) => {
       greeted = resolve;
@@ -102,7 +102,7 @@ describe('webhook sender over https', () => {
     expect(await outcome).to.deep.equal(failed('connection: the sender is closed'));
   });
 
-  it('blames the connection when the peer hangs up in the handshake', async () => {
+  it('reports a connection error if the peer hangs up during the handshake', async () => {
     receiver = await openRawReceiver((socket) => socket.destroy());
     const { error } = await send('127.0.0.1');
     expect(error).to.match(/^connection: /);

@@ -71,11 +71,11 @@ export interface World {
   readonly server: EventStoreDbServer;
   readonly store: EventStore;
   readonly reports: Reports;
-  /** Subscriptions that ended without being asked to. */
+  /** Returns the number of subscriptions that ended unexpectedly. */
   lost(): number;
-  /** A further store on the same server. */
+  /** Opens another store on the same server. */
   open(timings?: Partial<Timings>): Promise<EventStore>;
-  /** What was written to domain streams. */
+  /** Returns the events of domain streams. */
   written(): readonly StoredEvent[];
   end(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// How the adapter asks, and how it reads answers of every form.
+// The requests of the adapter, and how it reads all kinds of answers.
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ describe('calls of the API Pix adapter', () => {
     await institution.close();
   });
 
-  it('sends what the standard wants', async () => {
+  it('sends what the standard requires', async () => {
     const { provider } = answering({ status: 201, body: CHARGE });
     const note = 'Pedido nº 5 — café '.repeat(20);
     const outcome = await provider.issue(requestOf({ note, debtor: { name: 'José', document: '123.456.789-09' } }));
@@ -87,7 +87,7 @@ describe('calls of the API Pix adapter', () => {
       .and.to.have.length.at.most(140);
   });
 
-  it('leaves the debtor out unless both name and document are usable', async () => {
+  it('omits the debtor unless both name and document are usable', async () => {
     const { provider } = answering({ status: 201, body: CHARGE });
     await provider.issue(requestOf({ debtor: { name: 'José', document: '***.456.789-**' } }));
     await provider.issue(requestOf({ debtor: { name: '漢字', document: '12345678909' } }));
@@ -128,7 +128,7 @@ describe('calls of the API Pix adapter', () => {
     'an unknown status': { status: 'EXPIRADA' },
   };
   for (const [name, change] of Object.entries(wrongCharges))
-    it(`does not believe an answer with ${name}`, async () => {
+    it(`rejects an answer with ${name}`, async () => {
       const { provider } = answering({ status: 201, body: { ...CHARGE, ...change } });
       expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unknown' });
       expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'unknown' });
@@ -185,21 +185,21 @@ describe('calls of the API Pix adapter', () => {
       expect(institution.requests.map(({ path }) => path)).to.not.include('/elsewhere');
     });
 
-  it('takes a missing page of a proxy for no answer', async () => {
+  it('treats the 404 page of a proxy as no answer', async () => {
     const { provider } = answering({ status: 404, body: '<html>no</html>' });
     expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'unknown' });
     expect(await provider.cancel(requestOf())).to.equal('unknown');
     expect(await provider.findPayment(TENANT, END_TO_END_ID)).to.deep.equal({ kind: 'unknown' });
   });
 
-  it('is certain that nothing was sent when the institution refuses the connection', async () => {
+  it('reports that nothing was sent if the institution refuses the connection', async () => {
     const connection = connect();
     await institution.close();
     expect(await connection.provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
     institution = await Institution.open();
   });
 
-  it('never connects to a private address unless the connection allows it', async () => {
+  it('connects to a private address only if the connection allows it', async () => {
     const { provider, warnings } = connect({ allowPrivate: false });
     expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
     const secure = connect({ allowPrivate: false, tokenUrl: institution.url.replace('http:', 'https:') });
@@ -221,7 +221,7 @@ describe('calls of the API Pix adapter', () => {
     return found.kind === 'known' ? found.value : found.kind;
   };
 
-  it('reads a Pix without the optional parts', async () => {
+  it('reads a Pix without the optional fields', async () => {
     expect(await received({ txid: undefined, chave: undefined })).to.deep.equal({
       txid: null,
       incoming: {
@@ -241,7 +241,7 @@ describe('calls of the API Pix adapter', () => {
     expect(found).to.have.nested.property('incoming.payer').deep.equal({ name: 'Ana', document: '***.456.789-**' });
   });
 
-  it('reads returns as object or list, with every nature', async () => {
+  it('reads returns as an object or a list, with every nature', async () => {
     const back = (id: string, natureza?: string) => ({
       id,
       rtrId: 'D99999008202611240100abcdefghijk',
@@ -291,7 +291,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await received({ componentesValor: 'original' })).to.have.property('isPlain', false);
   });
 
-  it('can tell nothing about the payer if the institution ignores the filter', async () => {
+  it('can’t compare the payer if the institution ignores or rejects the filter', async () => {
     const list = { parametros: {}, pix: [PIX] };
     const { provider } = answering({ body: list });
     const pix = {
@@ -305,7 +305,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await provider.checkPayer(TENANT, pix)).to.deep.equal({ kind: 'known', value: 'unknown' });
   });
 
-  it('asks for no payments of the future, but for the whole second of the payment', async () => {
+  it('limits the list to the past, but includes the whole second of the payment', async () => {
     const asked = async (now: string) => {
       const clock = { now: () => Date.parse(now) };
       const { provider } = connect({}, {}, { clock });
@@ -322,7 +322,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await asked('2026-12-24T01:05:30.000Z')).to.deep.equal([from, '2026-11-24T02:05:00.123Z']);
   });
 
-  it('has certainly done nothing if no byte was sent, and may have done it if the answer is lost', async () => {
+  it('reports an outcome as certain if no byte was sent, and as unknown if the answer is lost', async () => {
     const { provider } = connect({ baseUrl: `http://127.0.0.1:${await freePort()}` });
     expect(await provider.issue(requestOf())).to.deep.equal({ kind: 'unavailable' });
     expect(institution.tokenRequests).to.have.length(1);
@@ -348,7 +348,7 @@ describe('calls of the API Pix adapter', () => {
     expect(ids).to.deep.equal(['C', END_TO_END_ID.slice(-1)]);
   });
 
-  it('ends a list whose pages repeat, if the institution counts no pages', async () => {
+  it('ends a list with repeating pages if the institution does not count pages', async () => {
     const idOf = (n: number) => `${END_TO_END_ID.slice(0, -3)}${String(n).padStart(3, '0')}`;
     const pix = Array.from({ length: 150 }, (_, n) => ({ ...PIX, endToEndId: idOf(n) }));
     const { statement } = answering({ body: { parametros: {}, pix } });
@@ -368,7 +368,7 @@ describe('calls of the API Pix adapter', () => {
     expect(institution.requests.map(({ query }) => query.get('paginacao.paginaAtual'))).to.deep.equal(['0', '1']);
   });
 
-  it('takes a refused repeat of a return that is not listed yet as unknown (V9)', async () => {
+  it('reports a rejected repeat of a return as unknown if the return is not listed yet (V9)', async () => {
     const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
     const outcome = async (detail: string) => {
       const body = { title: 'Devolução inválida', status: 400, detail };
@@ -380,7 +380,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await outcome('O saldo da conta é insuficiente.')).to.equal('refused');
   });
 
-  it('takes a return that failed for refused, although a part was returned otherwise since it was ordered (V9)', async () => {
+  it('reports a failed return as rejected, even if the amount has changed since it was ordered (V9)', async () => {
     const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
     const outcome = async (status: string) => {
       const { provider } = connect();
@@ -399,7 +399,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await outcome('DEVOLVIDO')).to.deep.equal({ kind: 'unknown' });
   });
 
-  it('never fails on an answer of any JSON', async () => {
+  it('never throws, whatever JSON is answered', async () => {
     const { provider, statement, rail } = connect({ preset: 'efi' }, {}, { timeouts: { breakerPauseMs: 0 } });
     const order = {
       ...requestOf(),
@@ -449,7 +449,7 @@ describe('tokens of the API Pix adapter', () => {
     await institution.close();
   });
 
-  it('asks once for many callers, and keeps the token', async () => {
+  it('are requested once for concurrent callers, and reused', async () => {
     const { provider } = connect();
     await Promise.all(Array.from({ length: 10 }, () => provider.issue(requestOf())));
     await provider.issue(requestOf());
@@ -462,7 +462,7 @@ describe('tokens of the API Pix adapter', () => {
     });
   });
 
-  it('asks Efí with JSON', async () => {
+  it('are requested with JSON at Efí', async () => {
     await connect({ preset: 'efi' }).provider.issue(requestOf());
     const { headers, body } = only(institution.tokenRequests);
     expect([headers['content-type'], JSON.parse(body)]).to.deep.equal([
@@ -479,7 +479,7 @@ describe('tokens of the API Pix adapter', () => {
     ['left out', undefined, 54_000],
     ['wrong', {}, 54_000],
   ] as const)
-    it(`renews in time if the lifetime is ${name}`, async () => {
+    it(`are renewed in time if the lifetime is ${name}`, async () => {
       institution.token = () => ({ body: { access_token: 't', expires_in: lifetime } });
       let now = 0;
       const { provider } = connect({}, {}, { stopwatch: { elapsedMs: () => now, pause: async () => undefined } });
@@ -492,7 +492,7 @@ describe('tokens of the API Pix adapter', () => {
       expect(institution.tokenRequests).to.have.length(2);
     });
 
-  it('renews once after 401, and no more', async () => {
+  it('are renewed once after a 401, and not again', async () => {
     institution.answer = ({ headers }) =>
       headers.authorization === 'Bearer token-1' ? { status: 401 } : { status: 201, body: CHARGE };
     const { provider } = connect();
@@ -503,7 +503,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(institution.requests).to.have.length(4);
   });
 
-  it('opens the circuit after five failures in a row, and tests it after a pause', async () => {
+  it('open the circuit after five consecutive failures, and test it after a pause', async () => {
     let now = 0;
     const { provider, circuit } = connect(
       {},
@@ -534,12 +534,12 @@ describe('tokens of the API Pix adapter', () => {
     expect(circuit()).to.equal('closed');
   });
 
-  it('keeps a new token when a call with the one before is rejected late', async () => {
+  it('are kept if a call with an older token is rejected late', async () => {
     const { provider } = connect();
     const old: ServerResponse[] = [];
     institution.answer = ({ headers }, res) => {
       if (headers.authorization !== 'Bearer token-1') {
-        // The second call with the old token is rejected only now.
+        // The second call with the old token is only rejected now.
         if (!old[1]?.headersSent) old[1]?.writeHead(401).end();
         return { status: 201, body: CHARGE };
       }
@@ -551,7 +551,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(institution.tokenRequests).to.have.length(2);
   });
 
-  it('shows no secrets that the institution repeats', async () => {
+  it('don’t appear in texts that the institution repeats, nor do callback secrets', async () => {
     const connection = connect();
     institution.answer = ({ headers, body }) => ({ status: 400, body: { title: `${headers.authorization} ${body}` } });
     const outcome = await connection.provider.issue(requestOf());
@@ -563,11 +563,11 @@ describe('tokens of the API Pix adapter', () => {
     expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
   });
 
-  it('shows no part of a secret that a token request carried, in whatever form the institution repeats it', async () => {
+  it('show no part of a secret of the token request, in whatever form the institution repeats it', async () => {
     const secret = `segredo 12345678/"x"${'y'.repeat(40)}`;
     const repeats: readonly (readonly [preset: string, body: (headers: string, body: string) => object])[] = [
       ['generic', (authorization) => ({ title: authorization })],
-      // The end of a long reason is cut off, and long numbers are masked: after the secrets.
+      // Secrets are removed first; then long reasons are cut off and long numbers masked.
       ['generic', () => ({ title: `${'t'.repeat(280)}${secret}` })],
       ['inter', (_, body) => ({ detail: body })],
       ['generic', () => ({ error: secret, title: secret })],
@@ -583,7 +583,7 @@ describe('tokens of the API Pix adapter', () => {
     }
   });
 
-  it('logs no secrets and no documents', async () => {
+  it('are not logged, and neither are secrets and documents', async () => {
     const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
     const error_description = `bad credentials: ${SECRET}`;
     institution.token = () => ({ status: 401, body: { error: 'invalid_client', error_description } });

@@ -13,16 +13,16 @@ describe('callbacks of the API Pix', () => {
     expect(read({ pix })).to.deep.equal([received(ID, 'abc1'), received(OTHER, null)]);
   });
 
-  it('reads returns as object or list', () => {
+  it('reads returns as an object or a list', () => {
     for (const devolucoes of [{ id: '1' }, [{ id: '1' }]])
       expect(read({ pix: [{ endToEndId: ID, txid: 'abc1', devolucoes }] })).to.deep.equal([received(ID, 'abc1')]);
   });
 
-  it('reads one Pix that is not in a list', () => {
+  it('reads a single Pix outside a list', () => {
     expect(read({ pix: { endToEndId: ID } })).to.deep.equal([received(ID, null)]);
   });
 
-  it('reads what Efí says about a sent Pix', () => {
+  it('reads Efí’s notice of a sent Pix', () => {
     const sent = { endToEndId: 'E090893562021030PIf25a7868', tipo: 'SOLICITACAO', gnExtras: { idEnvio: '123ABC' } };
     expect(read({ pix: [sent, { endToEndId: ID }] })).to.deep.equal([
       { kind: 'sent', id: '123ABC' },
@@ -30,12 +30,12 @@ describe('callbacks of the API Pix', () => {
     ]);
   });
 
-  it('knows the calls that only test the URL', () => {
+  it('recognizes calls that only test the URL', () => {
     for (const raw of ['', ' ', '{}', '{"evento":"teste_webhook","data_criacao":"2026-11-24T01:00:00Z"}'])
       expect(readCallback(raw)).to.equal('testCall');
   });
 
-  it('keeps everything else for an operator', () => {
+  it('marks everything else as not understood, for an operator', () => {
     for (const body of [
       null,
       5,
@@ -52,13 +52,13 @@ describe('callbacks of the API Pix', () => {
     expect(readCallback('<xml/>')).to.equal('notUnderstood');
   });
 
-  it('reads the good part of a batch, and drops a txid that is none', () => {
+  it('reads the valid part of a batch, and drops an invalid txid', () => {
     expect(read({ pix: [{ endToEndId: '../cob' }, { endToEndId: ID, txid: 'a/b' }, 7] })).to.deep.equal([
       received(ID, null),
     ]);
   });
 
-  it('never fails', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (raw) => {
         readCallback(raw);

@@ -1,5 +1,5 @@
-// Each call of the adapter with each fault of the simulated institution: the right outcome, never an exception, and never a second charge,
-// return or Pix-out.
+// Each call of the adapter with each fault of the simulated institution: the right outcome, no exception, and never a
+// second charge, return or Pix-out.
 import { expect } from 'chai';
 import type { PayoutOrder } from '../../../../application/ports/payoutRail.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
@@ -14,18 +14,18 @@ const PAST_DEADLINE_MS = 250;
 type When = 'before' | 'after';
 
 interface Try {
-  /** What the adapter says. */
+  /** Calls the adapter and returns its outcome. */
   readonly outcome: () => Promise<string>;
-  /** How often the call had its effect at the institution. */
+  /** Returns how often the call took effect at the institution. */
   readonly effects: () => number;
 }
 interface Row {
   readonly name: string;
   readonly on: Operation;
   readonly prepare: (id: string) => Promise<Try>;
-  /** The outcome when all goes well. */
+  /** The outcome without a fault. */
   readonly good: string;
-  /** By fault; the key `kind after` goes before `kind`. `unknown` if neither is listed, `good` for 401 and slow. */
+  /** Outcomes by fault. The key `kind after` takes precedence over `kind`. Default: `good` for 401 and slow, otherwise `unknown`. */
   readonly outcomes: Readonly<Record<string, string>>;
 }
 
@@ -54,12 +54,12 @@ const reading = (good: string): Pick<Row, 'good' | 'outcomes'> => ({ good, outco
 const noEffects = (): number => 0;
 
 const RETURNED: Row['outcomes'] = Object.fromEntries([
-  // The answer was unreadable, so the return is read.
+  // The answer was unreadable, so the adapter reads the return.
   ...['empty', 'null', 'list', 'garbage', 'wrongTypes', '200', '202', '204', '409', '422'].map((kind) => [
     `${kind} after`,
     'done',
   ]),
-  // Refused, and there is no such return.
+  // Rejected, and no such return exists.
   ['422 before', 'refused'],
 ]);
 
@@ -75,7 +75,7 @@ const ROWS: readonly Row[] = [
       };
     },
     good: 'issued',
-    // A refused charge is looked for: a proxy may have sent the request twice.
+    // The adapter reads a rejected charge, because a proxy may have sent the request twice.
     outcomes: { '409 after': 'issued', '422 after': 'issued', '422': 'refused', '429': 'unavailable' },
   },
   {
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
       return { outcome: () => connection.provider.cancel(request), effects: () => chargesOf(txid) };
     },
     good: 'cancelled',
-    // The charge is read after everything but 429.
+    // The adapter reads the charge after every fault except 429.
     outcomes: Object.fromEntries(
       FAULT_KINDS.filter((kind) => kind !== '429').map((kind) => [`${kind} after`, 'cancelled']),
     ),
@@ -264,7 +264,7 @@ const expectedOf = ({ outcomes, good }: Row, kind: FaultKind, when: When): strin
 let count = 0;
 const nextId = (): string => `falha${String(++count).padStart(24, '0')}`;
 
-describe('the adapter with an institution that fails', () => {
+describe('the adapter with a failing institution', () => {
   before(async () => {
     simulator = await startSimulator();
     const timeouts = { connectMs: 1_000, totalMs: PAST_DEADLINE_MS, breakerPauseMs: 0 };

@@ -1,4 +1,4 @@
-// An institution whose answers a test writes.
+// An institution whose answers are written by a test.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -15,13 +15,13 @@ export interface Answer {
   /** An object is sent as JSON. */
   readonly body?: unknown;
 }
-/** Returns an answer, or null to send it itself. */
+/** Returns an answer, or null if the script sends the answer itself. */
 type Script = (request: Request, res: ServerResponse) => Answer | null;
 
 export class Institution {
   readonly requests: Request[] = [];
   readonly tokenRequests: Request[] = [];
-  /** Answers calls other than those for tokens. */
+  /** Answers all calls except token requests. */
   answer: Script = () => ({ status: 404, body: { title: 'Não encontrado', status: 404 } });
   token: Script = () => ({ body: { access_token: `token-${this.tokenRequests.length}`, expires_in: 3600 } });
   readonly url: string;

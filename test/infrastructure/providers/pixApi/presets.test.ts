@@ -1,4 +1,4 @@
-// What each preset asks an institution: paths, authentication, scopes and headers. The presets name their sources.
+// The requests of each preset: paths, authentication, scopes and headers. The presets name their sources.
 import { expect } from 'chai';
 import { PRESETS } from '../../../../infrastructure/providers/pixApi/pixApi.ts';
 import { Institution } from './institution.ts';
@@ -12,7 +12,7 @@ const ERROR = { status: 400, title: 'Inválido' };
 interface Asked {
   readonly token: { readonly authorization: string | undefined; readonly type: string; readonly fields: object };
   readonly paths: readonly string[];
-  /** Query of the list that looks for the Pix of a txid. */
+  /** The query parameter that filters a list by txid. */
   readonly txidIn: string;
   readonly skipsMtls: unknown;
 }
@@ -79,7 +79,7 @@ describe('presets of the API Pix adapter', () => {
   });
 
   for (const [preset, expected] of Object.entries(EXPECTED))
-    it(`${preset} asks as its institution wants`, async () => {
+    it(`${preset} sends requests in the form of its institution`, async () => {
       connection = open({ ...institution.terms, preset, pixKey: 'a@b.example' });
       const { provider } = connection;
       await provider.issue(requestOf());
@@ -108,12 +108,12 @@ describe('presets of the API Pix adapter', () => {
       }).to.deep.equal(expected);
     });
 
-  it('rejects a preset that does not exist', () => {
+  it('reject an unknown name', () => {
     connection = open(institution.terms);
     expect(() => open({ preset: 'itau' })).to.throw('There is no preset "itau".');
   });
 
-  it('rejects a certificate without a usable key, and shows neither', () => {
+  it('reject a certificate without a usable key, and show neither', () => {
     connection = open(institution.terms);
     const key = '-----BEGIN PRIVATE KEY-----\nsegredo\n-----END PRIVATE KEY-----';
     const message = 'The certificate, the private key or the authorities are not valid PEM, or do not match.';

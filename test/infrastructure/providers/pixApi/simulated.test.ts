@@ -1,4 +1,4 @@
-// The adapter against the simulated institution, when everything goes well.
+// The adapter with the simulated institution, without faults.
 import { expect } from 'chai';
 import type { PaymentId, RefundId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
@@ -43,7 +43,7 @@ const refundOf = (endToEndId: string, change: Partial<RefundOrder> = {}): Refund
 });
 
 describe('a connection through API Pix', () => {
-  it('issues, reads, prolongs and cancels a charge', async () => {
+  it('issues, reads, extends and cancels a charge', async () => {
     const { provider } = connect(await start());
     const request = requestOf({ note: 'Olá, João', debtor: { name: 'Maria', document: '999.922.222-63' } });
     const outcome = await provider.issue(request);
@@ -65,7 +65,7 @@ describe('a connection through API Pix', () => {
     expect(await provider.cancel(request)).to.equal('cancelled');
   });
 
-  it('finds no charge that was never issued, and counts it as cancelled', async () => {
+  it('finds no charge that was never issued, and treats it as canceled', async () => {
     const { provider } = connect(await start());
     expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'known', value: null });
     expect(await provider.statusOf(requestOf())).to.deep.equal({ kind: 'known', value: null });
@@ -73,7 +73,7 @@ describe('a connection through API Pix', () => {
     expect(await provider.cancel(requestOf())).to.equal('cancelled');
   });
 
-  it('says that a charge was paid or removed when it is cancelled too late', async () => {
+  it('reports that a charge was paid or removed if it is canceled too late', async () => {
     const simulator = await start();
     const { provider } = connect(simulator);
     const other = requestOf({ txid: `${TXID}x` });
@@ -85,7 +85,7 @@ describe('a connection through API Pix', () => {
     expect(await provider.cancel(other)).to.equal('removed');
   });
 
-  it('reads a payment with its payer and returns, and only those of its own key', async () => {
+  it('reads payments with payer and returns, but only those of its own key', async () => {
     const simulator = await start({
       settings: { payer: 'full' },
       clients: [{ pixKeys: ['a@b.example', 'c@d.example'] }],
@@ -122,7 +122,7 @@ describe('a connection through API Pix', () => {
     expect(await provider.findPayment(TENANT, '../cob')).to.deep.equal({ kind: 'known', value: null });
   });
 
-  it('reads and lists payments to a former key: a code that names it may still be paid', async () => {
+  it('reads and lists payments to a former key, because a code with that key can still be paid', async () => {
     const simulator = await start({ clients: [{ pixKeys: ['a@b.example', 'c@d.example', 'e@f.example'] }] });
     await connect(simulator, { pixKey: 'a@b.example' }).provider.issue(requestOf());
     const { provider, statement } = connect(simulator, { pixKey: 'c@d.example' }, { formerKeys: ['a@b.example'] });
@@ -139,7 +139,7 @@ describe('a connection through API Pix', () => {
     expect(ids).to.deep.equal([endToEndId]);
   });
 
-  it('marks a payment with change as not plain', async () => {
+  it('marks a payment with a withdrawal as not plain', async () => {
     const simulator = await start();
     const { provider } = connect(simulator);
     await provider.issue(requestOf());
@@ -148,7 +148,7 @@ describe('a connection through API Pix', () => {
     expect(found.kind === 'known' && found.value?.isPlain).to.equal(false);
   });
 
-  it('compares the payer by the filter of the list', async () => {
+  it('compares the payer with the filter of the list', async () => {
     const simulator = await start();
     const { provider } = connect(simulator);
     await provider.issue(requestOf());
@@ -163,7 +163,7 @@ describe('a connection through API Pix', () => {
     expect(await provider.checkPayer(TENANT, longAgo)).to.deep.equal({ kind: 'known', value: 'unknown' });
   });
 
-  it('returns a payment once, however often it is asked', async () => {
+  it('returns a payment once, however often it is requested', async () => {
     const simulator = await start({ settings: { returns: 'processing' } });
     const { provider } = connect(simulator);
     await provider.issue(requestOf());
@@ -184,7 +184,7 @@ describe('a connection through API Pix', () => {
     expect(refused.kind).to.equal('refused');
   });
 
-  it('refunds by devolution, and refuses cashout without a payout rail', async () => {
+  it('refunds by devolution, and rejects a cash-out without a payout rail', async () => {
     const simulator = await start({ settings: { returns: 'processing' } });
     const { provider, rail } = connect(simulator);
     expect(rail).to.equal(null);
@@ -233,7 +233,7 @@ describe('a connection through API Pix', () => {
     ).to.deep.equal([{ id: REFUND_ID, status: 'done', amount: 1_000 }]);
   });
 
-  it('issues and cancels at Efí, which refuses repeats and answers 400 for what it lacks', async () => {
+  it('issues and cancels at Efí, which rejects repeats and answers 400 for unknown charges', async () => {
     const simulator = await start({ settings: { dialect: 'efi' } });
     const { provider } = connect(simulator, { preset: 'efi' });
     expect(await provider.findInstrument(requestOf())).to.deep.equal({ kind: 'known', value: null });
@@ -261,7 +261,7 @@ describe('a connection through API Pix', () => {
     expect(sizes).to.deep.equal([100, 100, 50]);
   });
 
-  it('waits as long as the institution asks when a list is limited', async () => {
+  it('waits as long as the institution asks if a list is rate-limited', async () => {
     const simulator = await start();
     const pauses: number[] = [];
     const stopwatch = { elapsedMs: () => performance.now(), pause: async (ms: number) => void pauses.push(ms) };
@@ -290,7 +290,7 @@ describe('a connection through API Pix', () => {
     expect(connection.certificateExpiresAt).to.be.a('string');
   });
 
-  it('says what is missing when a check fails', async () => {
+  it('names what is missing if a check fails', async () => {
     const simulator = await start({ clients: [{ scopes: ['cob.read', 'pix.read'] }] });
     const details: Record<string, string> = {};
     for await (const { name, detail } of connect(simulator).check()) details[name] = detail;
@@ -298,7 +298,7 @@ describe('a connection through API Pix', () => {
     expect(details['charge']).to.equal('Creating a charge of one centavo: unavailable.');
   });
 
-  it('binds an end-to-end id to one payment', async () => {
+  it('binds an end-to-end ID to one payment', async () => {
     const bound = new Map<string, PaymentId>();
     const claims = async (id: string, payment: PaymentId) => {
       if (!bound.has(id)) bound.set(id, payment);

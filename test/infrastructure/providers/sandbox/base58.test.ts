@@ -8,7 +8,7 @@ import { base58Bytes } from './decoders.ts';
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 
 describe('base58', () => {
-  // Bitcoin Core base58_encode_decode.json, and draft-msporny-base58.
+  // From base58_encode_decode.json of Bitcoin Core, and draft-msporny-base58.
   for (const [bytes, text] of [
     ['', ''],
     ['61', '2g'],
@@ -27,19 +27,19 @@ describe('base58', () => {
       expect(base58Bytes(text)).to.deep.equal(hex(bytes));
     });
 
-  it('with checksum is the published TRON address', () => {
+  it('with a checksum is the published TRON address', () => {
     expect(base58Check.encode(hex('41a614f803b6fd780986a42c78ec9c7f77e6ded13c'))).to.equal(
       'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     );
   });
 
-  it('with checksum is the address of Bitcoin that its wiki works out', () => {
+  it('with a checksum is the Bitcoin address from the example of its wiki', () => {
     expect(base58Check.encode(hex('00010966776006953d5567439e5e39f86a0d273bee'))).to.equal(
       '16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvM',
     );
   });
 
-  it('is read back as the same bytes, and its checksum is the double SHA-256 (law)', () => {
+  it('decodes to the same bytes, and its checksum is the double SHA-256 (law)', () => {
     const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -14,7 +14,7 @@ describe('bech32', () => {
     '11qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqc8247j',
     'split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w',
   ])
-    it(`writes ${text} of BIP-173`, () => {
+    it(`encodes ${text} of BIP-173`, () => {
       const { prefix, words } = bech32Words(text)!;
       expect(bech32.encode(prefix, [...words])).to.equal(text);
     });
@@ -38,16 +38,16 @@ describe('bech32', () => {
       'tb1qqqqqp399et2xygdj5xreqhjjvcmzhxw4aywxecjdzew6hylgvsesrxh6hy',
     ],
   ] as const)
-    it(`writes the address ${address} of BIP-173`, () => {
+    it(`encodes the address ${address} of BIP-173`, () => {
       expect(segwitV0Address(prefix, hex(program))).to.equal(address);
     });
 
   for (const length of [0, 19, 21, 31, 33])
-    it(`has no address for a program of ${length} bytes`, () => {
+    it(`rejects a program of ${length} bytes`, () => {
       expect(() => segwitV0Address('bc', new Uint8Array(length))).to.throw(RangeError, `${length} bytes`);
     });
 
-  it('is read back as the same program, and one character changed is noticed (law)', () => {
+  it('decodes to the same program, and detects any changed character (law)', () => {
     const program = fc.oneof(...[20, 32].map((length) => fc.uint8Array({ minLength: length, maxLength: length })));
     const word = fc.integer({ min: 1, max: 31 });
     fc.assert(

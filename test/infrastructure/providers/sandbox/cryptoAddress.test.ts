@@ -8,7 +8,7 @@ const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
 const padded = (twentyBytes: string) => hex(twentyBytes + 'ff'.repeat(12));
 const anyBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-describe('address of a coin', () => {
+describe('the address of a coin', () => {
   for (const [currency, network, bytes, address] of [
     [
       'BTC',
@@ -38,18 +38,18 @@ describe('address of a coin', () => {
       expect(cryptoAddress(currency, Uint8Array.from(bytes))).to.deep.equal({ address, network });
     });
 
-  it('is there for every currency of the method', () => {
+  it('exists for every currency of the method', () => {
     const networks = METHOD_RULES.CRYPTO.currencies.map((one) => cryptoAddress(one, new Uint8Array(32)).network);
     expect(networks).to.deep.equal(['TRON', 'SOLANA', 'BITCOIN']);
   });
 
   for (const currency of ['BRL', 'ETH', 'btc', ''])
-    it(`is not there for ${JSON.stringify(currency)}`, () => {
+    it(`doesn’t exist for ${JSON.stringify(currency)}`, () => {
       expect(() => cryptoAddress(currency, new Uint8Array(32))).to.throw(RangeError, `no network for ${currency}`);
     });
 
   for (const length of [0, 20, 31, 33])
-    it(`is not made of ${length} bytes`, () => {
+    it(`can’t be made from ${length} bytes`, () => {
       expect(() => cryptoAddress('BTC', new Uint8Array(length))).to.throw(RangeError, `not ${length}`);
     });
 });

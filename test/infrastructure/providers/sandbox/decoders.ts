@@ -1,9 +1,9 @@
-// Readers of addresses for the tests, written apart from the writers: another arithmetic, so that no mistake is in both.
+// Decoders of addresses for the tests. They use other arithmetic than the encoders, so that no mistake is in both.
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
-/** The bytes of a base58 text, multiplied up byte by byte. */
+/** Returns the bytes of a base58 text, multiplied byte by byte. */
 export const base58Bytes = (text: string): Uint8Array => {
   const bytes: number[] = [];
   for (const character of text) {
@@ -20,7 +20,7 @@ export const base58Bytes = (text: string): Uint8Array => {
   return Uint8Array.from([...Array<number>(ones).fill(0), ...bytes.reverse()]);
 };
 
-/** What a bech32 text (lower case) holds before its checksum, as 5-bit words; null when the checksum is wrong. */
+/** Returns the data of a lower-case bech32 text as 5-bit words, or null if the checksum is wrong. */
 export const bech32Words = (text: string): { readonly prefix: string; readonly words: readonly number[] } | null => {
   const split = text.lastIndexOf('1');
   const prefix = text.slice(0, split);
@@ -31,7 +31,7 @@ export const bech32Words = (text: string): { readonly prefix: string; readonly w
   return remainder(all) === 1 ? { prefix, words: words.slice(0, -6) } : null;
 };
 
-/** BIP-173's remainder, by integers of any size. */
+/** Returns the remainder of BIP-173, computed with integers of any size. */
 const remainder = (words: readonly number[]): number => {
   const terms = [0x3b6a57b2n, 0x26508e6dn, 0x1ea119fan, 0x3d4233ddn, 0x2a1462b3n];
   let rest = 1n;
@@ -43,7 +43,7 @@ const remainder = (words: readonly number[]): number => {
   return Number(rest);
 };
 
-/** The bytes in 5-bit words; null when the bits left over are not fewer than five zeros (BIP-173). */
+/** Returns the bytes of 5-bit words, or null if the rest is not fewer than five zero bits (BIP-173). */
 export const bytesOfWords = (words: readonly number[]): Uint8Array | null => {
   const bits = words.map((word) => word.toString(2).padStart(5, '0')).join('');
   const length = Math.floor(bits.length / 8);

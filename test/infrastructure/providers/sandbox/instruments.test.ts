@@ -43,7 +43,8 @@ const boletoOf = (asked: AcquirerInstrumentRequest): BoletoInstrument => {
 const common = { provider: 'sandbox', expiresAt };
 
 describe("the sandbox's instruments of the other methods", () => {
-  // References, numbers and addresses of a txid, computed by another program (Python's hashlib and integers).
+  // The references, numbers and addresses of a txid, computed by an independent program (Python’s hashlib and
+  // integers).
   const expected = {
     CREDIT_CARD: {
       reference: 'sbx_2a528gxy9502syp1e1wk4dj982',
@@ -66,21 +67,21 @@ describe("the sandbox's instruments of the other methods", () => {
     },
   } as const;
   for (const method of OTHERS) {
-    it(`${method} is made from the request`, () => {
+    it(`${method} is created from the request`, () => {
       expect(sandboxAcquirerInstrument(requestOf(method))).to.deep.equal({ ...common, method, ...expected[method] });
     });
 
-    it(`${method} twice is the same`, () => {
+    it(`${method} is the same for the same request`, () => {
       const again = sandboxAcquirerInstrument(requestOf(method, { paymentId, metadata: { ...request.metadata } }));
       expect(again).to.deep.equal(sandboxAcquirerInstrument(requestOf(method)));
     });
 
-    it(`${method} with another txid has another reference`, () => {
+    it(`${method} has another reference for another txid`, () => {
       const other = sandboxAcquirerInstrument(requestOf(method, { txid: request.txid.replace('0', '1') }));
       expect(other.reference).to.not.equal(expected[method].reference);
     });
 
-    it(`${method} is refused in a currency that it does not take`, () => {
+    it(`${method} is rejected in an unsupported currency`, () => {
       const currency = method === 'CRYPTO' ? 'EUR' : 'USDT';
       expect(() => sandboxAcquirerInstrument(requestOf(method, { currency }))).to.throw(RangeError, currency);
     });
@@ -105,11 +106,11 @@ describe("the sandbox's instruments of the other methods", () => {
     ['MULTIBANCO above its amount', 'MULTIBANCO', { amount: toMinor(100_000_000) }],
     ['BOLETO above its amount', 'BOLETO', { amount: toMinor(10_000_000_000) }],
   ] as const)
-    it(`${what} is refused`, () => {
+    it(`${what} is rejected`, () => {
       expect(() => sandboxAcquirerInstrument(requestOf(method, other))).to.throw(RangeError);
     });
 
-  it('a boleto is due on the civil day of its expiry in São Paulo', () => {
+  it('a boleto is due on the day of its expiry in São Paulo', () => {
     for (const [at, day] of [
       ['2026-11-24T02:59:59.999Z', '2026-11-23'],
       ['2026-11-24T03:00:00.000Z', '2026-11-24'],
@@ -136,7 +137,7 @@ describe("laws of the sandbox's instruments", () => {
       );
     });
 
-  it('a boleto has a barcode and a line that agree, with bank, due day and amount in them', () => {
+  it('a boleto has matching barcode and line, with the bank, due day and amount', () => {
     const due = anyTime.filter((at) => at >= '2000-07-04');
     fc.assert(
       fc.property(txid, amountOf('BOLETO'), due, (id, amount, at) => {
@@ -154,7 +155,7 @@ describe("laws of the sandbox's instruments", () => {
     );
   });
 
-  it('a Multibanco reference is one that a terminal takes for its entity and amount', () => {
+  it('a Multibanco reference is valid for its entity and amount', () => {
     fc.assert(
       fc.property(txid, amountOf('MULTIBANCO'), (id, amount) => {
         const made = sandboxAcquirerInstrument(requestOf('MULTIBANCO', { txid: id, amount }));
@@ -164,7 +165,7 @@ describe("laws of the sandbox's instruments", () => {
     );
   });
 
-  it('coins are asked for in whole coins of their currency', () => {
+  it('crypto amounts are in whole coins of their currency', () => {
     const currencies = fc.constantFrom(...METHOD_RULES.CRYPTO.currencies);
     fc.assert(
       fc.property(txid, amountOf('CRYPTO'), currencies, (id, amount, currency) => {

@@ -1,4 +1,4 @@
-// How the sandbox bank decides refunds, and how it names them as the network does (pix.md, Ids; rules M6, X3).
+// The sandbox bank’s decisions on refunds, and their IDs in the form of the network (pix.md, Ids; rules M6, X3).
 
 import { expect } from 'chai';
 import { toMinor } from '../../../../domain/kernel/money.ts';
@@ -41,7 +41,7 @@ describe('refunds in the books of the sandbox bank', () => {
     await database.drop();
   });
 
-  /** The id under which the refund was paid. */
+  /** Returns the ID under which the refund was paid. */
   const paidAs = async (over: Partial<RefundOrder>): Promise<string | null> => {
     const order = { ...ORDER, ...over };
     await takeRefund(db, order);
@@ -50,7 +50,7 @@ describe('refunds in the books of the sandbox bank', () => {
     return found.value.endToEndId;
   };
 
-  it('a Pix-out is a payment of the network, made in the minute of the decision', async () => {
+  it('a Pix-out gets an end-to-end ID with the minute of the decision', async () => {
     const id = await paidAs({});
     expect(id)
       .to.satisfy(isEndToEndId)
@@ -59,22 +59,22 @@ describe('refunds in the books of the sandbox bank', () => {
       .to.satisfy(isEndToEndId)
       .and.not.equal(id);
   });
-  it('a devolution is a return of the network', async () => {
+  it('a devolution gets a return ID', async () => {
     const id = await paidAs({ strategy: 'devolution', destination: null });
     expect(id)
       .to.satisfy(isReturnId)
       .and.match(/^D99999004202611211200/);
   });
-  it('a card’s reversal has no such id', async () => {
+  it('a card reversal gets no such ID', async () => {
     expect(await paidAs({ method: 'CREDIT_CARD', strategy: 'reversal', destination: null })).to.equal(null);
   });
-  it('is worked on until it is decided', async () => {
+  it('a refund is processing until it is decided', async () => {
     expect(await takeRefund(db, ORDER)).to.deep.equal({ kind: 'processing' });
     expect(await takeRefund(db, ORDER)).to.deep.equal({ kind: 'processing' });
     expect(await findRefund(db, ORDER, null)).to.deep.equal({ kind: 'known', value: { kind: 'processing' } });
     expect(await decidedStatus(db, ACCOUNT_ID, REFUND_ID)).to.equal(null);
   });
-  it('is decided once', async () => {
+  it('a refund is decided once', async () => {
     expect(await decideRefund(db, ORDER, null, NOON)).to.equal(false);
     await takeRefund(db, ORDER);
     expect(await decideRefund(db, ORDER, 'account closed', NOON)).to.equal(true);
