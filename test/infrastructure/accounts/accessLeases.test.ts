@@ -20,7 +20,7 @@ describe('access leases', () => {
   let db: PgPool;
   let notices: NotificationListener;
   let opened: { close(): Promise<void> }[];
-  /** Real time doesn’t count. A pause ends at once and advances this clock by its length. */
+  /** Real time doesn't count. A pause ends at once and advances this clock by its length. */
   let time: { elapsedMs: number; wallMs: number };
   const stopwatch: Stopwatch = {
     elapsedMs: () => time.elapsedMs,

@@ -1,5 +1,4 @@
-// An analyst can read only the views of its accounts, whatever it tries, and can’t block the gateway (rules N1–N4, ADR
-// 0016).
+// An analyst can read only the views of its accounts, whatever it tries, and can't block the gateway (rules N1–N4, ADR 0016).
 import { expect } from 'chai';
 import pg from 'pg';
 import { ACCOUNT } from '../../../domain/account/account.ts';
@@ -230,7 +229,7 @@ describe('analysts', () => {
       expect(await refusal(one, 'SELECT rolpassword FROM pg_authid')).to.match(/permission denied for table pg_authid/);
     });
 
-    it('lose their sessions and locks after the time limit, whatever settings they change', async () => {
+    it('lose their sessions after the time limit, whatever timeouts they set', async () => {
       const one = await connectAs(ONE);
       const ended = new Promise<void>((resolve) => one.once('end', () => resolve()));
       await one.query(
@@ -309,7 +308,7 @@ describe('analysts', () => {
   });
 
   describe('when granted', () => {
-    it('get a new password if the account is the same, and are rejected for another account', async () => {
+    it('again for the same account get a new password, and are rejected for another account', async () => {
       const account = ACCOUNT.idPrefix + gateway.tenant.accountId;
       const before = passwords.get(ONE);
       const again = await grant(ONE, '--account', account);

@@ -61,7 +61,7 @@ describe('analytics export', () => {
     return (await gateway.storage.reads.query<Record<string, unknown>>(`SELECT ${texts} FROM analytics.${table}`)).rows;
   };
 
-  it('has no time to pay for an unpaid payment', async () => {
+  it('shows no time to pay for an unpaid payment in the view', async () => {
     const payments = (await shown('payments')).map((row) => [row['paid_with'], row['seconds_to_pay'] === null]);
     expect(payments.toSorted()).to.deep.equal([
       [null, true],

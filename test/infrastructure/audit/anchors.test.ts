@@ -73,7 +73,7 @@ describe('an anchor of the audit log', () => {
     return await auditAnchors(pool).states(anchors);
   };
 
-  it('that is a file receives each checkpoint appended', async () => {
+  it('that is a file has each checkpoint appended', async () => {
     const path = join(folder, 'checkpoints');
     await sendTo([path]);
     sign(2);

@@ -40,9 +40,7 @@ const signedCheckpoints = async (tree: AuditTree): Promise<readonly SignedCheckp
   return all;
 };
 
-/**
- * Checks that every checkpoint is signed and has the root of the log’s first leaves. Fails if there is no checkpoint.
- */
+/** Checks that every checkpoint is signed and has the root of the log's first leaves. Fails if there is no checkpoint. */
 export const expectSound = async (store: EventStore, db: SqlPool, origin: string): Promise<void> => {
   const leaves = await leavesOf(store);
   const keys = await auditKeys(db, async () => KEYRING).list();
@@ -91,7 +89,7 @@ export class WatchedStore {
   }
 }
 
-/** The milliseconds by which the sealers’ clock is ahead. */
+/** The milliseconds by which the sealers' clock is ahead. */
 interface Ahead {
   aheadMs: number;
 }
@@ -161,7 +159,7 @@ export class AuditWorld {
   readonly tree: AuditTree;
   /** The alerts that sealers raised. */
   readonly alerts: string[] = [];
-  /** The milliseconds by which the sealers’ clock is ahead. */
+  /** The milliseconds by which the sealers' clock is ahead. */
   aheadMs = 0;
 
   private constructor(moving: MovingWorld) {
@@ -256,7 +254,7 @@ export class AuditWorld {
     return (await this.tree.find())?.size ?? 0;
   }
 
-  /** Checks that every checkpoint is signed and has the root of the log’s first leaves. */
+  /** Checks that every checkpoint is signed and has the root of the log's first leaves. */
   expectSound(store: EventStore): Promise<void> {
     return expectSound(store, this.pool, ORIGIN);
   }

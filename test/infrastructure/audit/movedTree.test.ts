@@ -1,5 +1,4 @@
-// The tree continues when the log moves to another store and back: same leaves, same root, old checkpoints valid (ADR
-// 0015).
+// The tree continues when the log moves to another store and back: same leaves, same root, old checkpoints valid (ADR 0015).
 import { expect } from 'chai';
 import { leafOf } from '../../../application/audit/entry.ts';
 import { entriesOfTile } from '../../../application/audit/treeReader.ts';

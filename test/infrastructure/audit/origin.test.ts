@@ -1,5 +1,4 @@
-// The origin of checkpoints is a key name of signed notes: it can’t contain spaces or plus signs, whatever PUBLIC_URL
-// contains.
+// The origin of checkpoints is a key name of signed notes: it can't contain spaces or plus signs, whatever PUBLIC_URL contains.
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { noteKeyOf, publicBytes } from '../../../application/audit/signedNote.ts';

@@ -1,5 +1,4 @@
-// Sealing the log on both event stores: in commit order, by any number of processes, and never as two trees (rules
-// U1–U3).
+// Sealing the log on both event stores: in commit order, by any number of processes, and never as two trees (rules U1–U3).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

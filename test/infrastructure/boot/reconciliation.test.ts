@@ -1,4 +1,4 @@
-// Payments whose notification was lost: a whole gateway finds them in the provider’s books and settles or returns them.
+// Payments whose notification was lost: a whole gateway finds them in the provider's books and settles or returns them.
 
 import { expect } from 'chai';
 import { NOTIFIED_WORK } from '../../../application/capabilities.ts';

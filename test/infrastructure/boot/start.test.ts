@@ -223,7 +223,7 @@ describe('npm start', function suite() {
     });
 });
 
-/** Logs in and returns the status, the role and the account’s name. */
+/** Logs in and returns the status, the role and the account's name. */
 const loginOf = async (baseUrl: string, { email, password }: Record<string, string>): Promise<readonly unknown[]> => {
   const reply = await fetch(`${baseUrl}/v1/auth/login`, {
     method: 'POST',

@@ -25,7 +25,7 @@ const LOSING = (queue: string) => `
 /** All jobs except routine ones, which start by the clock. */
 const WATCHED = jobsOf(CAPABILITIES).filter(({ routine }) => routine === undefined);
 
-/** Returns the values of a job’s payload as one text. */
+/** Returns the values of a job's payload as one text. */
 const aboutOf = ({ payload }: JobRequest): string => Object.values(payload).join(' ');
 
 describe('the watchdog', () => {
@@ -253,7 +253,7 @@ describe('the watchdog', () => {
     aheadMs = 0;
   });
 
-  it('enqueues overdue work that has open jobs only on every tenth look', async () => {
+  it('enqueues nothing in ten looks while overdue work has open jobs, and enqueues it when they are gone', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(rawIdOf((await test.charge<{ id: string }>({ expires_in: 3600 })).body.id));
     expect(await test.gateway.reacted.caughtUp(30_000)).to.equal(true);

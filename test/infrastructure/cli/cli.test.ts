@@ -1,4 +1,4 @@
-// The operator’s commands beside the running program (rule O1): held, ledger show, account list.
+// The operator's commands beside the running program (rule O1): held, ledger show, account list.
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
@@ -138,7 +138,7 @@ describe('the command line', () => {
       await projected();
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
     });
-    it('rejects invalid payment IDs', async () => {
+    it('rejects unknown and invalid payment IDs', async () => {
       await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
       await refused(
         '"po_1" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone',
@@ -302,7 +302,7 @@ describe('the command line', () => {
       const { err: again } = await run('account', 'settings', account, '--rate-limit', 'default');
       expect(shown(again)).to.have.length(2);
     });
-    it('records whose command was rejected', async () => {
+    it('records rejected commands with their operator', async () => {
       const id = 'ch_00000000000000000000000000';
       const { err } = await run('held', 'release', id);
       expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
@@ -319,7 +319,7 @@ describe('the command line', () => {
       ])
         expect((await run(...words)).err, words.join(' ')).to.equal('');
     });
-    it('has its operators recorded in the events, too', async () => {
+    it('names operators as the events do', async () => {
       await projected();
       const { rows } = await gateway.storage.operations.query<{ actor: string }>(
         `SELECT DISTINCT metadata::jsonb ->> 'actor' AS actor FROM event_store.events WHERE stream LIKE 'account-%'

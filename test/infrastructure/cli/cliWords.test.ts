@@ -1,5 +1,4 @@
-// Arguments of the command line and the database it uses: help, version, invalid arguments, and databases it must not
-// change.
+// Arguments of the command line and the database it uses: help, version, invalid arguments, and databases it must not change.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -173,7 +172,7 @@ describe('the database that the command line connects to', () => {
     );
     await refused(/the database has the schema of a newer version \(9999_future_contract\): start that version\n$/);
   });
-  it('lists parked streams only for known read models and processes', async () => {
+  it('has parked streams listed only for known read models and processes', async () => {
     database = await migratedDatabase();
     const env = { DATABASE_URL: database.connectionString };
     const listed = (consumer: string) => typed(`parked list --consumer ${consumer}`, env);

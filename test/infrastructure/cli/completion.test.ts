@@ -6,9 +6,7 @@ import { completionScript } from '../../../infrastructure/cli/completion.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 
 const ROOT = '/srv/quita';
-/**
- * Returns the suggestions for each list of typed words, whose last word may be incomplete or empty. One bash runs all.
- */
+/** Returns the suggestions for each list of typed words, whose last word may be incomplete or empty. One bash runs all. */
 const completed = (asked: readonly (readonly string[])[], program = '_quita'): readonly (readonly string[])[] => {
   const quoted = (word: string) => `'${word}'`;
   const lines = asked.map((words) => `ask ${words.map(quoted).join(' ')}`);

@@ -1,4 +1,4 @@
-// `trigger`, `deliveries` and `dlq`: commands for a merchant’s webhooks, on a running gateway.
+// `trigger`, `deliveries` and `dlq`: commands for a merchant's webhooks, on a running gateway.
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';

@@ -1,5 +1,4 @@
-// `doctor --after-restore` compares evidence files with the log and records received payments again. An erasure removed
-// its files for good.
+// `doctor --after-restore` compares evidence files with the log and records received payments again. An erasure removed its files for good.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';

@@ -30,7 +30,7 @@ describe('the job commands', () => {
   const run = <T = Record<string, unknown>>(...words: string[]) => runWords<T>(database.connectionString, ...words);
   const refused = async (message: string, ...words: string[]) => {
     const { code, out, err } = await run(...words);
-    // The line before is the security log’s entry for the attempt.
+    // The line before is the security log's entry for the attempt.
     expect([code, out, err.trimEnd().split('\n').at(-1)]).to.deep.equal([2, '', `quita: ${message}`]);
   };
 

@@ -1,4 +1,4 @@
-// The operator’s commands for keys and suspensions, beside the running gateway (rule O1).
+// The operator's commands for keys and suspensions, beside the running gateway (rule O1).
 
 import { expect } from 'chai';
 import { ACCOUNT } from '../../../domain/account/account.ts';

@@ -1,4 +1,4 @@
-// `listen` prints the demo account’s webhooks, one line each, and forwards them to the merchant’s own service.
+// `listen` prints the demo account's webhooks, one line each, and forwards them to the merchant's own service.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Hit {
   readonly body: Buffer;
 }
 
-/** The merchant’s own service on a real socket. */
+/** The merchant's own service on a real socket. */
 class Service {
   readonly hits: Hit[] = [];
   readonly #server: Server;

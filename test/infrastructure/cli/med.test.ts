@@ -1,5 +1,4 @@
-// `med review` and `med settle`: operators decide the outcomes of disputes (rules Q3, O1), and the read models stay
-// correct.
+// `med review` and `med settle`: operators decide the outcomes of disputes (rules Q3, O1), and the read models stay correct.
 import { expect } from 'chai';
 import { runWords } from '../../support/cli.ts';
 import { CaseDesk, netOf } from '../../world/caseDesk.ts';

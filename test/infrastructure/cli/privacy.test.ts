@@ -1,4 +1,4 @@
-// The operator’s commands for personal data (rules L1–L3).
+// The operator's commands for personal data (rules L1–L3).
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -353,7 +353,7 @@ describe('configuration', () => {
           expect(postgres(`postgres://a:b@${host}/c${query}`), query).to.equal('taken');
         expect(postgres(`postgres://a:b@${host}/c`, PLAIN)).to.equal('taken');
         expect(postgres(`postgres://a:b@localhost/c?host=${host}`)).to.match(/^DATABASE_URL must use TLS/);
-        if (host.startsWith('[')) return; // the client of EventStoreDB doesn’t accept such an address
+        if (host.startsWith('[')) return; // the client of EventStoreDB doesn't accept such an address
         expect(eventStore(`esdb://a:b@${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
         expect(eventStore(`esdb://a:b@127.0.0.1:2113,${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
         expect(eventStore(`esdb://a:b@${host}:2113?tls=false`, { ...IN_PRODUCTION, ...PLAIN })).to.equal('taken');

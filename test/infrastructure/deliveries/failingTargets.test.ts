@@ -1,5 +1,4 @@
-// First attempts for a failing target become probes, one a minute, and are all released when the target accepts a
-// delivery (W3).
+// First attempts for a failing target become probes, one a minute, and are all released when the target accepts a delivery (W3).
 import { expect } from 'chai';
 import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';

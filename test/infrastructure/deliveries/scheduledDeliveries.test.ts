@@ -1,5 +1,4 @@
-// Deliveries without an attempt are stored once, together with their jobs, and removed when the read model shows their
-// first attempt.
+// Deliveries without an attempt are stored once, together with their jobs, and removed when the read model shows their first attempt.
 
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';

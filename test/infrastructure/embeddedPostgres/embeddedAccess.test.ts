@@ -31,7 +31,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 describe('access to embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
   const formerTmp = process.env['TMPDIR'];
-  /** A short temporary folder that only this test uses, instead of the system’s. */
+  /** A short temporary folder that only this test uses, instead of the system's. */
   let tmp: string;
   beforeEach(async () => {
     tmp = join(t.folder, `t${t.count}`);

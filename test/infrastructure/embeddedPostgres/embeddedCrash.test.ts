@@ -153,8 +153,7 @@ describe('embedded PostgreSQL after a crash', () => {
 
     it('of an unrelated process or a zombie of the same user is ignored', async () => {
       const { uid, gid } = await stat(join(t.dataDir, 'postgres'));
-      // `exec` replaces the shell with cat, which never reaps the shell’s child: after it has read the line, the child
-      // is a zombie.
+      // `exec` replaces the shell with cat, which never reaps the shell's child: after it has read the line, the child is a zombie.
       const stranger = spawn('/bin/sh', ['-c', 'read line <&3 & echo $!; exec cat'], {
         ...(isRoot ? { uid, gid } : {}),
         cwd: '/',

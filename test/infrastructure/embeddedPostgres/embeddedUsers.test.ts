@@ -19,7 +19,7 @@ const nobodyCanRunUs =
   (await firstUnreachable(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) ===
     null;
 
-describe('users of embedded PostgreSQL', () => {
+describe('embedded PostgreSQL and its user', () => {
   const t = useEmbeddedPostgres();
 
   describe('the copy of the executables for other users', () => {

@@ -1,5 +1,4 @@
-// Events of a log that is moved in tests: interleaved streams, texts that a careless copy would change, and distinct
-// times.
+// Events of a log that is moved in tests: interleaved streams, texts that a careless copy would change, and distinct times.
 import { createHash } from 'node:crypto';
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
@@ -12,10 +11,7 @@ const DATAS = [
 ];
 const METADATAS = ['{}', '{ }', '{"mode":"test", "$causationId":"x"}', '{"quita_recordedAt":"no time"}'];
 
-/**
- * Returns the same event for the same number, from 0. Streams alternate every two events, so that some events of one
- * are adjacent.
- */
+/** Returns the same event for the same number, from 0. Streams alternate every two events, so that some events of one are adjacent. */
 export const movedEvent = (n: number): RecordedEvent => {
   const stream = `payment-moved${Math.floor(n / 2) % 3}`;
   const hex = createHash('sha256').update(`moved ${n}`).digest('hex');

@@ -1,5 +1,5 @@
-// The buffers that claims and the upkeep of the queue read, without table scans. The figures are those of generic
-// plans, which the product’s prepared statements use. test/soak/jobs.soak.ts runs the same checks with a million jobs.
+// The buffers that claims and the upkeep of the queue read, without table scans. The figures are those of generic plans, which the
+// product's prepared statements use. test/soak/jobs.soak.ts runs the same checks with a million jobs.
 import { expect } from 'chai';
 import { claimCosts, UPKEEP_COSTS, waitingLines } from './costs.ts';
 import { QueueUnderTest } from './queueUnderTest.ts';

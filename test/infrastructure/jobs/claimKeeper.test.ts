@@ -1,5 +1,4 @@
-// When a worker touches its claims and looks for claims of dead workers, tested with a pool that records the
-// statements.
+// When a worker touches its claims and looks for claims of dead workers, tested with a pool that records the statements.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
 import { ClaimKeeper, type ReopenedClaim } from '../../../infrastructure/jobs/claimKeeper.ts';

@@ -1,5 +1,4 @@
-// Claims are shared fairly between tenants, separate for live and test, fenced by their attempt, and kept alive by
-// heartbeats.
+// Claims are shared fairly between tenants, separate for live and test, fenced by their attempt, and kept alive by heartbeats.
 
 import { expect } from 'chai';
 import { PayloadsFailed } from '../../../application/ports/jobs.ts';
@@ -92,7 +91,7 @@ describe('claims of jobs', () => {
     await test.rest(jobs, QUEUE);
   });
 
-  it('take the same time whether another tenant has 10,000 waiting jobs or none', async () => {
+  it('stay fast while another tenant has 10,000 waiting jobs', async () => {
     const jobs = await test.open();
     const gate = new Gate();
     const worked = new Worked(({ items }) => (items[0]?.startsWith('bad') ? gate.pass() : Promise.resolve()));
@@ -110,8 +109,8 @@ describe('claims of jobs', () => {
       tookMs.push(performance.now() - started);
       roundTripMs.push(await test.backends.roundTripMs());
     }
-    // The fastest of fifteen, because other load on the machine adds time. A scan of all waiting jobs takes at least
-    // 100 ms, and the limit scales with the speed of the machine.
+    // The fastest of fifteen, because other load on the machine adds time. A scan of all waiting jobs takes at least 100 ms, and the limit
+    // scales with the speed of the machine.
     expect(Math.min(...tookMs)).to.be.lessThan(50 + 10 * Math.min(...roundTripMs));
     expect(countOf(worked.items, 'bad')).to.equal(8);
     await test.backends.sql.query("DELETE FROM jobs.job WHERE state < 'active'");
@@ -140,7 +139,7 @@ describe('claims of jobs', () => {
           await stale.pass();
           if (outcome === 'fails') throw new Error('too late');
         }),
-        { places: 1, perTarget: 1 }, // its only slot stays taken, so this worker can’t claim the job again
+        { places: 1, perTarget: 1 }, // its only slot stays taken, so this worker can't claim the job again
       );
       await slow.enqueue([request('x')]);
       await stale.reached;
@@ -211,7 +210,7 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
   });
 
-  it('with one invalid payload do the others, fail permanently, and are listed with the reason', async () => {
+  it('with one invalid payload run the other payloads, fail permanently, and are listed with the reason', async () => {
     const jobs = await test.open();
     const worked = new Worked();
     jobs.work(QUEUE, worked, PLACES);

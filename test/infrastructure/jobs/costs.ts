@@ -1,4 +1,4 @@
-// Buffers that the queue’s statements read with their generic plans.
+// Buffers that the queue's statements read with their generic plans.
 import type { Room } from '../../../infrastructure/jobs/jobLoop.ts';
 import * as statements from '../../../infrastructure/jobs/statements.ts';
 import { QUEUES_UNDER_TEST, type QueueUnderTest } from './queueUnderTest.ts';

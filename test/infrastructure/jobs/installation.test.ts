@@ -1,4 +1,4 @@
-// pg-boss’s tables as the program needs them, and every statement of the program against the installed schema.
+// pg-boss's tables as the program needs them, and every statement of the program against the installed schema.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';

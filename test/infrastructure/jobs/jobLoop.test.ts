@@ -315,7 +315,7 @@ describe('a job that takes a slot before it is written', () => {
     await claiming.reached;
     claiming.open();
     await until(() => loop.claims.length === 3);
-    expect(loop.take(job('5', 'live/b'))).to.equal(false); // the claim reached the tenant’s limit, so others may be waiting
+    expect(loop.take(job('5', 'live/b'))).to.equal(false); // the claim reached the tenant's limit, so others may be waiting
     gate.open();
     await until(() => loop.take(job('6', 'live/b')));
     expect(idsOf(loop.claims)).to.deep.equal([]);

@@ -1,5 +1,5 @@
-// The JobQueue port on pg-boss: enqueues within a transaction, wakes workers fast, is fair between groups and loses no
-// job (architecture §7).
+// The JobQueue port on pg-boss: enqueues within a transaction, wakes workers fast, is fair between groups and loses no job (architecture
+// §7).
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
@@ -354,7 +354,7 @@ describe('the job queue on pg-boss', () => {
     await next.enqueue([{ ...HERE, payload: { id: 'new' } }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['new']);
-    await backends.until(active(2)); // releaseClaims would release the new worker’s own claim, too
+    await backends.until(active(2)); // releaseClaims would release the new worker's own claim, too
     await next.releaseClaims();
     next.wake([HERE]);
     await worked.count(6);

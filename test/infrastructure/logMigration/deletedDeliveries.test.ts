@@ -1,5 +1,4 @@
-// A log can move although deliveries were deleted from it, and move back although more were deleted elsewhere (ADR
-// 0008).
+// A log can move although deliveries were deleted from it, and move back although more were deleted elsewhere (ADR 0008).
 import { expect } from 'chai';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
@@ -82,8 +81,7 @@ describe('moving a log from which deliveries were deleted', () => {
         });
       expect(await checkpointOf('atGone')).to.equal(await positionIn(there, made.kept.stream));
       expect(await checkpointOf('atLast')).to.equal(await positionIn(there, made.last.stream));
-      // The copy is now in use. All its deliveries are deleted, including the one that was the newest event at the
-      // move.
+      // The copy is now in use. All its deliveries are deleted, including the one that was the newest event at the move.
       await used(there, async (store) => {
         await append(store, 'payment');
         await remove(store, made.younger.stream, made.newest.stream);

@@ -134,8 +134,7 @@ describe('moving an event log', function suite() {
         expect(await world.checkpoints()).to.deep.equal(untouched);
         const { copied, compared } = await world.run(direction);
         expect(compared).to.equal(EVENTS);
-        // Into Postgres, all these events go at once. Into EventStoreDB, the first two were reported, and others were
-        // in flight.
+        // Into Postgres, all these events go at once. Into EventStoreDB, the first two were reported, and others were in flight.
         expect(copied).to.be.at.most(direction === 'to' ? EVENTS - 2 : 0);
         await expectMoved(direction);
       });

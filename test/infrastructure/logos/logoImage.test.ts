@@ -23,9 +23,7 @@ const at = (bytes: Buffer, offset: number, ...values: number[]): Buffer => {
   copy.set(values, offset);
   return copy;
 };
-/**
- * Returns a chunk with an invalid checksum: other checks reject the image first, or the decoder rejects the checksum.
- */
+/** Returns a chunk with an invalid checksum: other checks reject the image first, or the decoder rejects the checksum. */
 const chunk = (type: string, data: Buffer): Buffer => {
   const head = Buffer.alloc(4);
   head.writeUInt32BE(data.length);

@@ -6,10 +6,7 @@ import { useDatabase } from '../../world/postgres.ts';
 
 const RUNBOOK = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
 
-/**
- * Every table of the program, except read models, partitions, the tables of migrations, and the internal tables of the
- * job queue.
- */
+/** Every table of the program, except read models, partitions, the tables of migrations, and the internal tables of the job queue. */
 const TABLES = `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND n.nspname IN (SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema|public|jobs|rm_)')

@@ -1,5 +1,4 @@
-// The guard of charges in Postgres: what it counts, compared with an in-memory list, and the cost of a decision (rule
-// E6).
+// The guard of charges in Postgres: what it counts, compared with an in-memory list, and the cost of a decision (rule E6).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
@@ -225,7 +224,7 @@ describe('the guard of charges', () => {
     expect(await ask('4', HOUR_MS, null, [1, 2])).to.equal('account');
   });
 
-  it('costs the same with 20,000 places as with 20, also after a pause', async () => {
+  it('has a limited cost with 20,000 places, also after a pause', async () => {
     const fill = (count: number) =>
       db.query(
         `INSERT INTO operations.velocity_reservations SELECT $2 || n, 'a', NULL, timestamptz '${NOON}' + n * interval '1 hour' / $1::integer

@@ -1,4 +1,4 @@
-// All hosts use the database’s clock, whatever the host’s own clock says and whenever it is changed.
+// All hosts use the database's clock, whatever the host's own clock says and whenever it is changed.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DatabaseClock, SKEW_MS_MAX } from '../../../infrastructure/postgres/databaseClock.ts';
@@ -9,7 +9,7 @@ const BEGAN_MS = Date.parse('2026-11-21T13:00:00.000Z');
 class World {
   /** Milliseconds since the start. */
   atMs = 0;
-  /** The difference of the host’s wall clock from the database’s. */
+  /** The difference of the host's wall clock from the database's. */
   skewMs: number;
   /** The latency of the request and of the answer. */
   latency: readonly [number, number] = [0, 0];
@@ -132,7 +132,7 @@ describe('the clock of the database', () => {
     const world = new World();
     const clock = await opened(world);
     const before = clock.now();
-    world.atMs -= 500; // this also moves the steady clock, which can’t happen in reality, so only the database’s clock and this one step
+    world.atMs -= 500; // this also moves the steady clock, which can't happen in reality, so only the database's clock and this one step
     await clock.measure();
     expect(clock.now()).to.equal(before);
     world.atMs -= 3_600_000;

@@ -138,10 +138,7 @@ describe('leadership', () => {
   describe('of a shared role', () => {
     const joins = async (session: LeaderSession): Promise<Share> =>
       (await backends.until(() => session.tryShare('role'))) as Share;
-    /**
-     * Returns what the process knows of the sharers after a look: what each can lead, and its own marked with an
-     * asterisk.
-     */
+    /** Returns what the process knows of the sharers after a look: what each can lead, and its own marked with an asterisk. */
     const seen = async (share: Share): Promise<readonly string[]> => {
       await share.look();
       return share.sharers.map(({ isSelf, able }) => `${isSelf ? '*' : ''}${able.join('+')}`);
@@ -222,7 +219,7 @@ describe('leadership', () => {
       await other.release([own]);
     });
 
-    it('is updated at each renewal, also in a process that does not look', async () => {
+    it('shows new sharers at each renewal, even to a process that does not look', async () => {
       const one = await joins(await process());
       await one.looked();
       expect(one.sharers).to.have.length(1);

@@ -11,7 +11,7 @@ describe('reachDatabase', () => {
   });
   after(() => database.drop());
 
-  /** Connects through a proxy that changes the server’s major version to `major`. */
+  /** Connects through a proxy that changes the server's major version to `major`. */
   const reach = async (major: string): Promise<unknown> => {
     const proxy = await startPostgresProxy(
       database.connectionString,

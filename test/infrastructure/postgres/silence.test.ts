@@ -1,5 +1,4 @@
-// Silent connections: no FIN, no RST, and the proxy in between still answers TCP. Timers run at a tenth of their normal
-// time.
+// Silent connections: no FIN, no RST, and the proxy in between still answers TCP. Timers run at a tenth of their normal time.
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
@@ -198,7 +197,7 @@ describe('sessions', () => {
     const kept = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const left = pool.transaction(async () => {
       await backends.until(async () => (await backends.of(NAME)).length === 1);
-      // The server’s last message precedes its end. It is read before COMMIT is written.
+      // The server's last message precedes its end. It is read before COMMIT is written.
       await setImmediate();
     });
     expect(await refused(left)).to.deep.equal({ name: 'error', code: '25P03' });

@@ -1,4 +1,4 @@
-// Each table has its own vacuum settings, independent of the server’s (migration 0031).
+// Each table has its own vacuum settings, independent of the server's (migration 0031).
 import { expect } from 'chai';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -25,8 +25,7 @@ describe('the vacuum settings of tables', () => {
   });
 
   /**
-   * Returns the tables with other settings. Partitions of the request log are excluded, because they only grow and are
-   * dropped as a whole.
+   * Returns the tables with other settings. Partitions of the request log are excluded, because they only grow and are dropped as a whole.
    */
   const others = async (which: string, settings: readonly string[]): Promise<readonly string[]> => {
     const { rows } = await db.query<{ name: string }>(

@@ -202,10 +202,7 @@ describe('reactions', () => {
     const change = (data: object) =>
       logged('WebhookEndpointChanged', { url: null, events: null, status: null, ...data }, ENDPOINT_A);
     const rotated = logged('WebhookEndpointSecretRotated', { secretVersion: 2 }, ENDPOINT_A);
-    /**
-     * Returns a list and a function that creates reactors. At each event, they add each endpoint’s event types to the
-     * list.
-     */
+    /** Returns a list and a function that creates reactors. At each event, they add each endpoint's event types to the list. */
     const watching = (): [(readonly string[])[][], () => Reactor] => {
       const noted: (readonly string[])[][] = [];
       const react = (_: unknown, { endpoints }: Subscriptions) => {

@@ -93,9 +93,7 @@ describe('shares of minutes', () => {
     expect([...all.values()].map(({ taken }) => taken)).to.deep.equal(names.map(() => 40));
   });
 
-  /**
-   * Runs this many processes at once, while no time passes. Returns the number of admitted requests and of statements.
-   */
+  /** Runs this many processes at once, while no time passes. Returns the number of admitted requests and of statements. */
   const load = async (processes: number, perMinute: number, credit: number, requestsOfEach: number) => {
     let statements = 0;
     const counted: TakeShares = (requests) => {

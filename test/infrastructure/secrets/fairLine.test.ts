@@ -74,7 +74,7 @@ describe('a fair line', () => {
     }
     expect(begun.filter((name) => name.startsWith('guess')).length).to.be.at.least(5);
   });
-  it('rejects requests of whoever has most in line if it is full, never of another user', async () => {
+  it('rejects requests of the user with the most in line if it is full, never of a new user', async () => {
     const { come, drain } = openLine(1, 3);
     come('first', 'ana@example.com', null);
     many(4, (i) => come(`guess ${i}`, 'bia@example.com', `192.0.2.${i}`));

@@ -1,4 +1,4 @@
-// The check of a database’s secrets key, and the stored signing secrets of webhooks.
+// The check of a database's secrets key, and the stored signing secrets of webhooks.
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -21,7 +21,7 @@ describe('secrets in the database', () => {
     pool = opened;
   });
 
-  it('accept the first key as the right one, and no other later', async () => {
+  it('accept only the first key as the right one', async () => {
     expect(await isRightKeyring(pool, KEY)).to.equal(true);
     expect(await isRightKeyring(pool, KEY)).to.equal(true);
     expect(await isRightKeyring(pool, OTHER_KEY)).to.equal(false);

@@ -1,5 +1,4 @@
-// What a process knows of parked streams without a query: from the rows at its start, from notices, and from later
-// looks.
+// What a process knows of parked streams without a query: from the rows at its start, from notices, and from later looks.
 
 import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';

@@ -190,7 +190,7 @@ describe('progress of consumers', () => {
     progress.sawHead(at(3));
     now += 10;
     look();
-    progress.sawHead(at(4)); // more events don’t restart the time
+    progress.sawHead(at(4)); // more events don't restart the time
     now += 5;
     look();
     moved(at(2)); // behind, but moving
@@ -265,7 +265,7 @@ describe('progress of consumers', () => {
     expect([progress.position, progress.behind()]).to.deep.equal([at(2), ['a', 'b']]);
   });
 
-  describe('of each consumer', () => {
+  describe('per consumer', () => {
     const nobodyYet = (waiting: Promise<boolean>) => Promise.race([waiting, Promise.resolve('still waiting')]);
 
     it('is awaited only for the requested consumers, whatever the others do', async () => {
@@ -278,7 +278,7 @@ describe('progress of consumers', () => {
       progress.moved(['a'], at(4));
       expect(await forA).to.equal(true);
       expect([await nobodyYet(forB), await nobodyYet(forBoth)]).to.deep.equal(['still waiting', 'still waiting']);
-      progress.moved(['a'], at(9)); // moves ahead twice, which doesn’t help the other consumer
+      progress.moved(['a'], at(9)); // moves ahead twice, which doesn't help the other consumer
       expect([await nobodyYet(forB), progress.position, progress.behind()]).to.deep.equal([
         'still waiting',
         null,

@@ -1,4 +1,4 @@
-// Workers on hosts with different clocks: timers use the database’s clock, and a host with a wrong clock does not work.
+// Workers on hosts with different clocks: timers use the database's clock, and a host with a wrong clock does not work.
 import { expect } from 'chai';
 import { unreadiness } from '../../../infrastructure/monitoring/readiness.ts';
 import { DatabaseClock } from '../../../infrastructure/postgres/databaseClock.ts';
@@ -10,9 +10,9 @@ import { TestGateway } from '../../world/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { Receiver, typeOf } from '../../world/receiver.ts';
 
-/** The precision to which a clock in these tests matches the database’s. */
+/** The precision to which a clock in these tests matches the database's. */
 const EXACT_MS = 40;
-/** The clock of the database in all of these tests is this host’s. */
+/** The clock of the database in all of these tests is this host's. */
 const databaseNow = Date.now;
 const skewed = async (db: PgPool, skewMs: number): Promise<DatabaseClock> => {
   const clock = await DatabaseClock.open({
@@ -22,7 +22,7 @@ const skewed = async (db: PgPool, skewMs: number): Promise<DatabaseClock> => {
     onFault: () => undefined,
     onError: () => undefined,
   });
-  // Its precision depends on the speed of the database’s answer, which may be slow on a busy machine.
+  // Its precision depends on the speed of the database's answer, which may be slow on a busy machine.
   let beganAtMs: number;
   do {
     beganAtMs = performance.now();

@@ -1,4 +1,4 @@
-// Timers become jobs when they are due in their account’s time, in order, and the scan wakes for the next one.
+// Timers become jobs when they are due in their account's time, in order, and the scan wakes for the next one.
 import { expect } from 'chai';
 import type { SqlPool, SqlStatement } from '../../../application/ports/sql.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -122,8 +122,7 @@ describe('timers', () => {
     expect(await next()).to.equal(NOW_MS + 1_000);
   });
 
-  // Without this, a reaction that cleared two refunds’ timers and a drain that took them blocked each other for 3 s,
-  // until one failed.
+  // Without this, a reaction that cleared two refunds' timers and a drain that took them blocked each other for 3 s, until one failed.
   it('that a reaction is changing are skipped instead of awaited', async () => {
     await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
     await pool.transaction(async (tx) => {
@@ -241,10 +240,7 @@ describe('timers', () => {
       expect(await next()).to.equal(null);
     });
 
-    /**
-     * Checks that none is early, and that the fastest is sooner than the regular poll. Other load on the machine may
-     * delay the rest.
-     */
+    /** Checks that none is early, and that the fastest is sooner than the regular poll. Other load on the machine may delay the rest. */
     const expectPunctual = (latenessMs: readonly number[]) => {
       expect(Math.min(...latenessMs)).to.be.within(0, 500);
     };

@@ -27,7 +27,7 @@ describe('the thread of webhooks', () => {
     await receiver.close();
   });
 
-  it('does not start for a close, or after one', async () => {
+  it('sends nothing after a close, and can be closed twice', async () => {
     const sender = openThreadedSender({ allowPrivate: true }, (error) => {
       throw error;
     });

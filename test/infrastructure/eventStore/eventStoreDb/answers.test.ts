@@ -1,4 +1,4 @@
-// Translation of the server’s answers to appends. Details that no test server produces are built manually.
+// Translation of the server's answers to appends. Details that no test server produces are built manually.
 
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import status from '@eventstore/db-client/generated/status_pb.js';

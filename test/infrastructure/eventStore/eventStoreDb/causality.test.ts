@@ -1,4 +1,4 @@
-// The IDs that EventStoreDB’s own tools index: written to the metadata of every event, and removed on reading.
+// The IDs that EventStoreDB's own tools index: written to the metadata of every event, and removed on reading.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withCausality, withoutCausality } from '../../../../infrastructure/eventStore/eventStoreDb/causality.ts';

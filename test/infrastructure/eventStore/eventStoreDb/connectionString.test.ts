@@ -59,7 +59,7 @@ describe('the connection string of EventStoreDB', () => {
     });
   });
 
-  it('discovers the leader if there are several nodes or it says so', () => {
+  it('requests discovery if it has several nodes or the discover scheme', () => {
     const discovers = ['esdb://a:1', 'esdb://a:1,b:2', 'esdb+discover://a:1'].map(
       (text) => readConnectionString(`${text}?tls=false`).discover,
     );
@@ -98,7 +98,7 @@ describe('the connection string of EventStoreDB', () => {
     }
   });
 
-  it('never appears with its password in an error', () => {
+  it('never shows its password in an error', () => {
     for (const tail of ['?tls', '?tlsVerifyCert=false', ':x:y', '?keepAliveInterval=-1']) {
       expect(complaint(`esdb://admin:secret-word@localhost:2113${tail}`)).to.not.include('secret-word');
     }

@@ -1,5 +1,4 @@
-// The defects of the client package (README.md, "Client defects"): each one reproduced with the client, and the
-// adapter’s guard.
+// The defects of the client package (README.md, "Client defects"): each one reproduced with the client, and the adapter's guard.
 import { once } from 'node:events';
 import { EventStoreDBClient, STREAM_NAME } from '@eventstore/db-client';
 import { expect } from 'chai';

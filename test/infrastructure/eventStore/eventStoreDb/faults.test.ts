@@ -1,5 +1,4 @@
-// A server that stops, moves, freezes or doesn’t answer: no acknowledged event is lost or duplicated, and every call
-// ends in time.
+// A server that stops, moves, freezes or doesn't answer: no acknowledged event is lost or duplicated, and every call ends in time.
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
@@ -18,9 +17,7 @@ import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
 import { clientEvent, opened, PATIENT, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
 
-/**
- * notSentMs, outcomeUnknownMs and one read of the stream, from the times in `QUICK`, with a margin for a busy machine.
- */
+/** notSentMs, outcomeUnknownMs and one read of the stream, from the times in `QUICK`, with a margin for a busy machine. */
 const UNAVAILABLE_MS_MAX = 4_000;
 const UNKNOWN_MS_MAX = 5_000;
 const WRITERS = 8;
@@ -33,7 +30,7 @@ const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value: await work(), ms: performance.now() - beganAt };
 };
 
-describe('faults of EventStoreDB', () => {
+describe('the EventStoreDB store during faults', () => {
   let world: World;
 
   beforeEach(async () => {

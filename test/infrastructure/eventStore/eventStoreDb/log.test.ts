@@ -1,5 +1,4 @@
-// The log as the program sees it, among everything else on a server: the adapter’s own events, other programs and
-// checkpoints.
+// The log as the program sees it, among everything else on a server: the adapter's own events, other programs and checkpoints.
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
 import {

@@ -21,16 +21,14 @@ export const QUICK: Partial<Timings> = {
   readGiveUpMs: 600,
   confirmMs: 600,
 };
-/**
- * Times of a store that recovers from faults: attempts are short, but it never gives up, however slow the machine is.
- */
+/** Times of a store that recovers from faults: attempts are short, but it never gives up, however slow the machine is. */
 const MENDING: Partial<Timings> = {
   ...QUICK,
   notSentMs: 20_000,
   outcomeUnknownMs: 25_000,
   readGiveUpMs: 20_000,
 };
-/** The product’s own times, for tests without faults. */
+/** The product's own times, for tests without faults. */
 export const PATIENT: Partial<Timings> = {};
 const OPENINGS_MAX = 10;
 
@@ -109,10 +107,7 @@ export const startWorld = async (options: EventStoreDbOptions = {}, timings = ME
   };
 };
 
-/**
- * Runs the work and returns all uncaught exceptions and rejections meanwhile. Mocha’s own listeners are removed for
- * that time.
- */
+/** Runs the work and returns all uncaught exceptions and rejections meanwhile. Mocha's own listeners are removed for that time. */
 export const uncaughtDuring = async (work: (first: Promise<unknown>) => Promise<void>): Promise<unknown[]> => {
   const exceptions = process.listeners('uncaughtException');
   const rejections = process.listeners('unhandledRejection');
@@ -134,7 +129,7 @@ export const uncaughtDuring = async (work: (first: Promise<unknown>) => Promise<
   return caught;
 };
 
-/** Returns an event for the client package’s own commands. */
+/** Returns an event for the client package's own commands. */
 export const clientEvent = () =>
   jsonEvent({ id: randomUUID(), type: 'SomethingHappened', data: { amount: 1250 }, metadata: {} });
 

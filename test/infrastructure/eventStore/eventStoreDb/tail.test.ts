@@ -1,5 +1,4 @@
-// The newest events, shared by all followers of a process: one subscription at the server, which never waits for a
-// follower.
+// The newest events, shared by all followers of a process: one subscription at the server, which never waits for a follower.
 import { expect } from 'chai';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { Tail } from '../../../../infrastructure/eventStore/eventStoreDb/tail.ts';

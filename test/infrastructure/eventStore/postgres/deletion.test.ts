@@ -10,7 +10,7 @@ import { deleteDeliveries } from '../../../../infrastructure/eventStore/postgres
 import { collect, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 
-describe('deleting from the log in Postgres', () => {
+describe('the log in Postgres on deletion', () => {
   let log: PostgresEventLog;
   let store: EventStore;
   before(async () => {
@@ -24,7 +24,7 @@ describe('deleting from the log in Postgres', () => {
     expect((await store.append(stream, -1, newEvents(count))).ok).to.equal(true);
     return stream;
   };
-  /** Returns the database’s error, or null if the statement succeeded. */
+  /** Returns the database's error, or null if the statement succeeded. */
   const refusal = (text: string, values: unknown[] = []): Promise<string | null> =>
     log.sql.query(text, values).then(
       () => null,
@@ -34,7 +34,7 @@ describe('deleting from the log in Postgres', () => {
 
   const MONEY = 'QU002 facts are never deleted: only streams of deliveries are';
   for (const category of CATEGORIES.filter((each) => each !== 'webhookDelivery'))
-    it(`rejects a deleted ${category}, alone and among deliveries`, async () => {
+    it(`rejects the deletion of a ${category}, alone and among deliveries`, async () => {
       const [delivery, other] = [await written('webhookDelivery', 1), await written(category, 2)];
       await written('account', 1);
       const before = await everything();

@@ -1,5 +1,4 @@
-// Appends at the database: outcomes that become unknown at a chosen moment, rejected values, deadlines and session
-// settings.
+// Appends at the database: outcomes that become unknown at a chosen moment, rejected values, deadlines and session settings.
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';

@@ -1,5 +1,4 @@
-// What a process remembers of the log, tested against servers that answer like a restored, a promoted or a different
-// server.
+// What a process remembers of the log, tested against servers that answer like a restored, a promoted or a different server.
 import { expect } from 'chai';
 import pg from 'pg';
 import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
@@ -70,7 +69,7 @@ describe('the memory of the log', () => {
     ['the same log on another server', { identity: '8 00000001' }, true],
   ];
   for (const [name, change, isDropped] of cases)
-    it(`${isDropped ? 'is dropped' : 'is kept'} before ${name}, once`, async () => {
+    it(`${isDropped ? 'is dropped' : 'is kept'} for ${name}, once`, async () => {
       server = { ...server, ...change };
       await check();
       await check();

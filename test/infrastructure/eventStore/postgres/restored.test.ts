@@ -1,5 +1,4 @@
-// Cases that only the Postgres adapter can get wrong after a restore: pages that were read ahead, and appends that were
-// in flight.
+// Cases that only the Postgres adapter can get wrong after a restore: pages that were read ahead, and appends that were in flight.
 import { expect } from 'chai';
 import pg from 'pg';
 import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
@@ -56,7 +55,7 @@ describe('a Postgres log restored to an older state', () => {
   };
 
   it('returns no page that was read before the restore', async () => {
-    const writer = await log.connect(); // the reader doesn’t have these events in memory, so it reads ahead
+    const writer = await log.connect(); // the reader doesn't have these events in memory, so it reads ahead
     const events = newEvents(6);
     await writer.append(stream, -1, events);
     const { signal } = new AbortController();

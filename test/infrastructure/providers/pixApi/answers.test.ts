@@ -275,7 +275,7 @@ describe('calls of the API Pix adapter', () => {
     expect(await received({ devolucoes: [{ ...back('1'), status: 'OUTRO' }] })).to.equal('unknown');
   });
 
-  it('is plain only if the price is the only component', async () => {
+  it('marks a Pix as plain only if the price is its only component', async () => {
     const original = { valor: '37.00' };
     expect(await received({ componentesValor: { original } })).to.have.property('isPlain', true);
     expect(await received({ componentesValor: { original, multa: { valor: '0.00' } } })).to.have.property(
@@ -439,7 +439,7 @@ describe('calls of the API Pix adapter', () => {
   });
 });
 
-describe('tokens of the API Pix adapter', () => {
+describe('tokens, circuit and secrets of the API Pix adapter', () => {
   beforeEach(async () => {
     institution = await Institution.open();
     institution.answer = () => ({ status: 201, body: CHARGE });
@@ -449,7 +449,7 @@ describe('tokens of the API Pix adapter', () => {
     await institution.close();
   });
 
-  it('are requested once for concurrent callers, and reused', async () => {
+  it('a token is requested once for concurrent callers, and reused', async () => {
     const { provider } = connect();
     await Promise.all(Array.from({ length: 10 }, () => provider.issue(requestOf())));
     await provider.issue(requestOf());
@@ -462,7 +462,7 @@ describe('tokens of the API Pix adapter', () => {
     });
   });
 
-  it('are requested with JSON at Efí', async () => {
+  it('a token is requested with JSON at Efí', async () => {
     await connect({ preset: 'efi' }).provider.issue(requestOf());
     const { headers, body } = only(institution.tokenRequests);
     expect([headers['content-type'], JSON.parse(body)]).to.deep.equal([
@@ -479,7 +479,7 @@ describe('tokens of the API Pix adapter', () => {
     ['left out', undefined, 54_000],
     ['wrong', {}, 54_000],
   ] as const)
-    it(`are renewed in time if the lifetime is ${name}`, async () => {
+    it(`a token is renewed in time if the lifetime is ${name}`, async () => {
       institution.token = () => ({ body: { access_token: 't', expires_in: lifetime } });
       let now = 0;
       const { provider } = connect({}, {}, { stopwatch: { elapsedMs: () => now, pause: async () => undefined } });
@@ -492,7 +492,7 @@ describe('tokens of the API Pix adapter', () => {
       expect(institution.tokenRequests).to.have.length(2);
     });
 
-  it('are renewed once after a 401, and not again', async () => {
+  it('a token is renewed once after a 401, and not again', async () => {
     institution.answer = ({ headers }) =>
       headers.authorization === 'Bearer token-1' ? { status: 401 } : { status: 201, body: CHARGE };
     const { provider } = connect();
@@ -503,7 +503,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(institution.requests).to.have.length(4);
   });
 
-  it('open the circuit after five consecutive failures, and test it after a pause', async () => {
+  it('the circuit opens after five consecutive failures, and is tested after a pause', async () => {
     let now = 0;
     const { provider, circuit } = connect(
       {},
@@ -534,7 +534,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(circuit()).to.equal('closed');
   });
 
-  it('are kept if a call with an older token is rejected late', async () => {
+  it('a new token is kept if a call with an older one is rejected late', async () => {
     const { provider } = connect();
     const old: ServerResponse[] = [];
     institution.answer = ({ headers }, res) => {
@@ -551,7 +551,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(institution.tokenRequests).to.have.length(2);
   });
 
-  it('don’t appear in texts that the institution repeats, nor do callback secrets', async () => {
+  it('secrets are removed from texts that the institution repeats', async () => {
     const connection = connect();
     institution.answer = ({ headers, body }) => ({ status: 400, body: { title: `${headers.authorization} ${body}` } });
     const outcome = await connection.provider.issue(requestOf());
@@ -563,7 +563,7 @@ describe('tokens of the API Pix adapter', () => {
     expect(refusal).to.equal('Bearer *** {"webhookUrl":"https://quita.example/providers/x/***"}');
   });
 
-  it('show no part of a secret of the token request, in whatever form the institution repeats it', async () => {
+  it('secrets of a token request are removed, in whatever form the institution repeats them', async () => {
     const secret = `segredo 12345678/"x"${'y'.repeat(40)}`;
     const repeats: readonly (readonly [preset: string, body: (headers: string, body: string) => object])[] = [
       ['generic', (authorization) => ({ title: authorization })],
@@ -583,7 +583,7 @@ describe('tokens of the API Pix adapter', () => {
     }
   });
 
-  it('are not logged, and neither are secrets and documents', async () => {
+  it('secrets and documents are not logged', async () => {
     const echo = { title: `segredo ${SECRET}`, detail: 'CPF 12345678909', status: 401 };
     const error_description = `bad credentials: ${SECRET}`;
     institution.token = () => ({ status: 401, body: { error: 'invalid_client', error_description } });

@@ -1,5 +1,5 @@
-// Each call of the adapter with each fault of the simulated institution: the right outcome, no exception, and never a
-// second charge, return or Pix-out.
+// Each call of the adapter with each fault of the simulated institution: the right outcome, no exception, and never a second charge, return
+// or Pix-out.
 import { expect } from 'chai';
 import type { PayoutOrder } from '../../../../application/ports/payoutRail.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';

@@ -81,7 +81,7 @@ export const open = (
   return { ...connection, warnings };
 };
 
-/** Opens a connection for the simulator’s first client. */
+/** Opens a connection for the simulator's first client. */
 export const openAt = (
   simulator: Simulator,
   terms: Partial<ConnectionTerms> = {},

@@ -43,8 +43,7 @@ const boletoOf = (asked: AcquirerInstrumentRequest): BoletoInstrument => {
 const common = { provider: 'sandbox', expiresAt };
 
 describe("the sandbox's instruments of the other methods", () => {
-  // The references, numbers and addresses of a txid, computed by an independent program (Python’s hashlib and
-  // integers).
+  // The references, numbers and addresses of a txid, computed by an independent program (Python's hashlib and integers).
   const expected = {
     CREDIT_CARD: {
       reference: 'sbx_2a528gxy9502syp1e1wk4dj982',

@@ -1,4 +1,4 @@
-// The sandbox bank’s decisions on refunds, and their IDs in the form of the network (pix.md, Ids; rules M6, X3).
+// The sandbox bank's decisions on refunds, and their IDs in the form of the network (pix.md, Ids; rules M6, X3).
 
 import { expect } from 'chai';
 import { toMinor } from '../../../../domain/kernel/money.ts';
