@@ -81,7 +81,7 @@ describe('an inbox', () => {
 });
 
 describe('forwarding a webhook', () => {
-  /** All 256 byte values, which no text encoding can represent. */
+  /** All 256 byte values, to detect any conversion to text. */
   const rawBody = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
   const sent: Webhook = {
     method: 'PUT',

@@ -1,5 +1,4 @@
-// The JobQueue port on pg-boss: enqueues within a transaction, wakes workers fast, is fair between groups and loses no job (architecture
-// §7).
+// The JobQueue port on pg-boss: enqueues in a transaction, wakes workers fast, is fair between groups, loses no job (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';

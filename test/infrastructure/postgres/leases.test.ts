@@ -75,7 +75,7 @@ describe('leadership', () => {
     expect(await leads(two)).to.equal(true);
     // Not before its lease expires, and long before the server would end an idle transaction.
     expect(performance.now() - beganAtMs).to.be.within(SWIFT.leaseMs - 50, 8_000);
-    // A write at that moment fails with a broken pipe first.
+    // A session that writes at that moment gets a broken pipe first.
     expect(await isLost(one)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
     // The process returns as a standby.
     const again = await process(PATIENT);
