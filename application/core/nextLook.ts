@@ -23,11 +23,14 @@ const LISTED_MS = 10 * MINUTE_MS;
 
 /**
  * Returns the outcome of an order that was sent again because the institution did not list it. A refusal is uncertain at first: the order
- * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9).
+ * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9). `isListed`: the
+ * institution lists the order itself as refused.
  */
-export const outcomeOfRepeat = <Outcome extends { readonly kind: string }>(
+export const outcomeOfRepeat = <Outcome extends { readonly kind: string; readonly isListed?: boolean }>(
   outcome: Outcome,
   sentAt: Timestamp,
   at: Timestamp,
 ): Outcome | { readonly kind: 'unknown' } =>
-  outcome.kind === 'refused' && at < addMillis(sentAt, LISTED_MS) ? { kind: 'unknown' } : outcome;
+  outcome.kind === 'refused' && outcome.isListed !== true && at < addMillis(sentAt, LISTED_MS)
+    ? { kind: 'unknown' }
+    : outcome;

@@ -100,8 +100,9 @@ const ofPayment = async (
   const seen = payment.transaction.incomingPayments.find((one) => one.providerPaymentId === work.providerPaymentId);
   if (made === undefined || made.askedAt >= before || !exists(payment) || seen?.outcome !== 'rejected') return null;
   const { askedAt, providerPaymentId: endToEndId } = made;
-  const about = { kind: 'return', order: PAYMENT.idPrefix + paymentId, endToEndId, lastAnswer: null, askedAt } as const;
-  return shown(about, tenant, { amount: leftOf(seen), currency: payment.charge.terms.currency });
+  const lastAnswer = seen.unanswered?.returnId === made.returnId ? 'unknown' : null;
+  const about = { kind: 'return', order: PAYMENT.idPrefix + paymentId, endToEndId, askedAt } as const;
+  return shown({ ...about, lastAnswer }, tenant, { amount: leftOf(seen), currency: payment.charge.terms.currency });
 };
 
 /** Returns live orders that were sent more than a day ago and have not ended, oldest first, at most `limit`. */

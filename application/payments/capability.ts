@@ -1,6 +1,6 @@
 // Payments: issuing instruments, settling and releasing the money, and returning it to the payer.
 
-import { capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import { capability, each, job, type OwedSource, owedBy, runAll } from '../core/capability.ts';
 import type { NeedsOf } from '../core/useCase.ts';
 import { takeReturns } from '../disputes/takeReturns.ts';
 import type { NotificationKey } from '../ports/providerNotifications.ts';
@@ -66,7 +66,9 @@ export const payments = capability({
       owed: owedBy(unhandledNotifications, settlementOf),
     }),
     job(returnPayment, {
-      handler: (parts: Parts) => each(sendBack(parts)),
+      handler: (parts: Parts) => ({
+        run: (payloads, _target, mayBeRepeat) => runAll(payloads, (one) => sendBack(parts)(one, mayBeRepeat)),
+      }),
       places: PLACES,
       idle: 'awaited',
       owed: owedOf('returnPayment', (paymentId, { providerPaymentId }) => ({ paymentId, providerPaymentId })),

@@ -2,10 +2,11 @@
 
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
+import { recordReturn, recordReturnRefusal, recordReturnUnknown } from '../../domain/payment/lifecycle.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
+import { outcomeOfRepeat } from '../core/nextLook.ts';
 import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -34,6 +35,7 @@ export const rejectedPaymentReturn = processManager({
         TransactionHeldRejected: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRetried: (logged) => enqueueReturn(logged, logged.event.data.providerPaymentId),
         TransactionReturnRefused: nothing,
+        TransactionReturnOutcomeUnknown: nothing,
         TransactionReturnOutcomeEntered: nothing,
       },
       ignores: [
@@ -60,27 +62,34 @@ interface Needs extends UseCaseNeeds {
 
 /**
  * Returns a received payment to its payer. Idempotent: the provider returns it once. If the provider refuses, the payment waits for an
- * operator. Throws UnknownAtProvider if the outcome is unknown.
+ * operator. `mayBeRepeat`: a process that was killed may have sent the return without recording it. Throws UnknownAtProvider if the outcome
+ * is unknown.
  */
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>
-  async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>): Promise<void> => {
+  async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>, mayBeRepeat = false): Promise<void> => {
     const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
-    const { method, returnId } = incoming;
+    const { method, returnId, unanswered } = incoming;
     const amount = leftOf(incoming);
     const metadataOfCharge = terms.mode === 'test' ? terms.metadata : null;
     const back = { method, providerPaymentId, returnId, amount, metadata: metadataOfCharge };
-    const outcome = await (await providers.of(terms))?.returnPayment(terms, back);
-    // A return under way isn't done: the job asks again until the provider reports the outcome.
-    if (outcome === undefined || outcome.kind === 'unknown' || outcome.kind === 'processing')
-      throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
+    const provider = await providers.of(terms);
+    if (provider === null) throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
+    const answer = await provider.returnPayment(terms, back);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
+    const sentAt = unanswered?.returnId === returnId ? unanswered.at : mayBeRepeat ? at : null;
+    const outcome = sentAt === null ? answer : outcomeOfRepeat(answer, sentAt, at);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
+    if (outcome.kind === 'unknown')
+      await commands.record(PAYMENT, stream, recordReturnUnknown(providerPaymentId, returnId, at), metadata);
+    // A return under way isn't done: the job asks again until the provider reports the outcome.
+    if (outcome.kind === 'unknown' || outcome.kind === 'processing')
+      throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     if (outcome.kind === 'done') {
       await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
       return;

@@ -88,7 +88,8 @@ export type ReturnOutcome =
   | { readonly kind: 'done' }
   /** The return is under way. The same request later returns its outcome. */
   | { readonly kind: 'processing' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** `isListed`: the provider lists the return as refused, so no earlier request for it is under way. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly isListed?: true }
   | { readonly kind: 'unknown' };
 
 /** A return of a received Pix, made by Quita or by somebody else at the provider. */

@@ -62,6 +62,24 @@ export const recordReturn =
     };
   };
 
+/**
+ * Records when a return was first sent, if the provider did not report its outcome. No-op if recorded before, or unless the return is in
+ * progress under this id.
+ */
+export const recordReturnUnknown =
+  (providerPaymentId: string, returnId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const seen = assertExists(state).transaction.incomingPayments.find(
+      (r) => r.providerPaymentId === providerPaymentId,
+    );
+    if (seen?.outcome !== 'rejected' || seen.returnId !== returnId || seen.unanswered?.returnId === returnId)
+      return NOTHING;
+    return {
+      events: [{ type: 'TransactionReturnOutcomeUnknown', data: { providerPaymentId, returnId, at } }],
+      reply: 'recorded',
+    };
+  };
+
 /** An order to return a received payment. */
 export interface ReturnOrder {
   readonly providerPaymentId: string;

@@ -77,6 +77,8 @@ export interface IncomingPaymentRecord {
   readonly returnId: string | null;
   /** The provider's latest refusal to return it, and the number of refusals. */
   readonly refusal?: { readonly reason: string; readonly at: Timestamp; readonly number: number };
+  /** The latest return whose outcome the provider did not report, and when it was first sent. */
+  readonly unanswered?: { readonly returnId: string; readonly at: Timestamp };
   /** In order of request. */
   readonly payouts?: readonly HeldPayout[];
   readonly late?: readonly LateConfirmation[];

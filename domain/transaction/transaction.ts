@@ -112,6 +112,11 @@ export type TransactionReturnRefused = Fact<
   'TransactionReturnRefused',
   Moved & { readonly providerPaymentId: string; readonly reason: string }
 >;
+/** The provider did not report the outcome of the return with this id; it is asked until it does (V9). */
+export type TransactionReturnOutcomeUnknown = Fact<
+  'TransactionReturnOutcomeUnknown',
+  { readonly providerPaymentId: string; readonly returnId: string; readonly at: Timestamp }
+>;
 /** An operator entered the outcome of a return; the event with its effect is in the same append. */
 export type TransactionReturnOutcomeEntered = Fact<
   'TransactionReturnOutcomeEntered',
@@ -136,6 +141,7 @@ export type TransactionEvent =
   | TransactionPaymentReturned
   | TransactionReturnRefused
   | TransactionReturnRetried
+  | TransactionReturnOutcomeUnknown
   | TransactionReturnOutcomeEntered
   | HeldSettlementEvent
   | TransactionFundsReleased
@@ -157,10 +163,16 @@ export const RETURNS = partition<
   | TransactionPaymentReturned
   | TransactionReturnRefused
   | TransactionReturnRetried
+  | TransactionReturnOutcomeUnknown
   | TransactionReturnOutcomeEntered
   | TransactionReturnedOutside
 >()({
-  order: ['TransactionReturnRefused', 'TransactionReturnRetried', 'TransactionReturnOutcomeEntered'],
+  order: [
+    'TransactionReturnRefused',
+    'TransactionReturnRetried',
+    'TransactionReturnOutcomeUnknown',
+    'TransactionReturnOutcomeEntered',
+  ],
   back: ['TransactionPaymentReturned'],
   outside: ['TransactionReturnedOutside'],
 });
@@ -230,6 +242,7 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       return evolveReturnedOutside(state, event);
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
+    case 'TransactionReturnOutcomeUnknown':
       return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
     case 'TransactionReturnOutcomeEntered':
       return state;
@@ -268,8 +281,12 @@ const evolveReturnedOutside = (state: TransactionState, { data }: TransactionRet
 
 const evolveReturn = (
   incomingPayments: readonly IncomingPaymentRecord[],
-  event: TransactionReturnRefused | TransactionReturnRetried,
+  event: TransactionReturnRefused | TransactionReturnRetried | TransactionReturnOutcomeUnknown,
 ): readonly IncomingPaymentRecord[] => {
+  if (event.type === 'TransactionReturnOutcomeUnknown') {
+    const { providerPaymentId, ...unanswered } = event.data;
+    return replaced(incomingPayments, providerPaymentId, { unanswered });
+  }
   if (event.type === 'TransactionReturnRetried')
     return replaced(incomingPayments, event.data.providerPaymentId, {
       outcome: 'rejected',
@@ -428,6 +445,11 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
   TransactionReturnRetried: {
     version: 1,
     shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
+    personal: [],
+  },
+  TransactionReturnOutcomeUnknown: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), returnId: text(), at: time }),
     personal: [],
   },
   TransactionReturnOutcomeEntered: {

@@ -55,7 +55,7 @@ type Movement = Row<
 
 const readsPayment = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'routing', 'settlement', 'hold', 'rejection', 'returns', 'refund', 'given'],
-  nothing: ['TransactionReturnOutcomeEntered'],
+  nothing: ['TransactionReturnOutcomeUnknown', 'TransactionReturnOutcomeEntered'],
   ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'approval', 'case', 'verdict', 'erasure'],
 });
 const readsPayout = reading(PAYOUT_GROUPS, {

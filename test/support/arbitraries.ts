@@ -239,6 +239,7 @@ export const ANY_DATA: DataOf = {
     ...moved,
   }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
+  TransactionReturnOutcomeUnknown: fc.record({ providerPaymentId, returnId: anyText, at: anyTime }),
   TransactionReturnOutcomeEntered: fc.record({ providerPaymentId, ...entered }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldPayoutRequested: fc.record({

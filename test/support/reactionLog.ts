@@ -219,6 +219,7 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'payment returned': logged('payment', returned()),
   'return refused': logged('payment', returnRefused()),
   'return asked for again': logged('payment', returnRetried('return-2')),
+  'return unanswered': logged('payment', { type: 'TransactionReturnOutcomeUnknown', data: { at: LATER } }),
   'return entered': logged('payment', { type: 'TransactionReturnOutcomeEntered', data: { at: LATER } }),
   'refund entered': logged('refund', { type: 'RefundOutcomeEntered', data: { at: LATER } }),
   'payout entered': logged('payout', { type: 'PayoutOutcomeEntered', data: { at: LATER } }),

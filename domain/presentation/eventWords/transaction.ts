@@ -91,6 +91,10 @@ export const TRANSACTION_SENTENCES = {
     en: 'An operator requested the refused return again.',
     pt: 'Um operador pediu de novo a devolução recusada.',
   }),
+  TransactionReturnOutcomeUnknown: () => ({
+    en: 'The provider did not report the outcome of the return. Quita keeps asking.',
+    pt: 'O provedor não informou o resultado da devolução. A Quita continua consultando.',
+  }),
   TransactionReturnOutcomeEntered: ({ outcome }) => ({
     en: `An operator entered the outcome of the return: ${ENTERED[outcome].en}.`,
     pt: `Um operador informou o resultado da devolução: ${ENTERED[outcome].pt}.`,

@@ -16,7 +16,7 @@ export interface ReturnOrder {
 export type KnownReturn =
   | { readonly kind: 'processing' }
   | { readonly kind: 'done'; readonly returnId: string | null }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly isListed?: true };
 type ReturnResult = KnownReturn | { readonly kind: 'unknown' };
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -25,7 +25,8 @@ const RETURN_ID = /^[a-zA-Z0-9]{1,35}$/;
 const USED_ID = /j[áa]\s+(?:foi\s+)?utilizado|duplicad/i;
 
 const resultOf = ({ status, returnId, reason }: ProviderReturn): KnownReturn => {
-  if (status === 'refused') return { kind: 'refused', reason: reason ?? 'The institution could not return the Pix.' };
+  if (status === 'refused')
+    return { kind: 'refused', reason: reason ?? 'The institution could not return the Pix.', isListed: true };
   return status === 'done' ? { kind: 'done', returnId } : { kind: 'processing' };
 };
 

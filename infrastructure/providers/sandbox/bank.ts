@@ -188,7 +188,7 @@ export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFee
     { accountId }: Tenant,
     back: Parameters<PaymentProvider['returnPayment']>[1],
   ): ReturnType<PaymentProvider['returnPayment']> {
-    if (refusesReturns(back.metadata)) return { kind: 'refused', reason: RETURN_REFUSED };
+    if (refusesReturns(back.metadata)) return { kind: 'refused', reason: RETURN_REFUSED, isListed: true };
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],

@@ -135,7 +135,7 @@ describe('orders without an answer, on Postgres', () => {
     expect([await list(id), await enter(ref, 'refused')]).to.deep.equal([[], 'invalid_request']);
     dayLater();
     expect(await list(id)).to.deep.equal([
-      { order: PAYMENT.idPrefix + id, amount: 100, lastAnswer: null, askedAt: SETTLED_AT },
+      { order: PAYMENT.idPrefix + id, amount: 100, lastAnswer: 'unknown', askedAt: SETTLED_AT },
     ]);
     expect([await enter(ref, 'refused'), await enter(ref, 'refused')]).to.deep.equal([true, false]);
     core.provider.calls.length = 0;

@@ -16,7 +16,7 @@ import type {
 import type { PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { DAY_MS, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
@@ -209,12 +209,14 @@ describe('the money processes on Postgres', () => {
       returnRefused: (tenant: Tenant, refused: { readonly reason: string }) =>
         void refusals.push({ ...tenant, ...refused }),
     };
-    const back = (payload: Payload) => {
+    const back = (payload: Payload, mayBeRepeat = false) => {
       const { commands, accounts, provider: providers } = core;
-      return sendBack({ commands, accounts, providers, alerts })(payload);
+      return sendBack({ commands, accounts, providers, alerts })(payload, mayBeRepeat);
     };
     beforeEach(() => void refusals.splice(0));
     const REJECTED = [...OPEN, 'TransactionPaymentRejected'];
+    const UNANSWERED = [...REJECTED, 'TransactionReturnOutcomeUnknown'];
+    const REFUSED = { kind: 'refused', reason: 'The balance is too low.' } as const;
 
     it('return the full amount by its end-to-end id, once', async () => {
       const { id, providerPaymentId, payload } = await rejected();
@@ -224,13 +226,15 @@ describe('the money processes on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
-    it('record nothing while the provider does not answer, and reuse the return id when repeated', async () => {
+    it('records once that the provider does not say; the repeat asks under the same name and returns once', async () => {
       const { id, payload } = await rejected();
-      core.provider.next('returnPayment', 'unknown');
-      expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
-      expect(await typesOf(id)).to.deep.equal(REJECTED);
+      for (const _ of [1, 2]) {
+        core.provider.next('returnPayment', 'unknown');
+        expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+        expect(await typesOf(id)).to.deep.equal(UNANSWERED);
+      }
       await back(payload);
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
+      expect(await typesOf(id)).to.deep.equal([...UNANSWERED, 'TransactionPaymentReturned']);
       expect(core.provider.returns.size).to.equal(1);
       expect(new Set(core.provider.calls).size).to.equal(1);
     });
@@ -245,7 +249,60 @@ describe('the money processes on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
-    it('record and alert about a refusal once, and are not requested again', async () => {
+    it('a refusal of what was sent again is believed after 10 minutes: the first order may be its cause (V9)', async () => {
+      const { id, payload } = await rejected();
+      core.provider.next('returnPayment', { kind: 'unknown' });
+      expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+      const sentAt = core.clock.nowMs;
+      for (const ms of [1_000, 10 * MINUTE_MS - 1]) {
+        core.clock.nowMs = sentAt + ms;
+        core.provider.next('returnPayment', REFUSED);
+        expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+        expect([await typesOf(id), refusals.length]).to.deep.equal([UNANSWERED, 0]);
+      }
+      core.clock.nowMs = sentAt + 10 * MINUTE_MS;
+      core.provider.next('returnPayment', REFUSED);
+      await back(payload);
+      expect([await typesOf(id), refusals.length]).to.deep.equal([[...UNANSWERED, 'TransactionReturnRefused'], 1]);
+    });
+    it('a refusal that the provider lists is believed at once, also after a lost answer', async () => {
+      const { id, payload } = await rejected();
+      core.provider.next('returnPayment', { kind: 'unknown' });
+      expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+      core.provider.next('returnPayment', { ...REFUSED, isListed: true });
+      await back(payload);
+      expect(await typesOf(id)).to.deep.equal([...UNANSWERED, 'TransactionReturnRefused']);
+    });
+    it('killed before the first answer was written: a refusal of the repeat is not believed yet (V9)', async () => {
+      const { id, payload } = await rejected();
+      core.provider.next('returnPayment', REFUSED);
+      expect(await thrown(back(payload, true))).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(id)).to.deep.equal(UNANSWERED);
+    });
+    it('the 10 minutes count from the first order, however long the connection was disabled, and anew for a new id', async () => {
+      const { id, payload } = await rejected();
+      const disabled = { of: async () => null, route: async () => [] };
+      const { commands, accounts } = core;
+      const idle = sendBack({ commands, accounts, providers: disabled, alerts })(payload);
+      expect(await thrown(idle)).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(id)).to.deep.equal(REJECTED);
+      core.clock.nowMs += 120 * MINUTE_MS;
+      for (const answer of [{ kind: 'unknown' } as const, REFUSED]) {
+        core.provider.next('returnPayment', answer);
+        expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+      }
+      core.clock.nowMs += 10 * MINUTE_MS;
+      core.provider.next('returnPayment', REFUSED);
+      await back(payload);
+      await reviewHeld(core)(id, 'return', { actor: 'operator:ana', requestId: null });
+      for (const answer of [{ kind: 'unknown' } as const, REFUSED]) {
+        core.provider.next('returnPayment', answer);
+        expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
+      }
+      const AGAIN = ['TransactionReturnRefused', 'TransactionReturnRetried', 'TransactionReturnOutcomeUnknown'];
+      expect(await typesOf(id)).to.deep.equal([...UNANSWERED, ...AGAIN]);
+    });
+    it('refused by the provider: recorded and told once, and not asked again', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       await back(payload);

@@ -395,7 +395,11 @@ describe('calls of the API Pix adapter', () => {
       institution.answer = ({ method }) => (method === 'PUT' ? { status: 400, body: used } : { body: made });
       return provider.returnPayment(TENANT, { ...back, amount: toMinor(2_700) });
     };
-    expect(await outcome('NAO_REALIZADO')).to.deep.equal({ kind: 'refused', reason: 'Conta encerrada' });
+    expect(await outcome('NAO_REALIZADO')).to.deep.equal({
+      kind: 'refused',
+      reason: 'Conta encerrada',
+      isListed: true,
+    });
     expect(await outcome('DEVOLVIDO')).to.deep.equal({ kind: 'unknown' });
   });
 
