@@ -155,8 +155,8 @@ const handleReceived = async (
   }
   const { txid } = received;
   if (txid === null) return found('unmatched', endToEndId, 'no_txid');
-  const payment = (await connectionPayments.byTxid(callback.connectionId, [txid])).get(txid);
-  if (payment === undefined) return found('unmatched', endToEndId, 'unknown_txid', txid);
+  const payment = (await connectionPayments.byTxid([txid])).get(txid);
+  if (payment?.connectionId !== callback.connectionId) return found('unmatched', endToEndId, 'unknown_txid', txid);
   const { tenant, paymentId } = payment;
   await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId });
   if (received.returns.length > 0) for (const take of returnsOf) await take(payment, received);

@@ -109,20 +109,24 @@ const listReceived = async (work: Work, look: Look): Promise<Look | null> => {
   return looks.advance(look, then, listed);
 };
 
-/** Returns the items of received payments and their returns. Those that no payment has recorded are settled as usual. */
+/**
+ * Returns the items of received payments and their returns. Those that no payment has recorded are settled as usual, also those of another
+ * connection with the same Pix key: their own connection is asked about them.
+ */
 const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): Promise<readonly ListedItem[]> => {
   const { connection, connectionPayments, providerMovements, notifications } = work;
   const { connectionId } = connection.terms;
   const txids = received.flatMap(({ txid }) => (txid !== null && isTxid(txid) ? [txid] : []));
-  const charges = await connectionPayments.byTxid(connectionId, txids);
+  const charges = await connectionPayments.byTxid(txids);
   const ids = received.map(({ incoming }) => incoming.providerPaymentId);
-  const unrecorded = await providerMovements.unrecorded(connectionId, ids);
+  const unrecorded = await providerMovements.unrecorded(ids);
   for (const one of received) {
     const charge = one.txid === null ? undefined : charges.get(one.txid);
     if (charge === undefined) continue;
     const { providerPaymentId: reference } = one.incoming;
-    if (unrecorded.has(reference)) await notifications.store({ ...charge, kind: 'payment', reference });
-    else if (one.returns.length > 0) await takeReturnsOf(work, charge, one);
+    const { tenant, paymentId } = charge;
+    if (unrecorded.has(reference)) await notifications.store({ tenant, paymentId, kind: 'payment', reference });
+    else if (one.returns.length > 0 && charge.connectionId === connectionId) await takeReturnsOf(work, charge, one);
   }
   return received.flatMap((one) => itemsOf(one, one.txid === null ? undefined : charges.get(one.txid)));
 };

@@ -1,4 +1,4 @@
-// Payments of a connection by txid, over all its accounts: callbacks name no account.
+// Payments of connections by txid, over all accounts: callbacks name no account.
 import type { ConnectionPayments } from '../../application/ports/readModels/connectionPayments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
@@ -19,15 +19,17 @@ const BY_TXID = {
 };
 
 export const connectionPayments = (db: Sql, caughtUp: CaughtUp): ConnectionPayments => ({
-  byTxid: async (connectionId, txids) => {
+  byTxid: async (txids) => {
     const valid = [...new Set(txids.filter(isTxid))];
     if (valid.length === 0) return new Map();
     if (!(await caughtUp('payments', FOUND_MS)).isCaughtUp)
       throw new ReadModelsBehind('payments of a connection could not be searched by txid');
     const { rows } = await db.query<ColumnValues>({ ...BY_TXID, values: [new TextArray(valid)] });
-    const own = rows.map((row) => paymentOf(row).charge.terms).filter((terms) => terms.connectionId === connectionId);
     return new Map(
-      own.map(({ txid, accountId, mode, paymentId }) => [txid, { tenant: { accountId, mode }, paymentId }]),
+      rows.flatMap((row) => {
+        const { txid, accountId, mode, paymentId, connectionId } = paymentOf(row).charge.terms;
+        return connectionId === null ? [] : [[txid, { tenant: { accountId, mode }, paymentId, connectionId }]];
+      }),
     );
   },
 });

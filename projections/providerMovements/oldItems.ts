@@ -5,7 +5,7 @@ import type { OldItems } from '../../application/ports/providerBooks.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
-import { KIND, MISSED, MOVEMENT_OF_ITEM, OURS, SCHEMA, THEIRS, WITHOUT_ITEM } from './queries.ts';
+import { KIND, MISSED, MOVEMENT_OF_ITEM, OF_ANOTHER, OURS, SCHEMA, THEIRS, WITHOUT_ITEM } from './queries.ts';
 
 /** Longer than anything looks at an item: 31 days of comparisons, and 90 days in which a Pix may be returned. */
 const KEPT_DAYS = 180;
@@ -51,7 +51,7 @@ const UNCOMPARED = `SELECT FROM ${SCHEMA}.movements m WHERE ${POSTED} AND ${betw
 /** The lock keeps an item that a comparison is changing. */
 const DELETE = `DELETE FROM operations.provider_items WHERE ctid = ANY (ARRAY(
     SELECT i.ctid FROM operations.provider_items i ${MOVEMENT_OF_ITEM} WHERE ${LISTED} AND ${between('i')}
-      AND i.match_id IS NULL AND m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED}
+      AND i.match_id IS NULL AND (${OF_ANOTHER} OR m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED})
     FOR UPDATE OF i SKIP LOCKED))`;
 
 /** Looks at the next page of a day. Returns its state after that, and what was looked at. */

@@ -39,7 +39,20 @@ const AGREED = `(EXISTS (SELECT FROM operations.reconciled_days d WHERE d.connec
 const UNLISTED = `${WITHOUT_ITEM} AND NOT ${AGREED}`;
 
 const signed = (row: string): string => `CASE ${row}.kind WHEN 'received' THEN ${row}.amount ELSE -${row}.amount END`;
-export const THEIRS = `CASE i.status WHEN 'done' THEN ${signed('i')} END`;
+/**
+ * The item `i` without a movement belongs to another connection with the same Pix key, which compares it. A return counts as one of the
+ * other connection only if that lists or recorded it, too: a removed connection lists nothing any more.
+ */
+export const OF_ANOTHER = `(m.reference IS NULL AND EXISTS (SELECT FROM ${SCHEMA}.movements o
+      WHERE o.reference = CASE i.kind WHEN 'returned' THEN i.pix ELSE i.id END
+        AND o.kind = CASE i.kind WHEN 'paid_out' THEN 'paid_out' ELSE 'received' END AND o.connection_id <> i.connection_id
+        AND CASE i.kind WHEN 'returned' THEN
+          EXISTS (SELECT FROM operations.provider_items s
+            WHERE s.connection_id = o.connection_id AND s.id = i.id AND s.kind = i.kind AND s.pix = i.pix)
+          OR EXISTS (SELECT FROM ${SCHEMA}.movements s WHERE s.reference IN (i.id, 'outside/' || i.id) AND s.kind = i.kind
+            AND s.connection_id = o.connection_id AND s.end_to_end_id = i.pix)
+        ELSE o.amount = i.amount END))`;
+export const THEIRS = `CASE WHEN i.status = 'done' AND NOT ${OF_ANOTHER} THEN ${signed('i')} END`;
 export const OURS = `CASE WHEN m.at IS NOT NULL THEN ${signed('m')} END`;
 
 /** The kind of finding of an item and its movement; null: they agree. */
@@ -204,11 +217,11 @@ export const providerMovements = (db: Sql, derived: Sql, caughtUp: CaughtUp): Pr
     if (!(await caughtUp('providerMovements', CURRENT_MS)).isCaughtUp)
       throw new ReadModelsBehind('movements of a provider connection could not be compared');
   },
-  unrecorded: async (connectionId, endToEndIds) => {
+  unrecorded: async (endToEndIds) => {
     const { rows } = await db.query<{ id: string }>(
-      `SELECT r.id FROM unnest($2::text[]) AS r(id) WHERE NOT EXISTS (SELECT FROM ${SCHEMA}.movements m
-         WHERE m.reference = r.id AND m.kind = 'received' AND m.connection_id = $1)`,
-      [connectionId, new TextArray(endToEndIds)],
+      `SELECT r.id FROM unnest($1::text[]) AS r(id)
+       WHERE NOT EXISTS (SELECT FROM ${SCHEMA}.movements m WHERE m.reference = r.id AND m.kind = 'received')`,
+      [new TextArray(endToEndIds)],
     );
     return new Set(rows.map(({ id }) => id));
   },

@@ -148,8 +148,9 @@ export class ReconciliationDesk {
   }
 
   created(paymentId: string, txid: string, accountId: AccountId = ACCOUNT_ID): readonly [string, PaymentEvent] {
-    this.charges.set(txid, { tenant: { accountId, mode: 'live' }, paymentId: paymentId as PaymentId });
-    const about = { paymentId: paymentId as PaymentId, txid, connectionId: this.connectionId, mode: 'live' as const };
+    const { connectionId } = this;
+    this.charges.set(txid, { tenant: { accountId, mode: 'live' }, paymentId: paymentId as PaymentId, connectionId });
+    const about = { paymentId: paymentId as PaymentId, txid, connectionId, mode: 'live' as const };
     return [paymentId, { type: 'ChargeCreated', data: { ...terms(about), fingerprint: { version: 1, hash: 'h' } } }];
   }
   settled(paymentId: string, endToEndId: string, amount: number, paidAt: Timestamp): readonly [string, PaymentEvent] {
@@ -191,7 +192,7 @@ export class ReconciliationDesk {
       },
       providerMovements: providerMovements(pool, pool, caughtUp),
       connectionPayments: {
-        byTxid: async (_, txids) => new Map([...this.charges].filter(([txid]) => txids.includes(txid))),
+        byTxid: async (txids) => new Map([...this.charges].filter(([txid]) => txids.includes(txid))),
       },
       notifications: {
         store: async ({ reference }) => {

@@ -44,8 +44,8 @@ export interface DaySums {
 export interface ProviderMovements {
   /** Waits until all events of the log are in the read model. Throws ReadModelsBehind. */
   assertCurrent(): Promise<void>;
-  /** Returns those end-to-end ids that the connection received and no payment has recorded. */
-  unrecorded(connectionId: ConnectionId, endToEndIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns those end-to-end ids that no payment of any connection has recorded. */
+  unrecorded(endToEndIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns up to `limit` posted returns (or Pix-outs) of a period that no listed item matches, after this reference. */
   unlisted(
     connectionId: ConnectionId,

@@ -214,7 +214,63 @@ describe('the comparison of a provider connection', () => {
     expect([await desk.findings(), (await desk.report('2026-11-20')).difference]).to.deep.equal([['charge E0'], 0]);
   });
 
-  it('starts the job of a refund that the institution executed and Quita has not recorded', async () => {
+  describe('of two connections that name the same Pix key', () => {
+    let other: ReconciliationDesk;
+    beforeEach(() => {
+      other = new ReconciliationDesk(pool, `${desk.connectionId}-new` as ConnectionId);
+    });
+    const run = async (one: ReconciliationDesk) => {
+      const all = { ...desk.needs, connection: one.connection, takeReturns: [] };
+      for (let look = await one.look(DAY, DAY_END); look.step !== 'done'; )
+        look = (await takeStep(all, look)) ?? expect.fail();
+    };
+    /** Both list the same account. */
+    const bothCompare = async () => {
+      other.institution.received.splice(0, Infinity, ...desk.institution.received);
+      other.institution.sent.splice(0, Infinity, ...desk.institution.sent);
+      await Promise.all([desk, other].map(run));
+    };
+    const differences = () =>
+      Promise.all([desk, other].map(async (one) => (await one.report('2026-11-20')).difference));
+
+    it('finds nothing about payments, returns and payouts that the other one has recorded', async () => {
+      await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+      await desk.project(...desk.refunded('payment0', 'refund0', 200, T(50)));
+      await desk.project(desk.requestedPayout('payout0', 300, T(80)), desk.paidPayout('payout0', 300, T(81)));
+      desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));
+      desk.institution.sent.push({ id: 'payout0', endToEndId: 'P0', status: 'done', amount: 300 as never, at: T(81) });
+      await bothCompare();
+      expect([await desk.findings(true), await other.findings(true), desk.notified]).to.deep.equal([[], [], []]);
+      expect(desk.alerts).to.deep.equal([]);
+      const { received, returned, paidOut, closing } = await other.report('2026-11-20');
+      expect([await differences(), received, returned, paidOut, closing]).to.deep.equal([[0, 0], 0, 0, 0, 0]);
+    });
+
+    it('has a payment that neither has recorded credited once, by its own connection', async () => {
+      await desk.project(desk.created('payment0', txidOf(0)));
+      desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0)));
+      await bothCompare();
+      expect(desk.notified).to.deep.equal(['E0']);
+      expect([await desk.findings(), await other.findings()]).to.deep.equal([['missing_here E0'], ['missing_here E0']]);
+      await settle(0);
+      await bothCompare();
+      expect([await desk.findings(), await other.findings(), desk.notified]).to.deep.equal([[], [], ['E0']]);
+      expect(await differences()).to.deep.equal([0, 0]);
+    });
+
+    it('finds another amount, and a return that only the connection in use lists', async () => {
+      await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+      await desk.project(desk.created('payment1', txidOf(1)), desk.settled('payment1', 'E1', 500, T(1)));
+      const back = returnOf('app', 100, T(60));
+      desk.institution.received.push(receivedPix('E0', txidOf(0), 700, T(0)));
+      desk.institution.received.push(receivedPix('E1', txidOf(1), 500, T(1), [back]));
+      other.institution.received.push(...desk.institution.received);
+      await run(other);
+      expect(await other.findings()).to.deep.equal(['missing_here E0', 'foreign_return E1/app']);
+    });
+  });
+
+  it('starts the job of a refund that the institution made and Quita has not recorded', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(...desk.refunded('payment0', 'refund0', 200, null));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));
