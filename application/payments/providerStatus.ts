@@ -6,7 +6,14 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
+import type { ProviderConnections } from '../ports/providerConnections.ts';
 import { instrumentRequest } from './issueInstruments.ts';
+
+interface Needs {
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+  readonly providerConnections: Pick<ProviderConnections, 'statusOf'>;
+}
 
 interface ProviderView {
   readonly provider: string;
@@ -19,10 +26,10 @@ interface ProviderView {
 
 /**
  * Returns the provider's status of the instrument that was paid, or else of the first one issued. Returns null if no instrument was ever
- * issued. Throws ProviderUnavailable if the provider gives no answer.
+ * issued. Throws ProviderUnavailable if the provider gives no answer, or if its connection was removed.
  */
 export const providerStatus =
-  ({ accounts, providers }: { readonly accounts: Accounts; readonly providers: PaymentProviders }) =>
+  ({ accounts, providers, providerConnections }: Needs) =>
   async (payment: ExistingPayment): Promise<ProviderView | null> => {
     const bound = boundOf(payment);
     if (bound === null) return null;
@@ -32,7 +39,11 @@ export const providerStatus =
       ...instrumentRequest(terms, bound.method, account, terms.createdAt),
       expiresAt: bound.expiresAt,
     };
-    const answer = await (await providers.of(terms))?.statusOf(request);
+    const provider = await providers.of(terms);
+    const { connectionId } = terms;
+    if (provider === null && connectionId !== null && (await providerConnections.statusOf(connectionId)) === 'removed')
+      throw new ProviderUnavailable('The connection to the payment provider was removed.');
+    const answer = await provider?.statusOf(request);
     if (answer?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
     return {
       provider: bound.provider,

@@ -3,8 +3,10 @@
 import { expect } from 'chai';
 import { providerStatus } from '../../../application/payments/providerStatus.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
+import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { assertExists, type ExistingPayment } from '../../../domain/payment/payment.ts';
+import type { ConnectionStatus } from '../../../domain/providerConnection/connection.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
 describe('providerStatus', () => {
@@ -16,16 +18,26 @@ describe('providerStatus', () => {
     payment = assertExists((await core.commands.load(PAYMENT, stream)).state);
   });
   after(() => core.close());
+  const connection = (status: ConnectionStatus) => ({ providerConnections: { statusOf: async () => status } });
 
-  it('throws ProviderUnavailable if the provider does not answer, and asks again the next time', async () => {
-    const ask = providerStatus({ accounts: core.accounts, providers: core.provider });
+  it('no answer: ProviderUnavailable, and the next time it is asked again', async () => {
+    const ask = providerStatus({ ...connection('enabled'), accounts: core.accounts, providers: core.provider });
     core.provider.next('statusOf', 'unknown');
     const failed = await ask(payment).catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(ProviderUnavailable);
     expect(await ask(payment)).to.deep.include({ providerStatus: null, rawResponse: null });
   });
-  it('throws ProviderUnavailable if the mode has no provider', async () => {
-    const ask = providerStatus({ accounts: core.accounts, providers: { route: async () => [], of: async () => null } });
-    expect(await ask(payment).catch((error: unknown) => error)).to.be.instanceOf(ProviderUnavailable);
-  });
+  for (const [status, message] of [
+    ['disabled', 'The payment provider did not answer.'],
+    ['removed', 'The connection to the payment provider was removed.'],
+  ] as const)
+    it(`${status} connection: ProviderUnavailable says so`, async () => {
+      const providers = { route: async () => [], of: async () => null };
+      const ask = providerStatus({ ...connection(status), accounts: core.accounts, providers });
+      const { charge } = payment;
+      const connectionId = newId<ConnectionId>();
+      const live = { ...payment, charge: { ...charge, terms: { ...charge.terms, connectionId } } } as ExistingPayment;
+      const failed = await ask(live).catch((error: unknown) => error);
+      expect(failed).to.be.instanceOf(ProviderUnavailable).and.to.have.property('message', message);
+    });
 });
