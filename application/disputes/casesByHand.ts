@@ -101,9 +101,17 @@ interface RuleByHand {
   readonly returnedToPayer: Minor | null;
 }
 
+/** A ruling without an amount would count as nothing paid to the payer, whatever an operator settles later. */
+const NOTHING_HELD = reject(
+  'invalid_amount',
+  '`returnedToPayer` is required until the mismatch is settled: the case holds nothing yet.',
+  { param: 'returnedToPayer' },
+);
+
 /**
  * Rules a case as the bank decided it. Rejects with `not_found`, `mode_not_allowed`, `invalid_request` if the provider reports disputes,
- * `invalid_amount` above the charge's amount, `case_not_open` or `case_under_review`.
+ * `invalid_amount` above the charge's amount, or without an amount for a mismatch that is not settled, `case_not_open` or
+ * `case_under_review`.
  */
 export const ruleCaseByHand =
   (needs: Needs) =>
@@ -134,6 +142,7 @@ export const ruleCaseByHand =
       (now) => {
         const closed = notRulable(now);
         if (closed !== null || now.status === 'absent') return closed ?? NO_CASE;
+        if (result === 'agreed' && returnedToPayer === null && now.settling === 'awaited') return NOTHING_HELD;
         return ruleCase({ report: now.reports + 1, ruling, review: false, at }, announced, at)(now);
       },
       metadata,

@@ -135,10 +135,12 @@ const lateReport = (state: MedCase, { report, ruling, at: ruledAt }: BankRuling)
   const { result, returned } = reported;
   const outcome = result === 'agreed' ? 'lost' : returned ? 'refunded_to_merchant' : 'closed_without_refund';
   const returnedToPayer = payersShare(reported, state.held);
-  // Returns that were made before any ruling are parts of what it says.
-  const earlierShare = state.reports > 1 ? state.returnedToPayer : null;
-  const contradicts =
-    outcome !== (state.moneyOutcome ?? state.decided) || (earlierShare !== null && earlierShare !== returnedToPayer);
+  // Returns that were made before any ruling are parts of what it says, so it can't name less.
+  const isOtherShare =
+    state.reports > 1
+      ? state.returnedToPayer !== null && state.returnedToPayer !== returnedToPayer
+      : reported.returnedToPayer !== null && reported.returnedToPayer < sumOfReturns(state);
+  const contradicts = outcome !== (state.moneyOutcome ?? state.decided) || isOtherShare;
   return { report, result, returned, returnedToPayer, contradicts, ruledAt };
 };
 

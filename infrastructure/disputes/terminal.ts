@@ -163,7 +163,10 @@ const rule: CliCommand = {
   args: [{ name: 'case' }],
   options: {
     result: { description: 'agreed (the payer won) or disagreed', required: true },
-    'returned-to-payer': { description: 'the amount that the payer got, in minor units, if not the whole hold' },
+    'returned-to-payer': {
+      description:
+        'the amount that the payer got, in minor units, if not the whole hold; a mismatch needs it until it is settled',
+    },
   },
   changes: 'always',
   run: async (world, { args, options }) => {

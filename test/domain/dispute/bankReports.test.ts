@@ -5,6 +5,7 @@ import {
   giveUpReport,
   notSettleable,
   openCase,
+  recordMoneyReturned,
   recordNotTaken,
   recordSettled,
   reviewCase,
@@ -94,7 +95,22 @@ describe('a bank report on an ended case (Q11)', () => {
       expect(reviewed.returnedToPayer).to.equal(share);
     }
   });
-  it('a contradiction can be dismissed once; without one there is nothing to dismiss', () => {
+  it('a first ruling that names less than the banks have returned contradicts; without an amount, or with more, it fits', () => {
+    const made = recordMoneyReturned({ id: 'd', amount: toMinor(8), at: AT }, true, AT);
+    for (const [said, contradicts] of [
+      [got(7), true],
+      [got(8), false],
+      [got(9), false],
+      [AGREED, false],
+    ] as const) {
+      const { contradiction, returnedToPayer } = played(OPEN, made, ruling(said));
+      expect([contradiction !== null, returnedToPayer]).to.deep.equal([
+        contradicts,
+        contradicts ? 8 : (said.returnedToPayer ?? HELD),
+      ]);
+    }
+  });
+  it('a contradiction is dismissed once; nothing else can be', () => {
     const dismissed: MedCaseEvent = {
       type: 'MedCaseReportDismissed',
       data: { by: 'operator:ana', reason: 'x', at: LATER },
