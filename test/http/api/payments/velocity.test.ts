@@ -199,21 +199,40 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('frees the place of a creation after a minute if it was never stored', async () => {
-    await limit({ customerPerHour: 1 });
-    const start = clock.nowMs;
-    const lost = newKey();
+  /** Takes a place, and stores nothing. Returns the key. */
+  const neverStored = async (): Promise<string> => {
+    const idempotencyKey = newKey();
     const { store } = gateway.storage;
     const append = store.append;
     store.append = async () => {
       throw new Error('the log is away');
     };
     try {
-      expectError(await charge(ANA, { idempotencyKey: lost }), 500, 'internal_error');
+      expectError(await charge(ANA, { idempotencyKey }), 500, 'internal_error');
     } finally {
       store.append = append;
     }
     expect(gateway.faults.splice(0)).to.have.length(1);
+    return idempotencyKey;
+  };
+  it('repeats a creation that was never stored in its own place, however late, although the limits are full', async () => {
+    await limit({ customerPerHour: 2, accountPerHour: 2 });
+    const start = clock.nowMs;
+    const lost = await neverStored();
+    await charges(1);
+    clock.nowMs = start + 10 * 60_000;
+    try {
+      expect((await charge(ANA, { idempotencyKey: lost })).status).to.equal(201);
+      expectError(await charge(), 403, CUSTOMER);
+      expectError(await charge(BRUNO), 403, ACCOUNT_CODE);
+    } finally {
+      clock.nowMs = start;
+    }
+  });
+  it('gives the place of a creation that was never stored back after a minute, if another one needs it', async () => {
+    await limit({ customerPerHour: 1 });
+    const start = clock.nowMs;
+    const lost = await neverStored();
     expectError(await charge(), 403, CUSTOMER);
     clock.nowMs = start + 61_000;
     try {
