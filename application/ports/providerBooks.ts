@@ -17,7 +17,7 @@ export interface ListedItem {
   readonly pix: string;
   readonly endToEndId: string | null;
   readonly txid: string | null;
-  /** The charge of the connection with this txid. */
+  /** The charge with this txid, of any connection. */
   readonly paymentId: PaymentId | null;
   readonly amount: number;
   readonly status: 'processing' | 'done' | 'refused';

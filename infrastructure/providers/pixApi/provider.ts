@@ -28,10 +28,12 @@ const returnOrder = ({ providerPaymentId, refundId, amount }: RefundOrder): Retu
   amount,
 });
 
-const refundOutcome = (result: KnownReturn): Exclude<RefundOutcome, { kind: 'unknown' }> =>
-  result.kind === 'done' ? { kind: 'confirmed', endToEndId: result.returnId } : result;
-
 const refused = (reason: string) => ({ kind: 'refused', reason }) as const;
+
+const refundOutcome = (result: KnownReturn): Exclude<RefundOutcome, { kind: 'unknown' }> => {
+  if (result.kind === 'done') return { kind: 'confirmed', endToEndId: result.returnId };
+  return result.kind === 'refused' ? refused(result.reason) : result;
+};
 
 export class PixApiProvider implements PaymentProvider {
   readonly ownsExpiry = true;

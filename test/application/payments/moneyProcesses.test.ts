@@ -2,11 +2,13 @@
 
 import { expect } from 'chai';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
+import { payments } from '../../../application/payments/capability.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
 import { reviewHeld } from '../../../application/payments/heldPayments.ts';
-import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { returnPayment, sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import { PayloadsFailed } from '../../../application/ports/jobs.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type {
   NotificationKey,
@@ -209,9 +211,9 @@ describe('the money processes on Postgres', () => {
       returnRefused: (tenant: Tenant, refused: { readonly reason: string }) =>
         void refusals.push({ ...tenant, ...refused }),
     };
-    const back = (payload: Payload, mayBeRepeat = false) => {
+    const back = (payload: Payload) => {
       const { commands, accounts, provider: providers } = core;
-      return sendBack({ commands, accounts, providers, alerts })(payload, mayBeRepeat);
+      return sendBack({ commands, accounts, providers, alerts })(payload);
     };
     beforeEach(() => void refusals.splice(0));
     const REJECTED = [...OPEN, 'TransactionPaymentRejected'];
@@ -276,7 +278,11 @@ describe('the money processes on Postgres', () => {
     it('killed before the first answer was written: a refusal of the repeat is not believed yet (V9)', async () => {
       const { id, payload } = await rejected();
       core.provider.next('returnPayment', REFUSED);
-      expect(await thrown(back(payload, true))).to.be.instanceOf(UnknownAtProvider);
+      const { commands, accounts, provider: providers } = core;
+      const handler = payments.jobs
+        ?.find(({ kind }) => kind === returnPayment)
+        ?.handler({ commands, accounts, providers, alerts } as never);
+      expect(await thrown(handler?.run([payload], null, true) ?? Promise.resolve())).to.be.instanceOf(PayloadsFailed);
       expect(await typesOf(id)).to.deep.equal(UNANSWERED);
     });
     it('the 10 minutes count from the first order, however long the connection was disabled, and anew for a new id', async () => {
