@@ -197,9 +197,12 @@ const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: Med
   const allegation = { method: null, reason: null, payer: { name: null, document: null }, openedAt: terms.openedAt };
   const report = { caseId, type: terms.type, amount: terms.amount, ...allegation };
   const paymentStream = PAYMENT.stream(payment.charge.terms.paymentId);
-  const { reply } = await commands.record(PAYMENT, paymentStream, openReturnedDispute(report, at), metadata);
+  const { reply, state } = await commands.record(PAYMENT, paymentStream, openReturnedDispute(report, at), metadata);
   if (reply !== 'opened' && reply !== 'known') return refused(needs, intake, terms, reply);
-  await commands.record(MED_CASE, stream, openCase(terms, at), metadata);
+  const dispute = state.transaction.status === 'settled' ? state.transaction.dispute : null;
+  // A return may exceed what is left of the payment. An earlier case exists already.
+  const held = dispute?.caseId === caseId ? dispute.amount : terms.held;
+  await commands.record(MED_CASE, stream, openCase({ ...terms, held }, at), metadata);
   const returned = { ...made, at: terms.openedAt };
   const ended = await commands.execute(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);
   if (isRejection(ended)) throw new Error(`case ${caseId} was not opened`);

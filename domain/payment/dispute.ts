@@ -126,7 +126,7 @@ export const openDispute =
     return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
   };
 
-/** Why a payment can't lose the amount of a return. `waits`: a refund is under way, whose failure may leave the amount. */
+/** Why a payment can't lose anything for a return of this amount. `waits`: a refund is under way, whose failure may leave the amount. */
 const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken | 'waits' | null => {
   const { settlement, refunds, dispute } = transaction;
   if (settlement.method !== 'PIX') return never('other_method');
@@ -134,8 +134,9 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   if (dispute !== null && dispute.moneyOutcome === null) return notNow('case_open');
   const rest = refundableRest(transaction);
   if (amount <= rest) return null;
-  if (amount <= add(rest, reservedAmount(refunds))) return 'waits';
-  return rest > 0 ? never('exceeds_rest') : isDisputed(dispute) ? never('lost_before') : never('refunded');
+  if (reservedAmount(refunds) > 0) return 'waits';
+  if (rest > 0) return null;
+  return isDisputed(dispute) ? never('lost_before') : never('refunded');
 };
 
 /** Returns whether a return that exceeds its case by this amount must wait: a refund is under way, whose failure may leave the amount. */
@@ -145,8 +146,9 @@ export const waitsForRefund = ({ transaction }: ExistingPayment, excess: Minor):
 type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
 
 /**
- * Opens a dispute for a return that the banks made without announcing one, and holds exactly its amount (V10). Replies `known` if it is
- * already open, `waits` until a refund under way has ended, or why the payment can't take it.
+ * Opens a dispute for a return that the banks made without announcing one, and holds its amount up to the refundable remainder (V10); the
+ * platform bears anything more (Q11). Replies `known` if it is already open, `waits` until a refund under way has ended, or why the payment
+ * can't take it.
  */
 export const openReturnedDispute =
   (
@@ -164,7 +166,8 @@ export const openReturnedDispute =
     if (refusal !== null) return { events: [], reply: refusal };
     const allegation = { method, reason, payer, openedAt };
     const about = { caseId, kind: DISPUTE_KIND_OF[type], currency: settlement.currency, ...allegation };
-    const data = { ...about, amount, amountMismatch: false, reportedAmount: amount, at };
+    const held = least(amount, refundableRest(transaction));
+    const data = { ...about, amount: held, amountMismatch: false, reportedAmount: amount, at };
     return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
   };
 

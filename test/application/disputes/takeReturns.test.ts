@@ -316,16 +316,32 @@ describe('returns that Quita did not request, on Postgres', () => {
         held: 345,
       });
     });
-    it('open a case for each part within the refundable rest, and alert once about a larger one', async () => {
+    it('a second part opens a second case, up to the rest; after that it is listed and alerted, once', async () => {
       const { take, balances, rest, medCase } = await desk();
-      await take(med('a', 345), med('b', 2_000), med('c', 10_001), med('c', 10_001));
-      expect(await balances()).to.deep.equal({ ...FEES, provider_clearing: -10_000, merchant_available: NET - 2_345 });
-      expect([await rest(), alerted]).to.deep.equal([10_000, ['exceeds_rest']]);
-      expect(await medCase('c')).to.nested.include({ status: 'absent', 'notTaken.because': 'exceeds_rest' });
-      await take(med('a', 345), med('b', 2_000), med('c', 10_001));
-      expect([await rest(), alerted]).to.deep.equal([10_000, ['exceeds_rest']]);
+      await take(med('a', 345), med('b', 12_000), med('c', 1), med('c', 1));
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+      expect([await rest(), alerted]).to.deep.equal([0, ['lost_before']]);
+      expect(await medCase('c')).to.nested.include({ status: 'absent', 'notTaken.because': 'lost_before' });
+      await take(med('a', 345), med('b', 12_000), med('c', 1));
+      expect([await rest(), alerted]).to.deep.equal([0, ['lost_before']]);
     });
-    it('wait for a pending refund, and use its amount if it fails', async () => {
+    for (const before of [0, 345])
+      it(`of more than is left after a Pix-out${before === 0 ? '' : ' and a lost case'}: the merchant pays the rest, the platform more`, async () => {
+        const { take, decide, balances, rest, medCase } = await desk();
+        await decide(reserve(5_000));
+        const waits = await take(med('a', 12_345 - before)).catch((thrown: unknown) => thrown);
+        expect(waits).to.be.instanceOf(UnknownAtProvider);
+        await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
+        if (before > 0) await take(med('before', before));
+        for (const _ of [1, 2]) await take(med('a', 12_345 - before));
+        expect(await balances()).to.deep.equal({
+          ...{ ...FEES, provider_clearing: 5_000, merchant_available: NET - 12_345, disputes: -5_000 },
+        });
+        expect([await rest(), alerted]).to.deep.equal([0, []]);
+        const returned = { held: 7_345 - before, returnedToPayer: 12_345 - before };
+        expect(await medCase('a')).to.include({ status: 'rejected', moneyOutcome: 'lost', ...returned });
+      });
+    it('waits for a refund under way; a failed one leaves the amount', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(10_000));
       const error = await take(med('a', 12_345)).catch((thrown: unknown) => thrown);
