@@ -68,7 +68,19 @@ describe('old items of a provider connection', () => {
     for (const [n, at] of times.entries()) desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, at));
   };
 
-  it('are deleted if they agree; differing items stay, and the reports don’t change', async () => {
+  it('go if another connection with the same Pix key has recorded them', async () => {
+    const other = new ReconciliationDesk(pool, 'other' as ConnectionId);
+    await desk.project(other.created('payment0', txidOf(0)), other.settled('payment0', 'E0', 500, T(0)));
+    await desk.project(...other.refunded('payment0', 'refund0', 200, T(50)));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));
+    await desk.compare(OLD, OLD_END);
+    await passed(fromMillis(Date.now()));
+    const before = await reports();
+    expect([await left(), await desk.findings(true)]).to.deep.equal([['received E0', 'returned refund0'], []]);
+    await deleteAll();
+    expect([await left(), await reports()]).to.deep.equal([[], before]);
+  });
+  it('go where they agree; what differs stays, and the reports are the same to the cent', async () => {
     await paid(T(0), T(10), T(20), T(30), T(40), OLD_END, addMillis(OLD_END, 1));
     const { received, sent } = desk.institution;
     // A different amount, an unknown Pix, and a payment that is not listed.
