@@ -81,14 +81,14 @@ describe('dispute cases entered by operators, on Postgres', () => {
     const done = await open(await paid(), 5);
     expect(done).to.deep.include({ status: 'open', held: 0, settling: 'awaited' });
   });
-  it('agreed to a mismatch that is not settled: the amount must be named, because nothing is held yet', async () => {
+  it('rejects a ruling without an amount until the mismatch is settled', async () => {
     const done = await open(await paid(), 5);
     if (isRejection(done)) throw new Error(done.code);
     const { caseId } = done.terms;
     expect(await rule(caseId, 'agreed')).to.include({ code: 'invalid_amount', param: 'returnedToPayer' });
     expect(await rule(caseId, 'agreed', 5)).to.include({ status: 'rejected', returnedToPayer: 5 });
   });
-  it('completes an opening that was interrupted, as it was asked first', async () => {
+  it('are completed with the original terms after an interrupted opening', async () => {
     const id = await paid();
     core.spies.beforeAppend = async (stream: string) => {
       if (stream.startsWith(MED_CASE.category)) throw new Error('killed');

@@ -316,7 +316,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         held: 345,
       });
     });
-    it('a second part opens a second case, up to the rest; after that it is listed and alerted, once', async () => {
+    it('open a second case for a second part, up to the rest; any more is listed, with one alert', async () => {
       const { take, balances, rest, medCase } = await desk();
       await take(med('a', 345), med('b', 12_000), med('c', 1), med('c', 1));
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
@@ -326,7 +326,7 @@ describe('returns that Quita did not request, on Postgres', () => {
       expect([await rest(), alerted]).to.deep.equal([0, ['lost_before']]);
     });
     for (const before of [0, 345])
-      it(`of more than is left after a Pix-out${before === 0 ? '' : ' and a lost case'}: the merchant pays the rest, the platform more`, async () => {
+      it(`charge the merchant the rest and the platform the excess after a Pix-out${before === 0 ? '' : ' and a lost case'}`, async () => {
         const { take, decide, balances, rest, medCase } = await desk();
         await decide(reserve(5_000));
         const waits = await take(med('a', 12_345 - before)).catch((thrown: unknown) => thrown);
@@ -341,7 +341,7 @@ describe('returns that Quita did not request, on Postgres', () => {
         const returned = { held: 7_345 - before, returnedToPayer: 12_345 - before };
         expect(await medCase('a')).to.include({ status: 'rejected', moneyOutcome: 'lost', ...returned });
       });
-    it('waits for a refund under way; a failed one leaves the amount', async () => {
+    it('wait for a pending refund, and use its amount if it fails', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(10_000));
       const error = await take(med('a', 12_345)).catch((thrown: unknown) => thrown);

@@ -228,7 +228,7 @@ describe('the money processes on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
-    it('records once that the provider does not say; the repeat asks under the same name and returns once', async () => {
+    it('record an unknown outcome once, and reuse the return id when repeated', async () => {
       const { id, payload } = await rejected();
       for (const _ of [1, 2]) {
         core.provider.next('returnPayment', 'unknown');
@@ -251,7 +251,7 @@ describe('the money processes on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
-    it('a refusal of what was sent again is believed after 10 minutes: the first order may be its cause (V9)', async () => {
+    it('accept the refusal of a repeat only after 10 minutes, because the first order may be its cause (V9)', async () => {
       const { id, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'unknown' });
       expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
@@ -267,7 +267,7 @@ describe('the money processes on Postgres', () => {
       await back(payload);
       expect([await typesOf(id), refusals.length]).to.deep.equal([[...UNANSWERED, 'TransactionReturnRefused'], 1]);
     });
-    it('a refusal that the provider lists is believed at once, also after a lost answer', async () => {
+    it('accept a refusal that the provider lists at once, even after a lost answer', async () => {
       const { id, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'unknown' });
       expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
@@ -275,7 +275,7 @@ describe('the money processes on Postgres', () => {
       await back(payload);
       expect(await typesOf(id)).to.deep.equal([...UNANSWERED, 'TransactionReturnRefused']);
     });
-    it('killed before the first answer was written: a refusal of the repeat is not believed yet (V9)', async () => {
+    it('don’t accept an early refusal of the repeat after a kill before the first answer was recorded (V9)', async () => {
       const { id, payload } = await rejected();
       core.provider.next('returnPayment', REFUSED);
       const { commands, accounts, provider: providers } = core;
@@ -285,7 +285,7 @@ describe('the money processes on Postgres', () => {
       expect(await thrown(handler?.run([payload], null, true) ?? Promise.resolve())).to.be.instanceOf(PayloadsFailed);
       expect(await typesOf(id)).to.deep.equal(UNANSWERED);
     });
-    it('the 10 minutes count from the first order, however long the connection was disabled, and anew for a new id', async () => {
+    it('count the 10 minutes from the first order, even with a disabled connection, and again for a new id', async () => {
       const { id, payload } = await rejected();
       const disabled = { of: async () => null, route: async () => [] };
       const { commands, accounts } = core;
@@ -308,7 +308,7 @@ describe('the money processes on Postgres', () => {
       const AGAIN = ['TransactionReturnRefused', 'TransactionReturnRetried', 'TransactionReturnOutcomeUnknown'];
       expect(await typesOf(id)).to.deep.equal([...UNANSWERED, ...AGAIN]);
     });
-    it('refused by the provider: recorded and told once, and not asked again', async () => {
+    it('record and alert about a refusal once, and are not requested again', async () => {
       const { id, providerPaymentId, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       await back(payload);

@@ -20,7 +20,7 @@ describe('providerStatus', () => {
   after(() => core.close());
   const connection = (status: ConnectionStatus) => ({ providerConnections: { statusOf: async () => status } });
 
-  it('no answer: ProviderUnavailable, and the next time it is asked again', async () => {
+  it('throws ProviderUnavailable if the provider does not answer, and asks again the next time', async () => {
     const ask = providerStatus({ ...connection('enabled'), accounts: core.accounts, providers: core.provider });
     core.provider.next('statusOf', 'unknown');
     const failed = await ask(payment).catch((error: unknown) => error);
@@ -31,7 +31,7 @@ describe('providerStatus', () => {
     ['disabled', 'The payment provider did not answer.'],
     ['removed', 'The connection to the payment provider was removed.'],
   ] as const)
-    it(`${status} connection: ProviderUnavailable says so`, async () => {
+    it(`throws ProviderUnavailable with its reason for a ${status} connection`, async () => {
       const providers = { route: async () => [], of: async () => null };
       const ask = providerStatus({ ...connection(status), accounts: core.accounts, providers });
       const { charge } = payment;

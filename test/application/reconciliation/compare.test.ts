@@ -233,7 +233,7 @@ describe('the comparison of a provider connection', () => {
     const differences = () =>
       Promise.all([desk, other].map(async (one) => (await one.report('2026-11-20')).difference));
 
-    it('finds nothing about payments, returns and payouts that the other one has recorded', async () => {
+    it('finds nothing about payments, returns and payouts that the other one recorded', async () => {
       await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
       await desk.project(...desk.refunded('payment0', 'refund0', 200, T(50)));
       await desk.project(desk.requestedPayout('payout0', 300, T(80)), desk.paidPayout('payout0', 300, T(81)));
@@ -246,7 +246,7 @@ describe('the comparison of a provider connection', () => {
       expect([await differences(), received, returned, paidOut, closing]).to.deep.equal([[0, 0], 0, 0, 0, 0]);
     });
 
-    it('has a payment that neither has recorded credited once, by its own connection', async () => {
+    it('credits a payment that neither recorded once, through its own connection', async () => {
       await desk.project(desk.created('payment0', txidOf(0)));
       desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0)));
       await bothCompare();
@@ -258,7 +258,7 @@ describe('the comparison of a provider connection', () => {
       expect(await differences()).to.deep.equal([0, 0]);
     });
 
-    it('finds another amount, and a return that only the connection in use lists', async () => {
+    it('finds a different amount, and a return that only the enabled connection lists', async () => {
       await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
       await desk.project(desk.created('payment1', txidOf(1)), desk.settled('payment1', 'E1', 500, T(1)));
       const back = returnOf('app', 100, T(60));
@@ -270,7 +270,7 @@ describe('the comparison of a provider connection', () => {
     });
   });
 
-  it('starts the job of a refund that the institution made and Quita has not recorded', async () => {
+  it('starts the job of a refund that the institution executed and Quita has not recorded', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(...desk.refunded('payment0', 'refund0', 200, null));
     desk.institution.received.push(receivedPix('E0', txidOf(0), 500, T(0), [returnOf('refund0', 200, T(50))]));

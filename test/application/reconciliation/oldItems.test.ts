@@ -68,7 +68,7 @@ describe('old items of a provider connection', () => {
     for (const [n, at] of times.entries()) desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, at));
   };
 
-  it('go if another connection with the same Pix key has recorded them', async () => {
+  it('are deleted if another connection with the same Pix key recorded them', async () => {
     const other = new ReconciliationDesk(pool, 'other' as ConnectionId);
     await desk.project(other.created('payment0', txidOf(0)), other.settled('payment0', 'E0', 500, T(0)));
     await desk.project(...other.refunded('payment0', 'refund0', 200, T(50)));
@@ -80,7 +80,7 @@ describe('old items of a provider connection', () => {
     await deleteAll();
     expect([await left(), await reports()]).to.deep.equal([[], before]);
   });
-  it('go where they agree; what differs stays, and the reports are the same to the cent', async () => {
+  it('are deleted if they agree; differing items stay, and the reports don’t change', async () => {
     await paid(T(0), T(10), T(20), T(30), T(40), OLD_END, addMillis(OLD_END, 1));
     const { received, sent } = desk.institution;
     // A different amount, an unknown Pix, and a payment that is not listed.

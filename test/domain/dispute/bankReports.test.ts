@@ -95,7 +95,7 @@ describe('a bank report on an ended case (Q11)', () => {
       expect(reviewed.returnedToPayer).to.equal(share);
     }
   });
-  it('a first ruling that names less than the banks have returned contradicts; without an amount, or with more, it fits', () => {
+  it('a first ruling contradicts if it names less than the banks returned, but not without an amount or with more', () => {
     const made = recordMoneyReturned({ id: 'd', amount: toMinor(8), at: AT }, true, AT);
     for (const [said, contradicts] of [
       [got(7), true],
@@ -110,7 +110,7 @@ describe('a bank report on an ended case (Q11)', () => {
       ]);
     }
   });
-  it('a contradiction is dismissed once; nothing else can be', () => {
+  it('a contradiction can be dismissed once; without one there is nothing to dismiss', () => {
     const dismissed: MedCaseEvent = {
       type: 'MedCaseReportDismissed',
       data: { by: 'operator:ana', reason: 'x', at: LATER },

@@ -215,7 +215,7 @@ describe('velocity guard (E6)', () => {
     expect(gateway.faults.splice(0)).to.have.length(1);
     return idempotencyKey;
   };
-  it('repeats a creation that was never stored in its own place, however late, although the limits are full', async () => {
+  it('repeats a creation that was never stored in its own place, even late and with full limits', async () => {
     await limit({ customerPerHour: 2, accountPerHour: 2 });
     const start = clock.nowMs;
     const lost = await neverStored();
@@ -229,7 +229,7 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('gives the place of a creation that was never stored back after a minute, if another one needs it', async () => {
+  it('frees the place of a creation after a minute if it was never stored', async () => {
     await limit({ customerPerHour: 1 });
     const start = clock.nowMs;
     const lost = await neverStored();
