@@ -62,7 +62,7 @@ const routesOf = (modules: readonly HttpModule[]): Routes => {
   };
 };
 
-/** Returns the routes for these settings, which an extension may have added to. */
+/** Returns the routes for these settings, to which an extension may have added its own. */
 export const routesFor = (declared: DeclaredSettings): Routes =>
   declared === DECLARED_SETTINGS ? PRODUCT : routesOf(modulesFor(declared));
 

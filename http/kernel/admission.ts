@@ -198,7 +198,7 @@ const admitSession = async (
 ): Promise<Callers['anySession'] | Refusal> => {
   const isPage = isOfBrowser(route.principal);
   const caller = await (isPage ? authenticateMember : authenticateSession)(req, options.services);
-  // A browser without a session is led to the page where it signs in: no guess, and no failure.
+  // A browser without a session is redirected to sign in. This doesn't count as failed authentication.
   if (isPage && isRejection(caller)) return (await beyondAddressLimit('pages', req, res, options)) ?? caller;
   if (isRejection(caller)) {
     reportFailure(tokenFailureOf(req), req, options);
@@ -336,7 +336,7 @@ export const connectionLimit = (windows: MinuteWindows, limits: Partial<Connecti
   const inFlight = new KeyedCount();
   return async (connectionId, res) => {
     if (inFlight.of(connectionId) >= inFlightMax) return OVERLOADED;
-    // If the provider left while it was authenticated, `close` will not be told again.
+    // If the provider disconnected during authentication, `close` was already emitted.
     if (!res.destroyed) res.once('close', inFlight.add(connectionId));
     const judged = await windows.count(`connection ${connectionId}`, limitOf(perMinute, CREDIT_OF_KEY));
     if (judged.isIn) return null;

@@ -151,7 +151,7 @@ const serve = (route: Route, options: AppOptions) => {
   };
 };
 
-/** Returns where a browser can get what a page asks for: a session, and from there the page itself, or a second factor. */
+/** Returns the page where a browser can sign in or enroll a second factor, if the requested page requires it. */
 const placeToGetIn = ({ originalUrl }: Request, { code }: Refusal): string | null => {
   if (code === 'unauthorized') return `${SIGN_IN}?next=${encodeURIComponent(originalUrl)}`;
   return code === 'second_factor_enrolment_required' ? ENROLMENT : null;
@@ -287,7 +287,7 @@ const PATH_LENGTH_MAX = 256;
 const SECRET = /ak_(?:test|live)_[\w-]+|eyJ[\w.-]+/g;
 const KEY_ACTOR = 'key:';
 
-/** Cuts the path before masking it, because a path may be as long as all headers may be. */
+/** Cuts the path before masking it, because only the limit on all headers bounds its length. */
 const pathOf = ({ path }: Request): string => path.slice(0, PATH_LENGTH_MAX).replace(SECRET, '***');
 
 export const answeredRequest = (

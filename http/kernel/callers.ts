@@ -47,7 +47,7 @@ export interface ProviderCaller {
   readonly connectionId: ConnectionId;
 }
 
-/** An auditor, by a token. null: anybody, where the deployment's settings make the route public. */
+/** An auditor, by a token. null for anyone, if the deployment's settings make the route public. */
 export interface AuditorCaller {
   readonly tokenId: string | null;
 }
@@ -61,7 +61,7 @@ export interface Callers {
   anySession: SessionCaller | OperatorCaller;
   session: SessionCaller;
   operator: OperatorCaller;
-  /** A page of the dashboard. Browsers without a session are led to SIGN_IN. */
+  /** A page of the dashboard. Browsers without a session are redirected to SIGN_IN. */
   member: MemberCaller;
   /** A page for operators. `member` and `platformMember` answer each other's users with 403 `role_required`; `anyMember` accepts both. */
   platformMember: PlatformCaller;

@@ -10,17 +10,17 @@ export interface SentFile {
   readonly fileName: string;
   /** As the browser guesses it, without parameters. */
   readonly contentType: string;
-  /** Iterating throws what the body's chunks throw, and BodyMalformed if the form is not complete. */
+  /** Iterating throws the errors of the body's chunks, and BodyMalformed if the form is incomplete. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 /** The fields that come before the first file, and the files. */
 export interface FileForm extends Form {
-  /** The files in the order of the form, which are read once. What the reader leaves of a file is skipped. */
+  /** The files in the order of the form. Each can be read once; unread parts are skipped. */
   readonly files: AsyncGenerator<SentFile>;
 }
 
-/** Skips the files that were not read, because a browser that still sends would not show the answer. */
+/** Skips the files that were not read, because a browser that is still sending would not show the response. */
 export const skipRest = async ({ files }: FileForm): Promise<void> => {
   while (!(await files.next()).done);
 };
@@ -40,7 +40,7 @@ export const bytesOf = async ({ chunks }: SentFile, bytesMax: number): Promise<B
 /** The body is not a complete form. */
 export class BodyMalformed extends Error {}
 
-/** More parts than any form has are skipped. */
+/** No form has more parts. Further parts are skipped. */
 const PARTS_MAX = 64;
 const LIMITS = { fieldSize: FORM_BYTES_MAX, parts: PARTS_MAX, headerPairs: 16, headerSize: 16 * 1024 };
 export const MALFORMED_FORM = reject('invalid_request', 'The body is not a complete form.');
@@ -56,7 +56,7 @@ const parserOf = (contentType: string): BusboyInstance | null => {
   }
 };
 
-/** Parses the chunks, as fast as the files are read. Whatever fails, ends the parser and the file that is open. */
+/** Parses the chunks as fast as the files are read. Any failure ends the parser and the open file. */
 const parse = async (parser: BusboyInstance, chunks: AsyncIterable<Buffer>): Promise<void> => {
   let open: BusboyFileStream | null = null;
   const fail = (error: Error): void => {
@@ -76,13 +76,13 @@ const parse = async (parser: BusboyInstance, chunks: AsyncIterable<Buffer>): Pro
   }
 };
 
-/** The parser's own errors. Those of the chunks have types of their own. */
+/** Converts the parser's errors. Errors of the chunks have types of their own and are returned unchanged. */
 const failure = (error: unknown): unknown =>
   error instanceof Error && error.constructor === Error ? new BodyMalformed(error.message) : error;
 
 async function* chunksOf(stream: BusboyFileStream): AsyncGenerator<Buffer> {
   try {
-    // A reader that stops early leaves the rest to be skipped.
+    // If the reader stops early, the rest can still be skipped.
     yield* stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
     throw failure(error);
@@ -106,7 +106,7 @@ const nextOf = (arrivals: AsyncIterator<FileEvent>): Promise<IteratorResult<File
     throw failure(error);
   });
 
-/** Reads the fields up to the first file. Throws what the chunks throw. */
+/** Reads the fields up to the first file. Throws the errors of the chunks. */
 export const readFileForm = async (
   contentType: string | undefined,
   chunks: AsyncIterable<Buffer>,

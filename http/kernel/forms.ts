@@ -1,5 +1,5 @@
-// Forms of the dashboard's pages. A browser sends the session's cookie with every request to us, whichever page caused it. So a change also
-// needs the token that only pages of the same session contain, and must not come from a page of another site.
+// Forms of the dashboard's pages. A browser sends the session's cookie with every request to Quita, whichever page caused it. So a change
+// also needs the token that only pages of the same session contain, and must not come from a page of another site.
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import express from 'express';

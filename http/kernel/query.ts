@@ -69,7 +69,7 @@ const LAST_MS = Date.parse('9999-12-30T23:59:59.999Z');
 
 interface Instant {
   readonly millis: number;
-  /** Milliseconds to the last one that the text covers: of a date, those of the rest of its day; otherwise 0. */
+  /** Milliseconds until the last one that the text covers: for a date, the rest of its day; otherwise 0. */
   readonly lasts: number;
   /** Whether the text has a fraction of a millisecond. */
   readonly isBetween: boolean;

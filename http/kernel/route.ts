@@ -142,7 +142,7 @@ export interface ArrivingBody extends AsyncIterable<Buffer> {
   readonly contentType: string | null;
   readonly size: number | null;
 }
-/** The fields of a form of the dashboard, at most 64 kB. The handler reads them, because it shows the form again with what is wrong. */
+/** The fields of a form of the dashboard, at most 64 kB. The handler reads them, because it shows the form again with the problems. */
 export interface FormBody {
   readonly kind: 'form';
 }
@@ -263,7 +263,7 @@ interface Declaration<
   readonly principal: Who;
   /** Returns a rejection if the caller's role may not use the route, or null. Runs before validation. By default every role may. */
   readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
-  /** Whether operators get in who have not enrolled a second factor yet: it is the page where they do. */
+  /** Admits operators who have not enrolled a second factor, because this is the page where they do. */
   readonly isBeforeSecondFactor?: true;
   /** Default: `key` for API keys, `user` for sessions, otherwise `pages`. */
   readonly limit?: LimitClass;
@@ -368,7 +368,7 @@ const LIMITS: { readonly [Who in Principal]?: LimitClass } = {
   auditor: 'auditors',
 };
 
-/** What a page answers a browser without a session. */
+/** The response of a page to a browser without a session. */
 const SIGN_IN_FIRST = { 303: { kind: 'empty', description: 'Leads to the page to sign in.' } } as const;
 
 /** Returns the function that declares routes whose handlers call these services: `routeCalling<AppServices & MoreUseCases>()`. */
@@ -429,7 +429,7 @@ export const actorOf = ({
   requestId,
 });
 
-/** Returns a rejection as it is, or the 200 whose body `view` makes of the reply. */
+/** Returns a rejection unchanged, or a 200 with the body that `view` returns for the reply. */
 export const ok = <Done, Body = Exclude<Done, Rejection>>(
   done: Done,
   view: (reply: Exclude<Done, Rejection>) => Body = (reply) => reply as unknown as Body,

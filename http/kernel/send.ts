@@ -108,7 +108,7 @@ const openStream = async (
   res: Response,
   open: (sink: EventSink) => void | Promise<void>,
 ): Promise<void> => {
-  if (res.destroyed) return; // the client left, and `close` will not be told again
+  if (res.destroyed) return; // the client disconnected, and `close` was already emitted
   res.writeHead(res.statusCode, STREAM_HEADERS);
   if (req.method === 'HEAD') return void res.end();
   await open({

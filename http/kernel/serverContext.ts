@@ -29,7 +29,7 @@ export interface Operations {
   readonly unreadiness: () => Promise<string | null>;
   /** Returns the number of streams that a consumer has parked. An operator should look into them; other streams are not affected. */
   readonly parkedStreams: () => number;
-  /** Returns why the audit log no longer follows the event log; null if it does, or if that is unknown. */
+  /** Returns why the audit log no longer follows the event log, or null if it does or the state is unknown. */
   readonly auditStopped: () => Promise<string | null>;
   /** Returns the newest lines of the security log that this process wrote, newest first. */
   readonly securityLines: () => readonly SecurityLine[];
@@ -47,7 +47,7 @@ export interface LiveStatus {
   readonly now: string;
 }
 
-/** Changes with what a page of the dashboard shows. */
+/** A version that changes with the content of a dashboard page. */
 export interface PageVersion {
   readonly version: string;
 }

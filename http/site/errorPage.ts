@@ -121,7 +121,7 @@ export const errorWords = (error: ShownError) => {
   return { language, texts, ...textOf(error, texts) };
 };
 
-/** Returns the page of an error. It contains nothing of the request. */
+/** Returns the page of an error. It contains no part of the request. */
 export const errorPage: ErrorPage = (error) => {
   const { language, texts, title, text } = errorWords(error);
   const page = layout({

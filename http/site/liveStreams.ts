@@ -11,10 +11,10 @@ const RETRY_AFTER_SECONDS = 30;
 
 /** Maximum numbers of open streams. */
 export interface StreamBounds {
-  /** That watch the same. */
+  /** Streams with the same key. */
   readonly ofKey: number;
   readonly ofAddress: number;
-  /** In this process. */
+  /** All streams of this process. */
   readonly inAll: number;
   /** A stream ends after this time, and the browser opens another one. */
   readonly lifetimeMs: number;
@@ -24,7 +24,7 @@ export interface StreamBounds {
 export interface StreamKind<Key extends string, Status> {
   /** Name of the events. */
   readonly event: string;
-  /** Returns what the pages show now, by what they watch. */
+  /** Returns the current status of each key. */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Status>>;
   /** Returns the part of a status whose changes are sent. */
   readonly shownOf: (status: Status) => string;
@@ -32,7 +32,7 @@ export interface StreamKind<Key extends string, Status> {
   readonly isLast: (status: Status, isNew: boolean) => boolean;
   /** Pause between two queries, however fast the read model advances. */
   readonly pauseMs: number;
-  /** What pages of the same key watch, for a message. */
+  /** The kind of object that the pages watch, for a message. */
   readonly watched: string;
   readonly bounds: StreamBounds;
 }
@@ -51,7 +51,7 @@ export class LiveStreams<Key extends string, Status> {
   readonly #keepAlive: Repeating;
   #looking = false;
   #again = false;
-  /** Whether a keep-alive fell into a running query: the next one sends to all. */
+  /** Whether a keep-alive came due during a running query. The next query then sends to all. */
   #sendAllAgain = false;
 
   constructor(progress: Progress, kind: StreamKind<Key, Status>, keepAliveMs = KEEP_ALIVE_MS) {
@@ -60,7 +60,10 @@ export class LiveStreams<Key extends string, Status> {
     this.#keepAlive = repeating(keepAliveMs, () => this.#look(true));
   }
 
-  /** Returns a stream that begins with `status`, or 429 or 503 beyond a bound. `shown`: what the page shows, as `shownOf` returns it. */
+  /**
+   * Returns a stream that begins with `status`, or 429 or 503 beyond a bound. `shown`: the result of `shownOf` for the status that the page
+   * shows.
+   */
   open(key: Key, address: string, status: Status, shown = '') {
     const refusal = this.#refusal(key, address);
     if (refusal) return { ...refusal, headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } };

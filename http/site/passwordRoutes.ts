@@ -71,7 +71,7 @@ const pageRoute = route('GET', '/account/password', {
     const language = languageOf(context);
     const headers = {
       ...pageHeaders(context, language),
-      // Its script sends the password, and no form.
+      // The script sends the password, so the page needs no form target.
       'Content-Security-Policy': checkoutContentSecurityPolicy,
       'Referrer-Policy': 'no-referrer',
     };

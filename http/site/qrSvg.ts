@@ -1,11 +1,11 @@
-// A QR code as a part of the page: what it holds is in no address and in no cache.
+// A QR code inside the page, so that no address and no cache contains its text.
 import { html, type Markup } from './html.ts';
 import { qrRuns } from './qrRuns.ts';
 
 /** Light modules around the symbol, as ISO/IEC 18004 requires. */
 const QUIET_MODULES = 4;
 
-/** Returns the QR code of a text, dark on white in every look. Throws if the text is empty or too long for a symbol. */
+/** Returns the QR code of a text, dark on white in every color scheme. Throws if the text is empty or too long for a symbol. */
 export const qrSvg = (text: string, label: string): Markup => {
   const { size, runs } = qrRuns(text);
   const side = size + 2 * QUIET_MODULES;

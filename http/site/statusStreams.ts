@@ -18,7 +18,7 @@ export class StatusStreams extends LiveStreams<PaymentId, LiveStatus> {
   ) {
     super(progress, {
       ...{ find, isLast, event: 'status', pauseMs: 200, watched: 'charge' },
-      // The status itself, and the expiry that appears or moves.
+      // The status, and the expiry, which can appear or move.
       shownOf: (status) => `${status.status} ${status.expires_at}`,
       bounds: { ...BOUNDS, ...bounds },
     });

@@ -68,7 +68,7 @@ const bytesOf = async (path: string, { auditLog }: Context['services']): Promise
   return (level === 'entries' ? await auditLog.entries(at) : await auditLog.tile({ level, ...at })) ?? NO_TILE;
 };
 
-/** A tile never changes. Only what is public may be kept by shared caches. */
+/** A tile never changes. Shared caches may keep public files only. */
 const cachingOf = (path: string, isPublic: boolean): string =>
   `${isPublic && !path.startsWith('tile/entries/') ? 'public' : 'private'}, max-age=${YEAR_SECONDS}, immutable`;
 
@@ -83,7 +83,7 @@ const answer = async (path: string, { services, prefers }: Context) => {
   return { status: 200 as const, contentType: BYTES, bytes: await compressed(bytes), headers: { ...headers, ...more } };
 };
 
-/** A tile's index is 1 to 3 parts of the path, and an incomplete tile has its width as one more. */
+/** A tile's index takes 1 to 3 parts of the path. An incomplete tile adds its width as one more part. */
 const tileRoute = (depth: 1 | 2 | 3 | 4): Route => {
   const parts = PARTS.slice(0, depth);
   const params = Object.fromEntries(parts.map((name) => [name, text('A part of the tile’s index, or its width.')]));

@@ -1,5 +1,5 @@
-// What routes for operators share: their chapter of the reference, and lists, paged by a cursor (the id of a page's last item) or cut at a
-// limit and with a total.
+// Common parts of the operators' routes: their chapter of the reference, and lists, paged by a cursor (the id of a page's last item) or cut
+// at a limit and with a total.
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';

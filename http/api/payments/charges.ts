@@ -181,7 +181,7 @@ export const listChargesRoute = route('GET', '/v1/charges', {
       amountTo: query.amount_max ?? null,
       found: query.q ?? null,
     };
-    // One extra row tells whether there is a next page.
+    // One extra row shows whether there is a next page.
     const found = await services.views.payments.listAfter(caller.tenant, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;

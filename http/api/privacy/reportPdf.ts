@@ -1,4 +1,4 @@
-// The answer to a person's access request as a PDF in Portuguese: what is held, payment by payment (rule L1).
+// The answer to a person's access request as a PDF in Portuguese: the data held, payment by payment (rule L1).
 import type { HeldView } from '../../../application/privacy/heldView.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
@@ -39,7 +39,7 @@ const WORDS: { readonly [field: string]: string } = {
   fileName: 'nome',
   refusal: 'Recusa da devolução',
 };
-/** Parts of a stored path that tell a reader nothing. */
+/** Parts of a stored path that mean nothing to a reader. */
 const SILENT: ReadonlySet<string> = new Set([
   'charge',
   'terms',
@@ -76,7 +76,7 @@ const rowsOf = (held: HeldView) =>
     ),
   ]);
 
-/** The highest that a heading or a row can be. */
+/** The maximum height of a heading or a row, in points. */
 const ROW_MAX = 64;
 const BOTTOM = PAGE_HEIGHT - MARGIN;
 

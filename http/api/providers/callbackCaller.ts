@@ -6,7 +6,7 @@ import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
 import type { ProviderCaller } from '../../kernel/callers.ts';
 
-/** The header by which a proxy says that it verified the client's certificate. */
+/** The header with which a proxy states that it verified the client's certificate. */
 export interface CertificateHeader {
   readonly name: string;
   readonly value: string;
@@ -16,7 +16,7 @@ export interface CertificateHeader {
 const NO_CALLBACK = reject('not_found', 'There is no such route.');
 const NO_CERTIFICATE = reject('client_certificate_required', 'This callback must come with a client certificate.');
 
-/** Only a trusted proxy is believed, because others could send the header themselves. */
+/** The header counts only from a trusted proxy, because any other client could send it. */
 const isVerified = (req: Request, header: CertificateHeader | null): boolean => {
   const trusts = req.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
   return (

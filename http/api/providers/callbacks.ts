@@ -7,7 +7,7 @@ import { FOR_INSTITUTIONS } from './tags.ts';
 const CALLBACK_BYTES_MAX = 256 * 1_024;
 const TOO_LARGE = reject('payload_too_large', `The body is larger than ${CALLBACK_BYTES_MAX} bytes.`);
 
-/** The caller is identified by both, before the handler runs. */
+/** Both parameters identify the caller, before the handler runs. */
 const text = (description: string): ParamRule<string> => ({
   description,
   schema: { type: 'string' },
@@ -39,7 +39,7 @@ const callbackRoute = (end: '' | '/pix', operationId: string): Route =>
     },
   });
 
-/** Institutions append `/pix` to the registered URL, or don't. */
+/** Some institutions append `/pix` to the registered URL. */
 export const CALLBACK_ROUTES: readonly Route[] = [
   callbackRoute('', 'takeCallback'),
   callbackRoute('/pix', 'takePixCallback'),

@@ -1,4 +1,4 @@
-// Routes by which operators see the callbacks of a connection, and resolve those that wait for them.
+// Routes by which operators list the callbacks of a connection, and resolve the waiting ones.
 
 import {
   CALLBACK_OUTCOMES,

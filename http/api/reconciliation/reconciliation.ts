@@ -9,7 +9,7 @@ import { matching, oneOf } from '../../kernel/query.ts';
 import { actorOf, json, jsonBody, ok, type Route, route } from '../../kernel/route.ts';
 import { FOR_OPERATORS, total, upToThousand } from '../ops/operatorRoutes.ts';
 
-/** A request waits no longer for the comparison. */
+/** The longest time that a request waits for the comparison. */
 const WAIT_MS = 20_000;
 
 const connectionOf = (text: string): ConnectionId | null =>

@@ -87,7 +87,7 @@ const listRequestLogsRoute = route('GET', '/v1/request-logs', {
     const after = cursor === undefined ? null : await requestLog.find(accountId, cursor);
     if (cursor !== undefined && after === null) return NO_CURSOR;
     const filter = { statuses: query.status ?? null, keyFingerprint: query.key ?? null };
-    // One extra row tells whether there is a next page.
+    // One extra row shows whether there is a next page.
     const found = await requestLog.list(accountId, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(shown);
     const hasMore = found.length > query.limit;

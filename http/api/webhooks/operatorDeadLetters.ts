@@ -60,7 +60,7 @@ const problemsOf = (body: RedriveAll): readonly CodedProblem[] => filterProblems
 /** Returns whether the filters other than the account are valid. */
 export const isWebhookFilter = (body: RedriveAll): boolean => problemsOf(body).length === 0;
 
-/** Accounts asked at once: after an outage of many endpoints there may be thousands. Enough connections are left for other requests. */
+/** Accounts processed at once. After an outage there may be thousands of them; other requests need connections, too. */
 const AT_ONCE = 8;
 
 /** Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account. */

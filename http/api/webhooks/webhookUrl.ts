@@ -1,4 +1,4 @@
-// The check of a webhook's URL in a body, which is the same for endpoints and for a payment's webhookUrl (rules W5, W7).
+// Checks a webhook's URL in a body, by the same rules for endpoints and for a payment's webhookUrl (rules W5, W7).
 
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import type { ValidationContext } from '../../kernel/route.ts';

@@ -1,18 +1,18 @@
-// Bar charts as SVG, made on the server. Each stands above a table of its numbers.
+// Bar charts as SVG, made on the server. Each is above a table of its numbers.
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { html, type Markup } from '../html.ts';
 
 interface Bar {
   readonly label: string;
   readonly value: number;
-  /** What the bar says on hover. */
+  /** The text shown on hover. */
   readonly title: string;
 }
 
 const [WIDTH, HEIGHT] = [960, 200];
 const LABELS = 26;
 
-/** Returns the chart. `description` says for screen readers what it shows; the table beside it has the numbers. */
+/** Returns the chart. `description` describes it for screen readers; the table below it has the numbers. */
 export const barChart = (bars: readonly Bar[], description: string): Markup => {
   const x = scaleBand<number>()
     .domain(bars.map((_, n) => n))

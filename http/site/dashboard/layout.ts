@@ -1,4 +1,4 @@
-// The frame of every page of the dashboard: navigation, mode, language, and what was just done.
+// The frame of every page of the dashboard: navigation, mode, language, and the result of the last action.
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { LANGUAGES, type Language } from '../../../domain/presentation/amount.ts';
 import { assetFolder } from '../assets.ts';
@@ -49,7 +49,7 @@ ${body}
 </html>
 `.markup;
 
-/** Links to the same page in each language. A page that a form led to is shown again without what it sent. */
+/** Returns links to the same page in each language. They drop the page's query and the submitted form. */
 export const languages = (current: Language, label: string, path: string): Markup =>
   html`<nav class="languages" aria-label="${label}">${LANGUAGES.map((each) =>
     each === current

@@ -1,5 +1,5 @@
-// Live pages. A stream reports that a page shows something older than the read model, and ends. The page then asks for itself again, as the
-// same user: a stream carries no data that its reader may no longer see.
+// Live pages. A stream reports that a page is older than the read model, and ends. The page then reloads as the same user, so that no
+// stream carries data that its reader may no longer see.
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import type { Watched } from '../../../application/ports/readModels/payments.ts';
 import type { AccountId, Mode, PaymentId, Tenant } from '../../../domain/kernel/ids.ts';
@@ -11,7 +11,7 @@ import type { AppServices, GatewayServices, PageVersion } from '../../kernel/ser
 import { LiveStreams } from '../liveStreams.ts';
 import { modeParam, ofMember } from './page.ts';
 
-/** What a page watches, in one text. Modes have 4 characters, and raw ids 26. */
+/** The account or payment that a page watches, as one text. Modes have 4 characters, and raw ids 26. */
 type PageKey = string;
 const keyOf = ({ tenant: { mode, accountId }, paymentId }: Watched): PageKey => mode + accountId + (paymentId ?? '');
 const watchedOf = (key: PageKey): Watched => ({

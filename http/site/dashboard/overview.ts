@@ -1,4 +1,4 @@
-// /dashboard/{mode}: how business goes today, and what needs attention.
+// /dashboard/{mode}: today's business, and the items that need attention.
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { percentHalfUp } from '../../../domain/kernel/rounding.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';

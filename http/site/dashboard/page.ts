@@ -1,4 +1,4 @@
-// What all pages of the dashboard share: who reads them, in which language and mode, and the frame around their content.
+// Common parts of all dashboard pages: the reader, the language and mode, and the frame around the content.
 import type { Mode } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
@@ -44,16 +44,16 @@ export const modeParam = {
   ),
 };
 
-/** The language's switch, and what the action before reported. */
+/** The language switch, and the result of the previous action. */
 export const pageQuery = {
   ...languageQuery,
   done: matching('What has just been done.', 'an action', (text) => DONE_ACTIONS.find((one) => one === text)),
 } as const;
 
-/** A filter that the page itself reads, so that it can say what is wrong. */
+/** A filter that the page itself parses, so that it can show a problem with it. */
 export const textQuery = (description: string) => matching(description, 'a text', (text) => text);
 
-/** Of every page of a member. */
+/** Common properties of members' pages. */
 export const ofMember = { tag: PAGES, principal: 'member' } as const;
 export const PAGE = { kind: 'page', description: 'The page.' } as const;
 export const REDIRECT = { kind: 'empty', description: 'Leads to the page that shows the result.' } as const;
@@ -62,7 +62,7 @@ type Asking = Pick<RouteContext, 'prefers' | 'cookie' | 'services'> & {
   readonly query: { readonly lang?: string | undefined };
 };
 
-/** Returns the language that the reader chose in the address or before, or that the browser prefers. */
+/** Returns the language chosen in the address or earlier, or else the browser's preferred one. */
 export const languageOf = ({ query, cookie, prefers }: Asking): Language =>
   chooseLanguage(query.lang ?? cookie(LANGUAGE_COOKIE) ?? undefined, prefers).language;
 
@@ -88,7 +88,7 @@ export type PersonAsking<Caller extends Callers['anyMember']> = Asking & {
 };
 type MemberAsking = PersonAsking<MemberCaller> & { readonly params: { readonly mode: Mode } };
 
-/** Returns the reader of a page. `folder`: where the reader's pages begin. */
+/** Returns the reader of a page. `folder`: the common path of the reader's pages. */
 export const personOf = (context: PersonAsking<Callers['anyMember']>, folder: string): Person => {
   const { caller, services, requestId } = context;
   const language = languageOf(context);
@@ -118,13 +118,13 @@ export interface Content {
   /** Path of the page's entry in the navigation, below the mode or the platform. */
   readonly section: string;
   readonly main: Markup;
-  /** A problem with what was sent, shown above the page. */
+  /** A problem with the submitted values, shown at the top of the page. */
   readonly problem?: string | Rejection;
   /** Whether the page itself has the search for payments. */
   readonly hasSearch?: boolean;
 }
 
-/** Returns what a page says about a problem. */
+/** Returns a problem in the page's words. */
 export const saidOf = (problem: string | Rejection, language: Language): string =>
   typeof problem === 'string' ? problem : refusalText(problem, language);
 
@@ -145,7 +145,7 @@ export const shownPage = <Status extends 200 | 422>(
   return { status, headers: pageHeaders(context, language), page };
 };
 
-/** Returns a redirect to a page, which reports what was done. */
+/** Returns a redirect to a page, which reports the completed action. */
 export const redirect = (to: string, done?: DoneAction) => ({
   status: 303 as const,
   headers: { Location: done === undefined ? to : `${to}${to.includes('?') ? '&' : '?'}done=${done}` },

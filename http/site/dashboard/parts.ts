@@ -1,4 +1,4 @@
-// Parts that several pages have.
+// Parts of several pages.
 import type { ListedUser } from '../../../application/ports/readModels/views.ts';
 import { html, type Markup } from '../html.ts';
 import type { Person } from './page.ts';
@@ -6,7 +6,7 @@ import type { Person } from './page.ts';
 /** A state as a badge. `look`: `good`, `busy` or `bad`, or a status that has a look of its own; without one it is plain. */
 export const badge = (words: string | number, look = ''): Markup => html`<span class="status ${look}">${words}</span>`;
 
-/** The state of a user: invited, until there is a password. */
+/** The state of a user: invited until a password is set. */
 export const userBadge = (
   { status, hasPassword }: Pick<ListedUser, 'status' | 'hasPassword'>,
   { texts }: Pick<Person, 'texts'>,
@@ -18,19 +18,19 @@ export const userBadge = (
 /** A part of a page that follows changes while the page is open. */
 export const livePart = (name: string, content: Markup): Markup => html`<div data-part="${name}">${content}</div>`;
 
-/** Makes the page's live parts follow the stream. `version`: of the payments that the page shows. */
+/** Makes the page's live parts follow the stream. `version`: the version of the payments shown. */
 export const liveFrom = (path: string, version: string, { to }: Pick<Person, 'to'>): Markup =>
   html`<span hidden data-live="${to(path)}" data-part="live" data-version="${version}"></span>`;
 
-/** A line of a list of facts; none without a value. */
+/** A line in a list of facts, or null without a value. */
 export const fact = (label: string, value: Markup | string | null): Markup | null =>
   value === null ? null : html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 
-/** A form that acts. `path` is below the mode or the platform. */
+/** A form that performs an action. `path` is below the mode or the platform. */
 export const actionForm = (path: string, { csrf, to }: Pick<Person, 'csrf' | 'to'>, content: Markup): Markup =>
   html`<form method="post" action="${to(path)}" class="action">${csrf}${content}</form>`;
 
-/** Sends the invitation of a user again, by the same form as the first one. `path`: where that form goes. */
+/** A form that resends a user's invitation. `path`: the target of the form that sent the first one. */
 export const inviteAgain = (
   { email, role }: Pick<ListedUser, 'email' | 'role'>,
   path: string,

@@ -1,4 +1,4 @@
-// Who reads a page of the dashboard, in which language and, for members of an account, in which mode.
+// The reader of a dashboard page, with the language and, for members of an account, the mode.
 import type { Actor } from '../../../application/core/eventMetadata.ts';
 import type { Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
@@ -20,12 +20,12 @@ export interface Person {
   readonly csrf: Markup;
 }
 
-/** A member who asks for a page of one mode. */
+/** A member who requests a page of one mode. */
 export interface Reader extends Person {
   readonly mode: Mode;
   readonly tenant: Tenant;
   readonly caller: MemberCaller;
-  /** As the API knows callers: in the page's mode. */
+  /** The caller as in the API, in the page's mode. */
   readonly asCaller: Caller;
   readonly mayChange: boolean;
   /** Also requests payouts and accepts disputes. */

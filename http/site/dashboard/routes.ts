@@ -62,7 +62,7 @@ const assetRoute = route('GET', '/dashboard/assets/{name}', {
   handle: async ({ params: { name: asset } }) => sentAsset(asset),
 });
 
-/** Returns where the user's own pages begin; the page to sign in if they are on another listener. */
+/** Returns the path of the user's own pages, or the sign-in page if they are on another listener. */
 const startOf = (role: Role, { operatorsLogIn, hasMembersPages }: AppServices): string => {
   if (role === 'OPERATOR') return operatorsLogIn ? PLATFORM_PAGES : SIGN_IN;
   return hasMembersPages ? '/dashboard/test' : SIGN_IN;
@@ -87,7 +87,7 @@ const loginRoute = route('GET', '/login', {
 });
 
 const SIGNING_IN: readonly Route[] = [assetRoute, startRoute, loginRoute, ...SIGN_IN_ROUTES];
-/** Returns whether everybody needs the route to sign in and out, members of accounts and operators. */
+/** Returns whether members of accounts and operators both need the route to sign in or out. */
 export const isForSigningIn = (one: Route): boolean => SIGNING_IN.includes(one);
 
 export const DASHBOARD_ROUTES: readonly Route[] = [

@@ -1,4 +1,4 @@
-// Signing in and out, and asking for a new password. Without scripts, and without a word on whether an address exists.
+// Signing in and out, and requesting a new password. Uses no scripts and never reveals whether an address exists.
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { Language } from '../../../domain/presentation/amount.ts';
 import { EMAIL_LENGTH_MAX } from '../../api/access/login.ts';
@@ -13,13 +13,13 @@ import { languageQuery } from '../language.ts';
 import { languages, notice, pageAlone } from './layout.ts';
 import { languageOf, PAGE, PAGES, pageHeaders, REDIRECT, redirect, TEXTS } from './page.ts';
 
-/** Only pages of the dashboard: the address could lead anywhere otherwise. */
+/** Only pages of the dashboard, so that a link can't redirect to another site. */
 const OWN_PAGE = /^\/dashboard(?:[/?][\w\-./?=&%]*)?$/;
 const isOperatorsPage = (page: string): boolean => page.split(/[/?]/, 4).slice(0, 3).join('/') === PLATFORM_PAGES;
 const START = '/dashboard';
 const nextOf = (text: string | undefined): string => (text !== undefined && OWN_PAGE.test(text) ? text : START);
 
-/** Returns the page that was asked for, or `/dashboard` if it is not for the user. */
+/** Returns the requested page, or `/dashboard` if the page is not for this kind of user. */
 const nextFor = (next: string, isOperator: boolean): string => (isOperatorsPage(next) === isOperator ? next : START);
 
 const query = {
@@ -84,7 +84,7 @@ const showSignIn = route('GET', SIGN_IN, {
   },
 });
 
-/** Returns what the page says about a failed login. */
+/** Returns the page's words for a failed login. */
 const problemOf = (code: string, { signIn: texts }: (typeof TEXTS)[Language]): string =>
   code === 'second_factor_required' ? texts.needsCode : code === 'role_required' ? texts.elsewhere : texts.wrong;
 

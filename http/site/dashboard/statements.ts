@@ -1,4 +1,4 @@
-// The statements of the wallet's page: the current month by day, and a download of each of the last twelve months.
+// The statements on the wallet's page: the current month by day, and a download of each of the last twelve months.
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { addSums, totalOf } from '../../../domain/kernel/journal.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';

@@ -1,4 +1,4 @@
-// A table that scrolls by itself where the page is narrow. Keys scroll it, too.
+// A table that scrolls separately on a narrow page, also by keyboard.
 import { html, type Markup } from '../html.ts';
 
 export const tableOf = (label: string, heads: readonly string[], rows: readonly Markup[]): Markup =>

@@ -1,4 +1,4 @@
-// Tax ids on documents. Someone with the link can recognise the payer but not learn the tax id.
+// Tax ids on documents. Anyone with the link can recognize the payer but can't see the tax id.
 
 /**
  * Returns a CPF (11 digits without punctuation) as `***.456.789-**` and a CNPJ (12 digits or letters and 2 digits) as `**.345.678/****-**`.

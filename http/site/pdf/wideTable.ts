@@ -45,7 +45,7 @@ const openPage = (pdf: Pdf, columns: readonly Column[]): number => {
   return MARGIN + ROW_HEIGHT + 2;
 };
 
-/** Draws the table on new pages. Cells are in WinAnsi (printable.ts). Awaits `rest` after each page, so that other work can go on. */
+/** Draws the table on new pages. Cells are in WinAnsi (printable.ts). Awaits `rest` after each page, so that other work can continue. */
 export const drawWideTable = async (
   pdf: Pdf,
   columns: readonly Column[],

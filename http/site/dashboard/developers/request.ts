@@ -1,4 +1,4 @@
-// /dashboard/{mode}/developers/requests/{id}: one request, what it was answered, and the events that it caused.
+// /dashboard/{mode}/developers/requests/{id}: one request, its response, and the events that it caused.
 import type { CausedEvent } from '../../../../application/requests/ownRequests.ts';
 import { readStreamName } from '../../../../domain/kernel/aggregate.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId } from '../../../../domain/kernel/ids.ts';
@@ -20,10 +20,10 @@ const oneRequest = {
   ),
 };
 
-/** A busy log may hold more events of the seconds after the request than can be read in this time. */
+/** The longest search for the events. In a busy log, the search may stop before it has read all candidates. */
 const SEARCH_MS = 1_500;
 
-/** The pages of what events are about. */
+/** The pages of the objects that events are about. */
 const PAGES_OF: { readonly [category: string]: string } = {
   payment: 'payments',
   payout: 'payouts',

@@ -1,4 +1,4 @@
-// /dashboard/{mode}/developers/requests: what keys and users of the account asked for in the last 30 days, in both modes.
+// /dashboard/{mode}/developers/requests: requests by keys and users of the account in the last 30 days, in both modes.
 
 import { shownFingerprint } from '../../../../application/accounts/apiKeys.ts';
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
@@ -37,7 +37,7 @@ type Asked = { readonly [Name in 'status' | 'key' | 'after' | 'request' | 'views
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
-/** The fingerprints that the account's keys and the address name, with what the reader sees of them. */
+/** The fingerprints of the account's keys and of the filter in the address, with the labels that the form shows. */
 const keyChoices = async (key: string, { services, tenant, texts }: Reader): Promise<ReadonlyMap<string, string>> => {
   const keys = await services.listApiKeys(tenant.accountId);
   return new Map([

@@ -1,4 +1,4 @@
-// What a member does with a dispute: appeal, accept, and in test mode open and decide it as the payer's bank would.
+// A member's actions on a dispute: appeal, accept, and in test mode open and decide it as the payer's bank would.
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../../../domain/dispute/decisions.ts';
@@ -35,7 +35,7 @@ const acting = {
 } as const;
 type Acting = RouteContext<'member', typeof oneCase, typeof pageQuery, typeof FORM>;
 
-/** Does it, and leads back to the case; a rejection is shown on the case's page, with what was typed. */
+/** Performs the action and redirects to the case. A rejection is shown on the case's page with the submitted values. */
 const acted = async (
   context: Acting,
   done: DoneAction,

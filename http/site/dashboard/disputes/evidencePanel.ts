@@ -27,7 +27,7 @@ const list = async (found: MedCase, { texts, language, services, tenant }: Reade
   return html`${tableOf(words.evidence, [words.file, words.size], rows)}<p class="muted small">${words.linksExpire}</p>`;
 };
 
-/** Why no file can be sent now, or the form. The token stands before the files, so that it is checked first. */
+/** Returns the form, or the reason why no file can be sent now. The token precedes the files, so that it is checked first. */
 const sending = (found: MedCase, { texts, mayChange, csrf, to }: Reader): Markup => {
   const { uploads: words, payment } = texts;
   const because = (why: string): Markup => html`<p class="muted">${why}</p>`;

@@ -11,10 +11,10 @@ import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage 
 import { badge, statusOptions } from '../parts.ts';
 
 const PAGE_SIZE = 25;
-/** More open cases than anybody answers in a day; the others are in the list below. */
+/** The most open cases shown: more than anyone answers in a day. The list below contains the others. */
 const TO_ANSWER_MAX = 50;
 
-/** How a badge looks. */
+/** The style of each status's badge. */
 const LOOK: { readonly [S in CaseStatus]: string } = {
   open: 'disputed',
   appealed: 'pending',
@@ -27,7 +27,7 @@ export const caseBadge = ({ status, moneyOutcome }: MedCase, { texts }: Reader):
   return badge(texts.caseStatuses[status], look);
 };
 
-/** The deadline, with the time that is left while an answer is possible. */
+/** Returns the deadline, with the remaining time while an answer is possible. */
 export const deadlineOf = ({ status, terms }: MedCase, now: Timestamp, { texts, language }: Reader): Markup => {
   const { disputes } = texts;
   const { responseDeadline: until } = terms;

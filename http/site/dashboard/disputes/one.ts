@@ -1,4 +1,4 @@
-// /dashboard/{mode}/disputes/{id}: one case, its payment, history and evidence, and how to answer it now.
+// /dashboard/{mode}/disputes/{id}: one case, its payment, history and evidence, and the forms to answer it.
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import { APPEAL_REASON_MAX, APPEAL_REASON_MIN, NO_CASE } from '../../../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../../../domain/dispute/medCase.ts';
@@ -107,7 +107,7 @@ const actions = (found: MedCase, typed: string, reader: Reader): Markup => {
   }</section>`;
 };
 
-/** The page of a case. `typed`: the reason that was sent with an appeal that was rejected. */
+/** Returns the page of a case. `typed`: the reason given in a rejected appeal. */
 export const casePage = async (found: MedCase, reader: Reader, typed = '') => {
   const { services, tenant, language, texts } = reader;
   const now = await services.accounts.now(tenant.accountId, tenant.mode);

@@ -1,4 +1,4 @@
-// What a member does with a payment: refund, cancel, resend, and in test mode pay it. Each leads back to the payment.
+// A member's actions on a payment: refund, cancel, resend, and in test mode pay. Each redirects to the payment.
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { SandboxPayment } from '../../../../application/sandbox/payInSandbox.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
@@ -35,7 +35,7 @@ const acting = {
 } as const;
 type Acting = RouteContext<'member', typeof onePayment, typeof pageQuery, typeof FORM>;
 
-/** Does it, and leads back to the payment; a rejection is shown with a link back. */
+/** Performs the action and redirects to the payment. A rejection is shown with a link to the payment. */
 const acted = async (context: Acting, act: (reader: Reader) => Promise<Rejection | DoneAction>) => {
   const reader = readerOf(context);
   const { services, asCaller: caller, tenant, texts, to } = reader;
@@ -74,7 +74,7 @@ const resendRoute = route('POST', '/dashboard/{mode}/payments/{id}/resend', {
     }),
 });
 
-/** A CPF with valid check digits that no customer of a test has. */
+/** A CPF with valid check digits that belongs to no test customer. */
 const ANOTHERS_CPF = '11144477735';
 
 const paying = (as: string, amount: number): SandboxPayment => {
@@ -97,7 +97,7 @@ const payRoute = route('POST', '/dashboard/{mode}/payments/{id}/pay', {
         paying(context.body.text('as'), payment.charge.terms.amount),
       );
       if (isRejection(sent)) return sent;
-      // The page that follows shows the outcome if it comes soon, and otherwise when it comes.
+      // The payment's page shows the outcome at once if it arrives within VISIBLE_MS, and otherwise updates later.
       const isShown = ({ transaction }: ExistingPayment) => transaction.status !== 'none' || null;
       await services.untilPaymentSeen(tenant, id, VISIBLE_MS, isShown);
       return 'paid';

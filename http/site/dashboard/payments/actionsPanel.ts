@@ -1,4 +1,4 @@
-// What can be done with a payment now. What is not possible says why.
+// The actions possible on a payment now, and the reasons why others are not.
 import { randomUUID } from 'node:crypto';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { notCancellable } from '../../../../domain/payment/cancel.ts';
@@ -20,7 +20,7 @@ const refunding = (payment: ExistingPayment, quote: object | Rejection, reader: 
   const { texts, language } = reader;
   const { payment: words } = texts;
   const { paymentId, currency } = payment.charge.terms;
-  // Nothing is left while a refund of everything is under way.
+  // While a full refund is in progress, nothing remains to refund.
   const left = payment.transaction.status === 'settled' ? refundableRest(payment.transaction) : null;
   if (left === 0) return impossible(words.refund, words.cannotRefund);
   if (left === null || isRejection(quote))
@@ -63,7 +63,7 @@ ${payment.transaction.status === 'settled' ? html`<p><a href="/pay/${paymentId}/
 ${status === 'pending' ? null : impossible(words.openCheckout, words.noCheckout(texts.statuses[status]))}`;
 };
 
-/** What the outside world would do, in test mode. */
+/** In test mode, simulates payers, banks and acquirers. */
 const sandbox = (payment: ExistingPayment, reader: Reader): Markup => {
   const { texts, to } = reader;
   const { payment: words } = texts;
@@ -97,7 +97,7 @@ const sandbox = (payment: ExistingPayment, reader: Reader): Markup => {
   return html`<h3>${words.sandbox}</h3><p class="muted">${words.sandboxLead} <a href="${to('/sandbox')}">${texts.sandbox.move}</a></p>${pix}${others}${dispute}`;
 };
 
-/** `quote`: a refund of the whole rest as it would be reserved, or why none would be. */
+/** `quote`: a refund of the whole remaining amount as it would be reserved, or its rejection. */
 export const actionsPanel = (payment: ExistingPayment, quote: object | Rejection, reader: Reader): Markup => {
   const { texts, mayChange, mode } = reader;
   const { payment: words } = texts;

@@ -1,6 +1,6 @@
-// What the page of a payment simulates of acquirers and card holders, in test mode.
+// Acts of acquirers and card holders that the payment page simulates in test mode.
 
-/** While a payment is open. */
+/** Acts on an open payment. */
 export const OPEN_ACTS = ['authorize', 'processing', 'refuse'] as const;
-/** After it was settled by card. */
+/** Acts on a payment settled by card. */
 export const CARD_ACTS = ['chargeback', 'dispute'] as const;

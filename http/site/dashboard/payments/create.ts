@@ -26,7 +26,7 @@ interface Fields {
   readonly description: string;
   readonly name: string;
   readonly document: string;
-  /** Makes a form that is sent twice create one charge. */
+  /** The idempotency key: a form submitted twice creates one charge. */
   readonly key: string;
 }
 const EMPTY: Omit<Fields, 'key'> = { amount: '', description: '', name: '', document: '' };
@@ -38,7 +38,7 @@ const fieldsOf = (form: Form): Fields => ({
   key: form.text('key'),
 });
 
-/** An idempotency key as the page makes them. */
+/** The format of the page's idempotency keys. */
 export const KEY = /^[\w-]{8,128}$/;
 
 const input = (label: string, control: Markup, hint: string | null): Markup =>
@@ -56,7 +56,7 @@ ${input(optional(create.document), html`<input name="document" value="${fields.d
 <p class="row"><button>${create.button}</button><a href="${to('/payments')}">${texts.back}</a></p></form>`;
 };
 
-/** Returns the body that the API would get, or what is wrong. */
+/** Returns the equivalent body of an API request, or the problem. */
 const bodyOf = (
   { amount, description, name, document }: Fields,
   { texts: { create }, language }: Reader,

@@ -1,4 +1,4 @@
-// What a reader filters and sorts payments by: the fields of the form, and what the list reads from them.
+// Filters and sorting of payments: the form's fields, and the query of the list that they give.
 import { areIds, customerTermsOf, searchTermsOf } from '../../../../application/payments/searchTerms.ts';
 import {
   type CursorOrder,
@@ -47,7 +47,7 @@ export interface Listing {
   /** Whether the search names one payment by an id. */
   readonly isNamed: boolean;
   readonly isFiltered: boolean;
-  /** What is wrong, by field. */
+  /** The problems by field. */
   readonly problems: { readonly [Name in Field]?: string };
 }
 
@@ -64,7 +64,7 @@ const oneOf = <Value extends string>(values: readonly Value[], text: string | un
 
 export const listingOf = (asked: Asked, { texts: { payments } }: Pick<Reader, 'texts'>): Listing => {
   const problems: { [Name in Field]?: string } = {};
-  /** Reads a field, or notes its problem. */
+  /** Reads a field, or records its problem. */
   const read = <Value>(field: Field, parse: (text: string) => Value | null, problem: string): Value | null => {
     const text = filled(asked[field]);
     const value = text === null ? null : parse(text);
@@ -97,7 +97,7 @@ export const listingOf = (asked: Asked, { texts: { payments } }: Pick<Reader, 't
   };
 };
 
-/** The form, with what was typed and, beside each field, what is wrong with it. */
+/** The form with the submitted values, and each field's problem beside it. */
 export const filterForm = (asked: Asked, { problems }: Pick<Listing, 'problems'>, reader: Reader): Markup => {
   const { texts, to } = reader;
   const { payments } = texts;

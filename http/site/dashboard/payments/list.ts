@@ -26,7 +26,7 @@ const PAGE_SIZE = 25;
 
 const query = { ...pageQuery, ...filterQuery, after: textQuery('The last payment of the page before.') } as const;
 
-/** Returns the payment that the page before ended with, or null. */
+/** Returns the last payment of the previous page, or null. */
 const lastSeen = async (after: string | undefined, { tenant, services }: Reader): Promise<ExistingPayment | null> => {
   const id = after === undefined ? null : parseId<PaymentId>(after, PREFIX.charge);
   return id === null ? null : services.views.payments.find(tenant, id);
@@ -126,7 +126,7 @@ export const exportPaymentsRoute = route('GET', '/dashboard/{mode}/payments/expo
     const { texts, to, tenant, services, caller, language, mode } = reader;
     const asked = context.query;
     const { filter, order, problems } = listingOf(asked, reader);
-    // The page says what is wrong.
+    // The page shows the problems.
     if (Object.keys(problems).length > 0) return redirect(addressOf(to('/payments'), asked));
     const exported = services.exportPayments(tenant, filter, order);
     if (isRejection(exported)) return { ...exported, headers: { 'Retry-After': RETRY_AFTER_SECONDS } };

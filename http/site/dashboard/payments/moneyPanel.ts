@@ -1,4 +1,4 @@
-// The money of a payment: what was paid, what it cost, what was returned or is held, and what it moved in the wallet.
+// The money of a payment: amounts paid, refunded and held, fees, and postings in the wallet.
 import type { EventChapter } from '../../../../application/audit/paymentStory.ts';
 import type { LedgerAccount } from '../../../../domain/kernel/journal.ts';
 import type { ExistingPayment } from '../../../../domain/payment/payment.ts';

@@ -1,4 +1,4 @@
-// /dashboard/{mode}/payments/{id}: one payment, its money and history, and what can be done with it now.
+// /dashboard/{mode}/payments/{id}: one payment, its money and history, and its possible actions.
 import type { EventChapter } from '../../../../application/audit/paymentStory.ts';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import type { RefundView } from '../../../../application/ports/readModels/views.ts';
@@ -45,7 +45,7 @@ ${fact(words.email, transaction.customerEmail)}
 ${Object.entries(charge.metadata).map(([key, value]) => fact(key === 'description' ? texts.payments.description : key, typeof value === 'string' ? value : JSON.stringify(value)) as Markup)}</dl></section>`;
 };
 
-/** What the customer needs to pay. */
+/** The link, code and QR image with which the customer pays; null unless pending. */
 const link = (payment: ExistingPayment, reader: Reader): Markup | null => {
   const { payment: words } = reader.texts;
   const { checkout_url: url, pix, status } = chargeView(payment);
@@ -66,7 +66,7 @@ const dispute = ({ transaction }: ExistingPayment, { texts, to }: Reader): Marku
           : texts.moneyOutcomes[transaction.dispute.moneyOutcome]
       }</a></p></section>`;
 
-/** In test mode, the bank's decision on a refund that waits for one. */
+/** In test mode, the bank's decision on a pending refund. */
 const bankDecision = (path: string, { texts, csrf, to, mode, mayChange }: Reader): Markup | null =>
   mode !== 'test' || !mayChange
     ? null
@@ -85,14 +85,14 @@ const refunds = (payment: ExistingPayment, all: readonly RefundView[], reader: R
   return html`<section class="panel"><h2>${texts.payment.refunds}</h2>${tableOf(texts.payment.refunds, [texts.payments.amount, texts.payments.status], rows)}</section>`;
 };
 
-/** Who caused an event, without an id that tells a reader nothing. */
+/** Returns who caused an event, without ids that mean nothing to a reader. */
 const causer = (actor: string, { texts }: Reader): string => {
   const [kind = ''] = actor.split(':');
   if (kind === 'key' || kind === 'user') return texts.actor[kind];
   return kind === 'provider' ? texts.actor.bank : texts.actor.quita;
 };
 
-/** The request that caused an event, if the account's log has it: those of operators are not the account's. */
+/** Links to the request that caused an event. Operators' requests are not in the account's log. */
 const request = ({ actor, requestId }: EventChapter, { texts, to }: Reader): Markup | null =>
   requestId === null || !/^(?:key|user):/.test(actor)
     ? null

@@ -1,4 +1,4 @@
-// Refunds a payment, after a preview of what it costs and leaves.
+// Refunds a payment, after a preview of the fee and the remaining amounts.
 import { randomUUID } from 'node:crypto';
 import { NO_PAYMENT } from '../../../../application/payments/ownPayment.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
@@ -28,7 +28,7 @@ import { onePayment } from './one.ts';
 interface Wish {
   readonly typed: string;
   readonly amount: number;
-  /** Makes a form that is sent twice refund once. */
+  /** The idempotency key: a form submitted twice refunds once. */
   readonly key: string;
 }
 
@@ -42,7 +42,7 @@ const refused = (context: Asking, reader: Reader, problem: string | Rejection) =
     main: html`<p><a href="${reader.to(`/payments/${context.params.id}`)}">${reader.texts.back}</a></p>`,
   });
 
-/** Shows what the refund costs and leaves. Nothing is recorded. */
+/** Shows the refund's fee, the remaining refundable amount and the balance. Records nothing. */
 const preview = async (context: Asking, reader: Reader, payment: ExistingPayment, { typed, amount, key }: Wish) => {
   const { services, caller, asCaller, mode, texts, language, to, csrf } = reader;
   const { payment: words, payouts, overview } = texts;

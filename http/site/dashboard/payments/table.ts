@@ -12,7 +12,7 @@ import type { Texts } from '../texts/texts.ts';
 export const statusBadge = (status: PublicStatus, { texts }: Pick<Reader, 'texts'>): Markup =>
   badge(texts.statuses[status], status);
 
-/** The method that paid; before payment, those with which it can be paid. */
+/** Returns the method that paid; before payment, the accepted methods. */
 export const methodsText = ({ charge, transaction }: ExistingPayment, { methods }: Pick<Texts, 'methods'>): string =>
   (transaction.status === 'settled' ? [transaction.settlement.method] : charge.terms.methods)
     .map((method) => methods[method])

@@ -33,7 +33,7 @@ interface Fields {
   readonly amount: string;
   readonly destination: string;
   readonly description: string;
-  /** Makes a form that is sent twice request one payout. */
+  /** The idempotency key: a form submitted twice requests one payout. */
   readonly key: string;
 }
 const EMPTY: Omit<Fields, 'key'> = { amount: '', destination: '', description: '' };
@@ -61,7 +61,7 @@ const formPage = (fields: Fields, { texts, csrf, to }: Reader) => {
 /** Returns the key as the directory writes it: tax ids without punctuation, everything in lower case. */
 const pixKeyOf = (typed: string): string => taxIdOf(typed) ?? typed.toLowerCase();
 
-/** Returns the body that the API would get, or what is wrong. */
+/** Returns the equivalent body of an API request, or the problem. */
 const bodyOf = ({ amount, destination, description }: Fields, { texts, language }: Reader): PayoutBody | string => {
   const centavos = centavosOf(amount);
   const key = pixKeyOf(destination);
@@ -101,7 +101,7 @@ const hidden = (fields: Fields): readonly Markup[] =>
 
 type Asking = RouteContext<'member', typeof modeParam, typeof pageQuery, typeof FORM>;
 
-/** Shows what the payout costs and leaves. Nothing is recorded. */
+/** Shows the payout's fee and the remaining balance. Records nothing. */
 const preview = async (context: Asking, reader: Reader, fields: Fields, body: PayoutBody) => {
   const { texts, language, services, asCaller: caller, csrf, to } = reader;
   const { payouts: words } = texts;

@@ -133,11 +133,11 @@ const acting = {
 } as const;
 type Acting = RouteContext<'member', typeof onePayout, typeof pageQuery, typeof FORM>;
 
-/** Does it, and leads back to the payout; a rejection is shown on the payout's page. */
+/** Performs the action and redirects to the payout. A rejection is shown on the payout's page. */
 const acted = async (context: Acting, done: DoneAction, act: (reader: Reader) => Promise<unknown>) => {
   const reader = readerOf(context);
   const { services, asCaller: caller, to } = reader;
-  // A review reaches the payouts of both modes; the page shows those of one.
+  // Reviews find payouts of both modes; the page shows those of one mode.
   const payout = await findShown({ services, caller }, context.params.id);
   if (payout === null) return NO_PAYOUT;
   const outcome = await act(reader);

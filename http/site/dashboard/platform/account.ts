@@ -24,14 +24,14 @@ import { addForm, type TypedUser, usersTable } from './users.ts';
 const USERS_LISTED = 30;
 export const placeOf = (id: AccountId): string => `${ACCOUNTS}/${ACCOUNT.idPrefix}${id}`;
 
-/** Where the lists of the page begin: behind these. null: with the first. */
+/** The lists of the page begin after these entries; null: with the first entry. */
 interface Begins {
   readonly usersAfter: UserId | null;
   readonly keysAfter: KeyId | null;
 }
 const FROM_THE_FIRST: Begins = { usersAfter: null, keysAfter: null };
 
-/** What was typed into one of the forms. */
+/** The submitted values of one of the forms. */
 interface Typed extends TypedSetting, TypedUser {
   readonly label?: string;
 }

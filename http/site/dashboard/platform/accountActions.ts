@@ -1,4 +1,4 @@
-// What operators do with an account: suspend and reopen it, change its settings and logo, add users, issue, rotate and revoke keys.
+// Operators' actions on an account: suspend and reopen it, change its settings and logo, add users, issue, rotate and revoke keys.
 
 import { NO_ACCOUNT } from '../../../../domain/account/account.ts';
 import type { AccountId } from '../../../../domain/kernel/ids.ts';
@@ -101,7 +101,7 @@ const addUserRoute = route('POST', `${AT}/users`, {
   },
 });
 
-/** Shows a new key once, or the account's page with what is wrong. `label`: as typed. */
+/** Shows a new key once, or the account's page with the problem. `label`: as typed. */
 const newKey = async (
   context: Acting,
   id: AccountId,

@@ -20,7 +20,7 @@ const row = (key: ApiKey, lastUsed: string | null, path: string, operator: Opera
 <td>${instant(lastUsed, language)}</td><td>${confirmed(words.rotate, words.rotateLead, `${at}/rotate`, operator)}${confirmed(words.revoke, words.revokeLead, `${at}/revoke`, operator)}</td></tr>`;
 };
 
-/** `path`: of the account's page. `after`: the last key of the page before. `label`: as typed, where it was refused. */
+/** `path`: the account's page. `after`: the last key of the previous page. `label`: a rejected label, as typed. */
 export const keysPanel = async (
   accountId: AccountId,
   path: string,

@@ -1,4 +1,4 @@
-// The settings of an account, on its page: what was agreed, and a form for each setting, which takes the text of the command line.
+// The settings of an account, on its page: the agreed values, and a form for each setting, with values as on the command line.
 import { type AccountSettings, agreedSettings, type OpenAccount } from '../../../../domain/account/account.ts';
 import type { SettingsChange } from '../../../../domain/account/settings.ts';
 import type { AccountSetting } from '../../../../domain/kernel/accountSetting.ts';
@@ -11,7 +11,7 @@ import { tableOf } from '../tables.ts';
 import { said } from './acting.ts';
 import type { Operator } from './page.ts';
 
-/** The settings that a text can change, by the names that the command line knows. */
+/** Settings that can be changed by a text, by the names of the command line. */
 const optionsOf = (declared: readonly AccountSetting[]) =>
   declared.flatMap(({ name, options }) => Object.entries(options).map(([option, rule]) => ({ name, option, ...rule })));
 
@@ -24,7 +24,7 @@ const LIMITS = [
   'refundCount',
   'refundSum',
 ] as const;
-/** Settings that the merchant's page has words for. Others, those of extensions included, are shown as at a terminal. */
+/** Settings that the merchant's page has texts for. Others, including those of extensions, are shown as on the command line. */
 const WORDED: readonly string[] = [
   ...['fees', 'holdDays', 'merchantName', 'taxId', 'receiverName', 'receiverCity', 'velocity', 'logo', 'color'],
   ...[
@@ -54,7 +54,7 @@ const limits = (agreed: AccountSettings, operator: Operator): readonly (Markup |
   ];
 };
 
-/** What was typed into the form of one setting, and refused. */
+/** The rejected input of one setting's form. */
 export interface TypedSetting {
   readonly option?: string | undefined;
   readonly value?: string | undefined;
@@ -82,7 +82,7 @@ export const settingsPanels = (account: OpenAccount, path: string, typed: TypedS
   return html`${agreedPanel(agreed, null, operator)}<section class="panel"><h2>${texts.platform.accounts.settings}</h2><dl>${shown}</dl>${changes(path, typed, operator)}</section>`;
 };
 
-/** Returns the change that a typed setting asks for. */
+/** Returns the change that a submitted setting requests. */
 export const settingChangeOf = (
   option: string,
   value: string,

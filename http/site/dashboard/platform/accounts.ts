@@ -21,7 +21,7 @@ const PAGE_SIZE = 50;
 
 const accountIn = (text: string): AccountId | null => parsePrefixedId<AccountId>(text, ACCOUNT.idPrefix);
 
-/** Whether an account is open. */
+/** A badge that shows whether an account is open or suspended. */
 export const standingBadge = ({ suspendedAt }: Pick<ListedAccount, 'suspendedAt'>, { texts }: Operator): Markup => {
   const { accounts: words } = texts.platform;
   return suspendedAt === null ? badge(words.open, 'good') : badge(words.suspended, 'bad');

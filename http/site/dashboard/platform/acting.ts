@@ -1,4 +1,4 @@
-// What operators' actions share: a form that acts leads to the page that shows the result, or shows its own page again.
+// Common parts of operators' actions: a form redirects to the page with the result, or its own page is shown again.
 import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
 import type { PlatformCaller } from '../../../kernel/callers.ts';
 import type { Form } from '../../../kernel/forms.ts';
@@ -7,16 +7,16 @@ import { type Content, PAGE, type PersonAsking, pageQuery, REDIRECT, redirect } 
 import type { DoneAction } from '../texts/texts.ts';
 import { type Operator, ofOperator, operatorOf, shownToOperator } from './page.ts';
 
-/** Of every route of an operator's page. */
+/** Common properties of the routes of operators' pages. */
 export const showing = { ...ofOperator, query: pageQuery, responses: { 200: PAGE } } as const;
-/** Of every route of an operator's action. */
+/** Common properties of the routes of operators' actions. */
 export const acting = {
   ...ofOperator,
   query: pageQuery,
   body: FORM,
   responses: { 303: REDIRECT, 422: PAGE },
 } as const;
-/** Of an action whose page shows its result: a secret, or what an institution answered. */
+/** The same for an action whose response shows the result: a secret, or an institution's answer. */
 export const answering = { ...acting, responses: { 200: PAGE, 422: PAGE } } as const;
 
 export type Asking = PersonAsking<PlatformCaller>;
@@ -25,9 +25,9 @@ export type Acting = Asking & { readonly body: Form };
 interface Action {
   readonly act: (operator: Operator) => Promise<unknown>;
   readonly done: DoneAction;
-  /** Where the result is shown, below the platform. */
+  /** The path of the page with the result, below the platform. */
   readonly place: string;
-  /** The page with the form, with what was typed. */
+  /** The form's page with the submitted values. */
   readonly page: (operator: Operator) => Promise<Content | Rejection>;
 }
 
@@ -37,7 +37,7 @@ interface Said extends Rejection {
 }
 export const said = (message: string): Said => ({ ...reject('invalid_request', message), isSaid: true });
 
-/** Returns the page with a problem; what is absent stays absent. */
+/** Returns the page with a problem, or a 404 unchanged. */
 export const shownAgain = async (context: Asking, operator: Operator, page: Action['page'], refusal: Rejection) => {
   const content = refusal.code === 'not_found' ? refusal : await page(operator);
   if (isRejection(content)) return content;
@@ -47,14 +47,14 @@ export const shownAgain = async (context: Asking, operator: Operator, page: Acti
   });
 };
 
-/** Acts, and leads to where the result is shown. A rejection is shown on the page of the form. */
+/** Performs the action and redirects to the page with the result. A rejection is shown on the form's page. */
 export const acted = async (context: Acting, { act, done, place, page }: Action) => {
   const operator = operatorOf(context);
   const outcome = await act(operator);
   return isRejection(outcome) ? shownAgain(context, operator, page, outcome) : redirect(operator.to(place), done);
 };
 
-/** Shows a page, or answers its rejection. */
+/** Returns a page, or its rejection. */
 export const shown = async (context: Asking, page: Action['page']) => {
   const operator = operatorOf(context);
   const content = await page(operator);

@@ -1,4 +1,4 @@
-// /dashboard/platform/connections/{id}: one connection: its state, its checks, its settings and secrets, and the callbacks that wait.
+// /dashboard/platform/connections/{id}: one connection: its state, its checks, its settings and secrets, and the waiting callbacks.
 
 import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import type { ConnectionId } from '../../../../domain/kernel/ids.ts';
@@ -89,7 +89,7 @@ const changeForm = (view: ConnectionView, typed: ConnectionFields | null, operat
   return html`<section class="panel"><h2>${words.change}</h2>${typed === null ? html`<details><summary>${words.change}</summary>${form}</details>` : form}</section>`;
 };
 
-/** `typed`: the change that was refused. */
+/** `typed`: the rejected change. */
 const onePage =
   (id: ConnectionId, typed: ConnectionFields | null = null) =>
   async (operator: Operator): Promise<Content | Rejection> => {
@@ -191,7 +191,7 @@ const callbackUrlRoute = route('POST', `${AT}/callback-url`, {
   },
 });
 
-/** A page that says what an institution answered. */
+/** A page that shows an institution's answer. */
 const answerPage = (id: ConnectionId, title: string, answer: Markup, { texts, to }: Operator): Content => ({
   title,
   section: CONNECTIONS,

@@ -1,4 +1,4 @@
-// The forms of a provider connection's settings, and what their fields mean to the use cases.
+// The forms of a provider connection's settings, and the conversion of their fields for the use cases.
 import type { ConnectionChange } from '../../../../application/providers/manageConnections.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { type AccountId, parsePrefixedId } from '../../../../domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ const SECRET: readonly ConnectionField[] = ['clientSecret', 'privateKey'];
 export const typedOf = (body: Form): ConnectionFields =>
   Object.fromEntries(CONNECTION_FIELDS.map((name) => [name, body.text(name)]));
 
-/** Returns what the form shows of a connection. */
+/** Returns the form's values for a connection. */
 export const fieldsOf = (view: ConnectionView): ConnectionFields => ({
   name: view.name,
   baseUrl: view.baseUrl,
@@ -58,7 +58,7 @@ export const connectionInputs = (fields: ConnectionFields, isNew: boolean, opera
 ${isNew ? null : html`<p class="muted">${operator.texts.platform.connections.certificateStays}</p>`}${BLOCKS.map((name) => block(name, fields, operator))}
 ${FLAGS.filter((name) => !isNew || !name.startsWith('no')).map((name) => flag(name, fields, operator))}`;
 
-/** A field that can't be read. */
+/** The name of a field with an invalid value. */
 export interface Misread {
   readonly misread: ConnectionField;
 }

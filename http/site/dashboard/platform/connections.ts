@@ -18,14 +18,14 @@ import { accountLink, listOf } from './parts.ts';
 
 export const CONNECTIONS = '/connections';
 
-/** How badges look. */
+/** The style of each status's badge. */
 const LOOK: { readonly [status: string]: string } = { enabled: 'good', draining: 'busy', disabled: 'bad' };
 export const connectionBadge = ({ status }: ConnectionView, { texts }: Operator): Markup =>
   badge(texts.platform.connections.statuses[status], LOOK[status]);
 export const circuitBadge = ({ circuit }: ConnectionView, { texts }: Operator): Markup =>
   badge(texts.platform.connections.circuits[circuit], circuit === 'closed' ? 'good' : 'bad');
 
-/** Whose payments it serves. */
+/** The account whose payments the connection serves, or all accounts. */
 export const ownerOf = ({ accountId }: ConnectionView, operator: Operator): Markup =>
   accountId === null ? html`${operator.texts.platform.connections.everybody}` : accountLink(accountId, null, operator);
 

@@ -1,4 +1,4 @@
-// /dashboard/platform/disputes/{id}: one case, why it needs an operator, and what the operator can decide.
+// /dashboard/platform/disputes/{id}: one case, why it needs an operator, and the possible decisions.
 import type { CaseReviewItem } from '../../../../application/disputes/reviews.ts';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
@@ -21,7 +21,7 @@ import { accountLink, choice, field, isReason, reasonInput, simpleForm } from '.
 
 const SECTION = '/disputes';
 
-/** What was typed into one of the forms. */
+/** The submitted values of one of the forms. */
 interface Typed {
   readonly verdict: string;
   readonly amount: string;
@@ -49,7 +49,7 @@ const ruledText = (item: CaseReviewItem, operator: Operator): string | null => {
   return disputes.results[item.result] + paid;
 };
 
-/** The forms of one reason why the case waits. */
+/** The forms for one reason why the case waits. */
 const formsOf = (item: CaseReviewItem, typed: Typed, operator: Operator): Markup => {
   const { texts, to, csrf } = operator;
   const { disputes } = texts.platform;

@@ -19,7 +19,7 @@ import { accountLink, field, isReason, listOf, reasonInput } from './parts.ts';
 
 const SECTION = '/disputes';
 const LISTED = 50;
-/** Cases whose deadline comes sooner are near it. */
+/** Cases with less time left are near their deadline. */
 export const NEAR_HOURS = 48;
 
 const waitingRow = (item: CaseReviewItem, operator: Operator): Markup => {
@@ -36,7 +36,7 @@ const nearRow = ({ terms }: MedCase, operator: Operator): Markup => {
 <td>${texts.caseTypes[type]}</td><td>${accountLink(ACCOUNT.idPrefix + accountId, mode, operator)}</td><td>${instant(responseDeadline, language)}</td></tr>`;
 };
 
-/** What was typed to open a case. */
+/** The submitted values of a case to open. */
 interface Typed {
   readonly chargeId: string;
   readonly amount: string;

@@ -1,4 +1,4 @@
-// /dashboard/platform/held: money that waits for an operator, and what can be decided about it (rules M5, M10).
+// /dashboard/platform/held: money that waits for an operator, and the possible decisions (rules M5, M10).
 import { type HeldItem, heldSettlementOf } from '../../../../application/payments/heldPayments.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
@@ -41,7 +41,7 @@ const listPage = async (operator: Operator): Promise<Content> => {
   };
 };
 
-/** What was typed into the form of a settlement. */
+/** The submitted values of a settlement. */
 interface Typed {
   readonly how: string;
   readonly pixOut: string;
@@ -49,7 +49,7 @@ interface Typed {
 }
 const NOTHING_TYPED: Typed = { how: 'pixOut', pixOut: '', reason: '' };
 
-/** Only one payment of a form is meant: that of its hidden field. */
+/** The hidden field that names the payment of a form. */
 const meant = ({ providerPaymentId }: HeldItem): Markup =>
   html`<input type="hidden" name="providerPaymentId" value="${providerPaymentId}">`;
 

@@ -1,4 +1,4 @@
-// /dashboard/platform: what waits for an operator.
+// /dashboard/platform: work that waits for an operator.
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';

@@ -1,13 +1,13 @@
-// What all pages of operators share: who reads them, and the frame around their content.
+// Common parts of all operators' pages: the reader, and the frame around the content.
 import type { Platform } from '../../../../application/capabilities.ts';
 import { PLATFORM_PAGES, type PlatformCaller } from '../../../kernel/callers.ts';
 import { type Content, PAGES, type Person, type PersonAsking, pageHeaders, personOf, saidOf } from '../page.ts';
 import { platformFrame } from './frame.ts';
 
-/** Of every page of an operator. */
+/** Common properties of operators' pages. */
 export const ofOperator = { tag: PAGES, principal: 'platformMember' } as const;
 
-/** An operator who asks for a page. */
+/** An operator who requests a page. */
 export interface Operator extends Person {
   readonly caller: PlatformCaller;
   readonly platform: Platform;

@@ -1,4 +1,4 @@
-// Parts that several pages of operators have.
+// Parts of several operators' pages.
 import type { Mode } from '../../../../domain/kernel/ids.ts';
 import { html, type Markup } from '../../html.ts';
 import type { Content, Person } from '../page.ts';
@@ -8,10 +8,10 @@ import { tableOf } from '../tables.ts';
 
 export const REASON_MAX = 500;
 
-/** Returns whether the text can be the reason of a decision. A browser limits its length, another client doesn't. */
+/** Returns whether the text is valid as the reason of a decision. Only browsers limit its length. */
 export const isReason = (typed: string): boolean => typed !== '' && typed.length <= REASON_MAX;
 
-/** Where a decision's reason is typed. */
+/** The input for a decision's reason. */
 export const reasonInput = (typed: string, { texts: { platform } }: Pick<Person, 'texts'>): Markup =>
   html`<label>${platform.reason}<input name="reason" value="${typed}" maxlength="${REASON_MAX}" autocomplete="off" required><span class="muted small">${platform.reasonHint}</span></label>`;
 
@@ -19,7 +19,7 @@ export const reasonInput = (typed: string, { texts: { platform } }: Pick<Person,
 export const accountLink = (id: string, mode: Mode | null, { texts, to }: Pick<Person, 'texts' | 'to'>): Markup =>
   html`<a href="${to(`/accounts/${id}`)}"><code>${id}</code></a>${mode === null ? null : html` <span class="muted small">${texts.mode[mode]}</span>`}`;
 
-/** A list, or what is said of an empty one. A list that was cut says so. */
+/** A list, or `empty` without rows. A truncated list says so. */
 export const listOf = (
   label: string,
   heads: readonly string[],
@@ -32,7 +32,9 @@ export const listOf = (
   return html`${tableOf(label, heads, rows)}${total > rows.length ? html`<p class="muted small">${platform.cut(rows.length, total)}</p>` : null}`;
 };
 
-/** Links to the first page and to the next one. `next`: the last entry of this page, null if it is the last page. `lead`: before them. */
+/**
+ * Links to the first page and to the next one. `next`: the last entry of this page, or null on the last page. `lead` precedes the links.
+ */
 export const pager = (
   path: string,
   param: string,
@@ -45,7 +47,7 @@ export const pager = (
   return html`<p class="row pager">${lead}${isFirst ? null : html`<a href="${path}">${first}</a>`}${next === null ? null : html`<a href="${path}?${param}=${next}" rel="next">${following}</a>`}</p>`;
 };
 
-/** A page that shows secrets once. It leads to `place`. */
+/** A page that shows secrets once and links to `place`. */
 export const secretsPage = (
   title: string,
   secrets: readonly (readonly [label: string, secret: string])[],
@@ -73,7 +75,7 @@ export const field = (
 ): Markup =>
   html`<label>${label}<input name="${name}" value="${value}" autocomplete="off">${more}${hint === null ? null : html`<span class="muted small">${hint}</span>`}</label>`;
 
-/** A form that finds one thing by a text. */
+/** A form that searches for one object by a text. */
 export const finder = (label: string, sought: string, hint: string, button: string): Markup =>
   html`<form method="get" class="filters"><label class="wide">${label}<input name="q" value="${sought}" placeholder="${hint}" autocomplete="off"></label><button class="second">${button}</button></form>`;
 

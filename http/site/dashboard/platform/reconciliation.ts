@@ -20,12 +20,12 @@ import { isReason, listOf, resolveForm, simpleForm } from './parts.ts';
 
 const SECTION = '/connections';
 const LISTED = 40;
-/** A page waits no longer for the comparison. */
+/** The longest time that a page waits for the comparison. */
 const WAIT_MS = 5_000;
-/** What institutions move. */
+/** The currency of the institutions' transfers. */
 const CURRENCY = 'BRL';
 
-/** On the connection's page. */
+/** The part of the connection's page about reconciliation. */
 export const reconciliationPanel = ({ id }: ConnectionView, operator: Operator): Markup => {
   const { texts, to } = operator;
   const { reconciliation: words } = texts.platform;

@@ -1,4 +1,4 @@
-// /dashboard/platform/security: what operators asked for in the last 30 days (changes, or everything), and the newest security events.
+// /dashboard/platform/security: operators' requests of the last 30 days (changes, or all), and the newest security events.
 import type { LoggedRequest } from '../../../../application/ports/requestLog.ts';
 import { PREFIX, parsePrefixedId, type RequestLogId, type UserId } from '../../../../domain/kernel/ids.ts';
 import { USER } from '../../../../domain/user/user.ts';
@@ -14,10 +14,10 @@ import type { Operator } from './page.ts';
 
 const SECTION = '/security';
 const PAGE_SIZE = 40;
-/** A page stays below 60 kB. */
+/** The maximum number of events, so that the page stays below 60 kB. */
 const EVENTS = 40;
 
-/** Returns the names of those who made the requests. */
+/** Returns the names of the users who made the requests. */
 const namesOf = async (requests: readonly LoggedRequest[], { platform }: Operator) => {
   const ids = [...new Set(requests.flatMap(({ userId }) => (userId === null ? [] : [userId])))];
   const users = await Promise.all(ids.map(async (id) => [id, (await platform.findUser(id))?.name ?? id] as const));

@@ -11,13 +11,13 @@ import { type Acting, said, shownAgain } from './acting.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
 import { choice, field, listOf, secretsPage } from './parts.ts';
 
-/** What was typed into the form, and refused. */
+/** The rejected input of the form. */
 export interface TypedUser {
   readonly email?: string;
   readonly name?: string;
 }
 
-/** `path`: where the form that adds one of the users goes. */
+/** `path`: the target of the form that adds a user. */
 export const usersTable = (users: readonly ListedUser[], total: number, path: string, operator: Operator): Markup => {
   const { texts, to } = operator;
   const { users: words } = texts.platform;
@@ -31,7 +31,7 @@ export const usersTable = (users: readonly ListedUser[], total: number, path: st
   return listOf(words.title, heads, rows, words.empty, total, operator);
 };
 
-/** The form that adds a user. Operators have one role, which is not asked for. */
+/** The form that adds a user. Operators have a single role, so the form has no field for it. */
 export const addForm = (path: string, isOfAccount: boolean, typed: TypedUser, { texts, csrf }: Operator): Markup => {
   const { users: words, operators } = texts.platform;
   const roles = ACCOUNT_ROLES.map((role) => [role, words.roles[role]] as const);
@@ -53,7 +53,7 @@ interface Adding {
   readonly page: (typed: TypedUser) => (operator: Operator) => Promise<Content | Rejection>;
 }
 
-/** Adds the user whom the form asks for. */
+/** Adds the user that the form describes. */
 export const addedUser = async (context: Acting, { accountId, section, place, page }: Adding) => {
   const operator = operatorOf(context);
   const { platform, actor, texts, to } = operator;

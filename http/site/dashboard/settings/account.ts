@@ -68,7 +68,7 @@ const feeText = ({ percentBps, fixed }: Fee, { language }: Person): string => {
   return `${percent} % + ${formatAmount(fixed, 'BRL', language)}`;
 };
 
-/** What only an operator of the platform changes. `lead` says so to members. */
+/** The settings that only an operator of the platform can change. `lead` explains this to members. */
 export const agreedPanel = (all: AccountSettings, lead: string | null, reader: Person): Markup => {
   const { texts } = reader;
   const { settings } = texts;
@@ -85,7 +85,7 @@ ${fact(settings.velocity, settings.perHour(all.velocity.customerPerHour, all.vel
 ${tableOf(settings.agreed, [texts.payments.method, texts.payment.providerFee, texts.payment.platformFee, settings.holdDays], PAYMENT_METHODS.map(row))}</section>`;
 };
 
-/** The logo with its forms, or why the reader can’t change it. The token stands before the file, so that it is checked first. */
+/** The logo with its forms, or why the reader can’t change it. The token precedes the file, so that it is checked first. */
 export const logoPanel = (
   { logo: hash }: AccountSettings,
   path: string,
@@ -104,7 +104,7 @@ export const logoPanel = (
 const team = ({ texts, mayManage, to }: Reader): Markup =>
   html`<section class="panel"><h2>${texts.team.title}</h2>${mayManage ? html`<p><a href="${to('/settings/team')}">${texts.team.see}</a></p>` : html`<p class="muted">${texts.team.onlyManagers}</p>`}</section>`;
 
-/** `fields`: as typed, where they were refused. */
+/** `fields`: rejected values, as typed. */
 export const settingsContent = (reader: Reader, fields: Fields = {}) => {
   const { caller, services, texts, mayManage, to } = reader;
   const all = agreedSettings(caller.account.settings, services.accounts.declared.settings);
@@ -129,7 +129,7 @@ const settingsRoute = route('GET', '/dashboard/{mode}/settings', {
   },
 });
 
-/** Changes the settings by the rules of the API. Returns null, or what is wrong. */
+/** Changes the settings by the rules of the API. Returns null, or the rejection. */
 const changed = async (
   fields: Fields,
   { caller, services, tenant, actor, texts }: Reader,

@@ -1,4 +1,4 @@
-// The fields of the settings' forms: how a person writes a setting, and what that means to the use case.
+// The fields of the settings' forms: how a person writes a setting, and its value for the use case.
 import type { AccountSettings } from '../../../../domain/account/account.ts';
 import { cashoutDestinations } from '../../../../domain/account/cashoutDestinations.ts';
 import type { SettingsChange } from '../../../../domain/account/settings.ts';
@@ -20,7 +20,7 @@ const amountText = (value: number | null, { language }: Pick<Reader, 'language'>
   value === null ? '' : formatAmount(value, CURRENCY, language).replace(/^\S+ /, '');
 const countText = (value: number | null): string => (value === null ? '' : String(value));
 
-/** Returns what the forms show of the settings. */
+/** Returns the forms' values for the settings. */
 export const fieldsOf = (settings: AccountSettings, reader: Pick<Reader, 'language'>): Fields => {
   const { countPerHour, sumPerHour } = refundVelocity.of(settings);
   const destinations = cashoutDestinations.of(settings);
@@ -37,7 +37,7 @@ export const fieldsOf = (settings: AccountSettings, reader: Pick<Reader, 'langua
   };
 };
 
-/** A value that the field can't have. */
+/** The name of a field with an invalid value. */
 export interface Misread {
   readonly misread: Field;
 }
@@ -60,7 +60,7 @@ export const typed = (form: Form): Fields =>
     ),
   );
 
-/** Returns the change that the typed fields ask for. Settings whose fields are absent stay unchanged. */
+/** Returns the change that the submitted fields request. Settings whose fields are absent stay unchanged. */
 export const changeOf = (fields: Fields): SettingsChange | Misread => {
   const change: Record<string, unknown> = {};
   const refunds: Record<string, unknown> = {};

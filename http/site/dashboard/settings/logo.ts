@@ -16,10 +16,10 @@ import {
 } from '../page.ts';
 import { SECTION, settingsContent } from './account.ts';
 
-/** A photo that is far too large for a logo still gets an answer that says so. */
+/** Large enough that even a photo far too large for a logo gets a proper error message. */
 export const FORM_WITH_LOGO = { kind: 'files', bytesMax: 16 * 1024 * 1024 } as const;
 
-/** Returns the image of the form; no bytes without a file. */
+/** Returns the image in the form; empty without a file. */
 export const imageOf = async (body: FileForm): Promise<Buffer> => {
   const file = await body.files.next();
   const image = file.done ? Buffer.of() : await bytesOf(file.value, LOGO_BYTES_MAX + 1);
@@ -35,7 +35,7 @@ const acting = {
   responses: { 303: REDIRECT, 422: PAGE },
 } as const;
 
-/** Changes the logo, or removes it (null), and leads back to the settings. */
+/** Changes the logo, or removes it (null), and redirects to the settings. */
 const changed = async (
   context: Omit<RouteContext<'member', typeof modeParam, typeof pageQuery>, 'body'>,
   image: Buffer | null,

@@ -1,4 +1,4 @@
-// What members of an account change of themselves, whatever their role: the password and the second factor.
+// Members of an account change their own password and second factor, whatever their role.
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { modeParam, ofMember, PAGE, pageQuery, REDIRECT, readerOf, redirect, shownPage } from '../page.ts';

@@ -1,4 +1,4 @@
-// The user's own password and second factor: their forms, and what comes of them. Members of accounts and operators have the same.
+// The user's own password and second factor: forms and their results. The same for members of accounts and operators.
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../../../domain/user/password.ts';
 import { CODE_LENGTH_MAX } from '../../../api/access/login.ts';
@@ -33,7 +33,7 @@ interface Problem {
   readonly problem: string;
 }
 
-/** Returns null, what the page says, or a rejection that is no fault of what was typed. */
+/** Returns null, a problem with the submitted values, or another rejection. */
 export const changeOwnPassword = async (
   { services, caller, actor, texts: { settings } }: Person,
   body: Form,
@@ -46,7 +46,7 @@ export const changeOwnPassword = async (
   return { problem: refused.param === 'current_password' ? settings.wrongPassword : refused.message };
 };
 
-/** Returns the page that confirms the enrolment. `above` is what the app reads, shown once. */
+/** Returns the page that confirms the enrolment. `above`: the secret for the authenticator app, shown once. */
 const confirmContent = ({ texts, to, csrf }: Person, above: Markup | null): Content => ({
   title: texts.settings.factor,
   section: SETTINGS,
@@ -54,7 +54,7 @@ const confirmContent = ({ texts, to, csrf }: Person, above: Markup | null): Cont
 <p class="row"><button>${texts.settings.confirm}</button><a href="${to(SETTINGS)}">${texts.back}</a></p></form></div>`,
 });
 
-/** Begins a second factor. Returns the page with its secret, or what is wrong with the code of the current one. */
+/** Begins a second factor. Returns the page with its secret, or the problem with the current factor's code. */
 export const beginEnrolment = async (person: Person, code: string): Promise<Content | Problem> => {
   const { services, caller, texts } = person;
   const { settings } = texts;
@@ -65,7 +65,7 @@ export const beginEnrolment = async (person: Person, code: string): Promise<Cont
   return confirmContent(person, above);
 };
 
-/** Confirms a second factor. Returns the page with the recovery codes, or the form again with what is wrong with the code. */
+/** Confirms a second factor. Returns the page with the recovery codes, or the form again with the problem of the code. */
 export const confirmEnrolment = async (person: Person, code: string): Promise<Content | Rejection> => {
   const { services, caller, actor, texts, to } = person;
   const { settings } = texts;

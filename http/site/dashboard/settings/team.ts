@@ -41,7 +41,7 @@ interface Fields {
 const EMPTY: Fields = { email: '', name: '', role: 'MEMBER' };
 const roleOf = (text: string): AccountRole | null => ACCOUNT_ROLES.find((one) => one === text) ?? null;
 
-/** Returns why the reader may not change the user, or give the role; null if it may. */
+/** Returns why the reader may not change the user or assign the role, or null if this is allowed. */
 const refusalOf = ({ caller }: Reader, user: ListedUser | null, role: AccountRole | null): Rejection | null =>
   managementRefusal({ ...caller, status: 'active' }, user, role);
 
@@ -54,7 +54,7 @@ const roleOptions = (chosen: string, user: ListedUser | null, reader: Reader): M
     chosen,
   )}`;
 
-/** What the reader can do with a user, or why nothing. */
+/** The reader's possible actions on a user, or the reason why there are none. */
 const actions = (user: ListedUser, reader: Reader): Markup => {
   const { texts, to, csrf, language } = reader;
   const { team } = texts;
@@ -158,7 +158,7 @@ const acting = {
 } as const;
 type Acting = RouteContext<'member', (typeof acting)['params'], typeof pageQuery, typeof FORM>;
 
-/** Does it, and leads back to the team; a rejection is shown above it. */
+/** Performs the action and redirects to the team. A rejection is shown above the team. */
 const acted = async (context: Acting, done: DoneAction, act: (reader: Reader) => Promise<unknown>) => {
   const reader = readerOf(context);
   const { services, tenant, to } = reader;

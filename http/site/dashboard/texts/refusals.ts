@@ -1,5 +1,5 @@
-// What pages say when a use case refuses. The API's sentences are English; readers of Portuguese get those below, first by the sentence,
-// with its amounts, numbers and names, else by the error code.
+// The pages' messages when a use case rejects. The API's messages are English. Portuguese messages are chosen by the English sentence, with
+// its amounts, numbers and names, or else by the error code.
 import type { CodedProblem } from '../../../../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../../../../domain/kernel/rejection.ts';
 import { formatAmount, type Language } from '../../../../domain/presentation/amount.ts';
@@ -85,8 +85,8 @@ export const PT_BY_CODE: { readonly [Code in ErrorCode]: string } = {
 };
 
 /**
- * Sentences whose code has several meanings, or that name an amount, a number or a field. `{}` stands for what the sentence contains, `{$}`
- * for an amount in minor units, `{field}` for a field's name.
+ * Sentences whose code has several meanings, or that name an amount, a number or a field. `{}` stands for any text, `{$}` for an amount in
+ * minor units, `{field}` for a field's name.
  */
 export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'There is no such payment.': 'Este pagamento não existe.',
@@ -212,7 +212,7 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   '{field} must have at most {} characters': '{field}: no máximo {} caracteres.',
 };
 
-/** How readers call the fields of the API. Others keep their names. */
+/** Portuguese names of the API's fields. Others keep their names. */
 const FIELDS: { readonly [param: string]: string } = {
   amount: 'Valor',
   description: 'Descrição',
@@ -236,7 +236,7 @@ const FIELDS: { readonly [param: string]: string } = {
   events: 'Eventos',
 };
 
-/** Longer messages quote what someone sent. */
+/** Longer messages quote input. */
 export const MESSAGE_MAX = 500;
 const HOLE = /\{(\$|field|)\}/g;
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -255,13 +255,13 @@ export const SENTENCES: readonly Sentence[] = Object.entries(PT_BY_SENTENCE).map
   return { pattern: new RegExp(`^${source}\\.?$`, 's'), kinds, words: { en: english, pt } };
 });
 
-/** Returns a piece of the API's sentence as the page shows it. */
+/** Returns a variable part of the API's sentence as the page shows it. */
 const shown = (kind: string, piece: string, language: Language, currency: string): string => {
   if (kind === '$') return formatAmount(Number(piece), currency, language);
   return kind === 'field' && language === 'pt' ? (FIELDS[piece] ?? piece) : piece;
 };
 
-/** Returns the sentence of the page for one of the API's, or null if it is not listed. */
+/** Returns the page's sentence for a sentence of the API, or null if it is not listed. */
 const retold = (message: string, language: Language, currency: string): string | null => {
   if (message.length > MESSAGE_MAX) return null;
   for (const { pattern, kinds, words } of SENTENCES) {
@@ -279,10 +279,10 @@ const byCode = ({ code, message, param }: Rejection, language: Language): string
   return PT_BY_CODE[code].replace(/\.$/, `${field}.`);
 };
 
-/** Returns why something was refused, for a reader. `currency`: that of amounts in the sentence. */
+/** Returns the message of a rejection for a reader. `currency`: the currency of amounts in the message. */
 export const refusalText = (rejection: Rejection, language: Language, currency = 'BRL'): string =>
   retold(rejection.message, language, currency) ?? byCode(rejection, language);
 
-/** Returns what is wrong with a field. */
+/** Returns the message of a field's problem. */
 export const problemText = ({ code, param, message }: CodedProblem, language: Language): string =>
   refusalText({ rejected: true, code, param, message: `${param} ${message}` }, language);

@@ -22,7 +22,7 @@ import type { Field as SettingsField } from '../settings/fieldNames.ts';
 
 /** The pages of operators. */
 interface PlatformTexts {
-  /** Of the pages together, in their titles. */
+  /** The name of all these pages, used in their titles. */
   readonly name: string;
   readonly band: string;
   readonly navigation: string;
@@ -236,7 +236,7 @@ interface PlatformTexts {
     readonly changeSetting: string;
     readonly lastUsed: string;
     readonly noKeys: string;
-    /** By the label at a terminal. Settings of extensions keep it. */
+    /** By the label on the command line. Settings of extensions keep that label. */
     readonly settingNames: { readonly [label: string]: string };
     readonly settingValues: { readonly [text: string]: string };
     /** By the option of the command line. Options of extensions keep their description. */
@@ -1006,7 +1006,7 @@ export interface Texts {
   readonly actor: { readonly key: string; readonly user: string; readonly quita: string; readonly bank: string };
 }
 
-/** What a page reports after an action. */
+/** The actions whose completion a page reports. */
 export const DONE_ACTIONS = [
   'created',
   'cancelled',

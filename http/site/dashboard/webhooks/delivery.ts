@@ -1,4 +1,4 @@
-// /dashboard/{mode}/webhooks/deliveries/{id}: what was sent, what came back, and another attempt.
+// /dashboard/{mode}/webhooks/deliveries/{id}: the request, the response, and a button for another attempt.
 import { type DeliveryId, parseId } from '../../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDelivery.ts';

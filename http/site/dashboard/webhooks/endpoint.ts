@@ -1,4 +1,4 @@
-// /dashboard/{mode}/webhooks/endpoints/{id}: one endpoint, its deliveries, and what can be done with it.
+// /dashboard/{mode}/webhooks/endpoints/{id}: one endpoint, its deliveries, and its possible actions.
 import type { EndpointId } from '../../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../../../domain/kernel/rejection.ts';
 import { ENDPOINT_STATE } from '../../../../domain/presentation/endpoint.ts';
@@ -52,7 +52,7 @@ ${confirmed(webhooks.remove, webhooks.removeLead, `${at}/delete`, reader)}</sect
 };
 
 interface Extra {
-  /** What was typed; default: what the endpoint has. */
+  /** The submitted values; default: the endpoint's values. */
   readonly fields?: EndpointFields;
   readonly above?: Markup | null;
   readonly problem?: string | Rejection;
@@ -99,7 +99,7 @@ const endpointRoute = route('GET', '/dashboard/{mode}/webhooks/endpoints/{id}', 
 const acting = { ...ofEndpoint, refusalOf: unlessManager, body: FORM } as const;
 type Acting = RouteContext<'member', typeof oneEndpoint, typeof pageQuery, typeof FORM>;
 
-/** Does it, and leads to a page; a rejection is shown on the endpoint's page with what was typed. */
+/** Performs the action and redirects to a page. A rejection is shown on the endpoint's page with the submitted values. */
 const acted = async (
   context: Acting,
   act: (reader: Reader, id: EndpointId) => Promise<Rejection | null>,

@@ -16,7 +16,7 @@ export const endpointFieldsOf = (form: Form): EndpointFields => ({ url: form.tex
 
 const URL_LENGTH_MAX = 2048;
 
-/** Returns what the API's schema would say about the fields, or null. */
+/** Returns the problem that the API's schema would report, or null. */
 export const fieldsProblem = ({ url, events }: EndpointFields, { texts: { webhooks } }: Reader): string | null => {
   if (url === '' || url.length > URL_LENGTH_MAX) return webhooks.badUrl;
   return events.length === 0 ? webhooks.noEvents : null;

@@ -1,4 +1,4 @@
-// Whether an endpoint receives what is sent to it.
+// The health of an endpoint: whether deliveries to it succeed.
 import type { EndpointFailures } from '../../../../domain/presentation/endpoint.ts';
 import type { ExistingEndpoint } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { html, type Markup } from '../../html.ts';
@@ -6,7 +6,7 @@ import { instant } from '../format.ts';
 import type { Reader } from '../page.ts';
 import { badge } from '../parts.ts';
 
-/** `failures`: of an endpoint that keeps failing. */
+/** `failures`: the failures of an endpoint that keeps failing. */
 export const healthBadge = (
   { status }: ExistingEndpoint,
   failures: EndpointFailures | undefined,

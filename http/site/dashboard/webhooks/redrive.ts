@@ -57,7 +57,7 @@ const redriveRoute = route('POST', '/dashboard/{mode}/webhooks/redrive', {
     const reader = readerOf(context);
     const sent = context.body.text('endpoint');
     const endpointId = parsePrefixedId<EndpointId>(sent, WEBHOOK_ENDPOINT.idPrefix);
-    // A mistyped endpoint must not send the deliveries of all.
+    // A mistyped endpoint must not resend the deliveries of all endpoints.
     if (sent !== '' && endpointId === null) return redirect(reader.to('/webhooks'));
     const { queued } = await ask(reader, endpointId, false);
     return redirect(reader.to('/webhooks'), queued === 0 ? 'nothingRedriven' : 'redriven');

@@ -18,7 +18,7 @@ const SECTION = '/dead-letters';
 /** Running redrives that the page shows. */
 const RUNNING_MAX = 20;
 
-/** What the operator typed, by field; empty: no restriction. */
+/** The submitted filters by field; empty means no restriction. */
 const FIELDS = ['accountId', 'endpointId', 'eventType', 'createdAfter', 'createdBefore'] as const;
 type Typed = { readonly [F in (typeof FIELDS)[number]]: string };
 
@@ -33,11 +33,11 @@ const typedQuery = {
 const typedOf = (read: (name: (typeof FIELDS)[number]) => string | undefined): Typed =>
   Object.fromEntries(FIELDS.map((name) => [name, (read(name) ?? '').trim()])) as Typed;
 
-/** Returns the selection without what is empty. */
+/** Returns the selection without empty fields. */
 const selectionOf = (typed: Typed): RedriveAll =>
   Object.fromEntries(FIELDS.flatMap((name) => (typed[name] === '' ? [] : [[name, typed[name]]])));
 
-/** Returns what is wrong with a field, or null. */
+/** Returns the first field's problem, or null. */
 const problemOf = (typed: Typed, { texts }: Operator): string | null => {
   const { deadLetters } = texts.operations;
   const { accountId } = typed;
@@ -168,7 +168,7 @@ const redriveRoute = route('POST', `${PLATFORM_PAGES}/dead-letters/redrive`, {
   handle: async (context) => {
     const operator = operatorOf(context);
     const typed = typedOf((name) => context.body.text(name));
-    // A mistyped filter must not send the deliveries of all.
+    // A mistyped filter must not resend all deliveries.
     const problem = problemOf(typed, operator);
     const done = problem === null ? await redriveAll(operator.services, selectionOf(typed), operator.actor) : null;
     if (done === null || isRejection(done)) {

@@ -36,7 +36,7 @@ const typedOf = (body: Form): Typed => ({
   after: body.text('after'),
 });
 
-/** Returns what a form searches for, or the rejection. */
+/** Returns the search of a form, or its rejection. */
 const searchOf = ({ by, value, after }: Typed) => searchNamed({ [by]: value }, after === '' ? undefined : after);
 
 const searchPanel = ({ by, value }: Typed, { texts, csrf, to }: Operator): Markup => {
@@ -97,7 +97,7 @@ const content = (main: Markup, { texts }: Operator) => ({
   main,
 });
 
-/** Returns the content with what is held about the subject; with `problem` if the subject is invalid. */
+/** Returns the content with the data held about the subject, or with `problem` if the subject is invalid. */
 const foundContent = async (typed: Typed, order: TypedOrder, operator: Operator) => {
   const { platform, texts } = operator;
   const { erasure } = texts.operations;
@@ -173,7 +173,7 @@ const outcomePanel = (typed: Typed, page: ErasedPage, operator: Operator): Marku
 ${tableOf(erasure.outcome, [erasure.what, erasure.outcome, erasure.because], rows)}<p class="row"><a href="${to(SECTION)}">${erasure.searchAgain}</a></p></section>`;
 };
 
-/** Returns what the page says about a rejected erasure. */
+/** Returns the page's words for a rejected erasure. */
 const wordsOf = (rejection: Rejection, { reason }: TypedOrder, { texts, language }: Operator): string => {
   const { param } = rejection;
   const { erasure } = texts.operations;

@@ -1,4 +1,4 @@
-// /dashboard/platform/parked: streams that a read model or process parked, and what can be done about one.
+// /dashboard/platform/parked: streams that a read model or process parked, and the possible actions on each.
 import type { ParkedItem } from '../../../../../application/operations/parked.ts';
 import type { TakenUp } from '../../../../../application/ports/consumers.ts';
 import type { RecordedEvent } from '../../../../../application/ports/eventStore.ts';
@@ -75,7 +75,7 @@ const parkedListRoute = route('GET', `${PLATFORM_PAGES}/parked`, {
   },
 });
 
-/** Says what is not done while the consumer has parked the stream. */
+/** Returns a text on the effects of the consumer's parking the stream. */
 const dependsText = (consumer: string, { platform, texts }: Operator): string => {
   const { parked } = texts.operations;
   if (platform.readModels.includes(consumer)) return parked.ofReadModel;
@@ -162,7 +162,7 @@ const parkedRoute = route('GET', `${PLATFORM_PAGES}/parked/{stream}`, {
   },
 });
 
-/** Returns what the page says about streams that were parked again, or null. */
+/** Returns the page's words on streams that were parked again, or null if there are none. */
 const againOf = (results: readonly TakenUp[], { texts }: Operator): string | null => {
   const again = results.filter(({ outcome }) => outcome === 'parked');
   const { parked } = texts.operations;
@@ -179,7 +179,7 @@ const LEADS = { 303: REDIRECT, 422: PAGE } as const;
 const acting = { ...ofStream, body: FORM, responses: LEADS } as const;
 type Acting = RouteContext<'platformMember', typeof streamParam, typeof pageQuery, typeof FORM>;
 
-/** Leads to the list, or shows the stream again with why it is still parked. */
+/** Redirects to the list, or shows the stream again with the reason why it is still parked. */
 const answered = async (context: Acting, operator: Operator, results: readonly TakenUp[], done: DoneAction) => {
   const problem = againOf(results, operator);
   const content = problem === null ? null : await oneContent(context.params.stream, operator);

@@ -1,4 +1,4 @@
-// Parts that several operators' pages have: accounts, durations, and pages that reload while work is running.
+// Parts of several operators' pages: accounts, durations, and pages that reload while work is running.
 import type { Mode } from '../../../../../domain/kernel/ids.ts';
 import type { Language } from '../../../../../domain/presentation/amount.ts';
 import { matching } from '../../../../kernel/query.ts';
@@ -8,7 +8,7 @@ import { pageQuery } from '../../page.ts';
 import type { Operator } from '../page.ts';
 import { accountLink } from '../parts.ts';
 
-/** Lists show at most so many rows. */
+/** The maximum number of rows in a list. */
 export const LISTED_MAX = 100;
 
 /** A link to an account; a dash without one. */
@@ -37,7 +37,7 @@ export const progressBar = (share: number, label: string, language: Language): M
 
 const RELOAD_SECONDS = 3;
 
-/** Of a page that reloads while work is running. */
+/** The query of a page that reloads while work is running. */
 export const stillQuery = {
   ...pageQuery,
   still: matching('Whether the page does not reload by itself.', '1', (text) => text),
@@ -47,7 +47,7 @@ export const stillQuery = {
 export const reloadNote = (path: string, { texts, to }: Operator): Markup =>
   html`<p class="muted small">${texts.operations.reloads} <a href="${to(path)}?still=1">${texts.operations.stopReloading}</a></p>`;
 
-/** Returns the page with a header by which browsers reload it, without scripts and without what was just done. */
+/** Returns the page with a header by which browsers reload it, without scripts and without repeating the result of the last action. */
 export const reloading = <Shown extends { readonly headers: Readonly<Record<string, string>> }>(
   shown: Shown,
   path: string,

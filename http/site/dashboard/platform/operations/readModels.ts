@@ -1,4 +1,4 @@
-// /dashboard/platform/read-models: how far read models and processes have come; rebuilds and verifications with their progress.
+// /dashboard/platform/read-models: positions of read models and processes; rebuilds and verifications with their progress.
 import type { Platform } from '../../../../../application/capabilities.ts';
 import type { ReadModelRun } from '../../../../../application/ports/readModelRuns.ts';
 import { isRejection } from '../../../../../domain/kernel/rejection.ts';

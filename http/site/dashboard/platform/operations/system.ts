@@ -1,4 +1,4 @@
-// /dashboard/platform/system: whether the deployment is healthy, as `doctor` and /health/ready say. The checks run in the background.
+// /dashboard/platform/system: the health of the deployment, as reported by `doctor` and /health/ready. The checks run in the background.
 import type { Services } from '../../../../../application/capabilities.ts';
 import type { Leader } from '../../../../../application/ports/systemChecks.ts';
 import type { SystemReport } from '../../../../../application/ports/systemReports.ts';
