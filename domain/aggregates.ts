@@ -50,7 +50,7 @@ export const accountsOf = (aggregates: readonly AnyAggregate[]) =>
     ...aggregates.flatMap(({ postings }) => Object.entries(postings?.accounts ?? {})),
     ...Object.entries(GENERAL_ACCOUNTS),
   ]) as { readonly [account in LedgerAccount]: AccountWords };
-/** The description of each ledger account: what postings do to it. */
+/** The effect of postings on each ledger account, in words. */
 export const ACCOUNT_WORDS = accountsOf(AGGREGATES);
 export const LEDGER_ACCOUNTS = Object.keys(ACCOUNT_WORDS) as readonly LedgerAccount[];
 
@@ -67,7 +67,7 @@ export const AGGREGATES_ERRORS = Object.fromEntries(
   readonly [Code in CodeOf<Listed>]: ErrorEntry;
 };
 
-/** Their ids name no account, or that of another one (ADR 0012). */
+/** Aggregates whose ids name no account, or another one than their own (ADR 0012). */
 const OUTSIDE: readonly AnyAggregate[] = [USER, LOG_CONSUMER, PROVIDER_CONNECTION];
 const OF_ACCOUNTS: ReadonlySet<string> = new Set(
   AGGREGATES.filter((one) => !OUTSIDE.includes(one)).map(({ category }) => category),

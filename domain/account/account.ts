@@ -14,7 +14,7 @@ import { OWN_SETTINGS, type OwnSettings } from './ownSettings.ts';
 /** All settings: the account's own and those that capabilities declare. */
 export interface AccountSettings extends OwnSettings, StoredValues {}
 
-/** How the sandbox behaves for the account's test keys, by switch name (X3). Capabilities declare the switches. */
+/** The sandbox's behavior for the account's test keys, by switch name (X3). Capabilities declare the switches. */
 export type SandboxSettings = StoredValues;
 
 /** Returns the settings of a new account. */
@@ -72,7 +72,7 @@ interface SkippedSpan {
   readonly from: Timestamp;
   readonly to: Timestamp;
 }
-/** What fell due in an earlier span was done long ago: a drain ends before the next advance is answered. */
+/** Older spans are dropped. Their work is done, because a drain ends before the next advance is answered. */
 const SPANS_MAX = 1_000;
 export type AccountState =
   | { readonly status: 'absent' }

@@ -1,4 +1,4 @@
-// Where cash-outs may send money, besides the payer's own document (rule M7a).
+// Allowed destinations of cash-outs besides the payer's own document (rule M7a).
 
 import { accountSetting, type StoredValues } from '../kernel/accountSetting.ts';
 import type { Mode } from '../kernel/ids.ts';

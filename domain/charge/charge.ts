@@ -1,4 +1,4 @@
-// The charge: what the merchant asks the payer for, and how the request ends. Money movements are in transaction/.
+// The charge: the merchant's request for payment, and its end. Money movements are in transaction/.
 
 import { type Decider, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
@@ -262,7 +262,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       createdAt: time,
       fingerprint: fingerprintShape,
     }),
-    // A webhookUrl is the merchant's own address, and decides for ever where messages go.
+    // A webhookUrl is the merchant's own address, and permanently determines the destination of messages.
     personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
     unsaid: {
       paymentId: { is: 'subject' },

@@ -85,7 +85,7 @@ export const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method
   }),
 });
 
-/** What a payer pays with, and a phone number. The others are terms and references. */
+/** Data with which a payer pays, and a phone number. Other fields are terms and references. */
 // biome-ignore format: one line
 export const PERSONAL_INSTRUMENT_FIELDS = ['redirectUrl', 'phone', 'entity', 'mbReference', 'barcode', 'line', 'pdfUrl', 'address'] as const;
 

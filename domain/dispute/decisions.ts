@@ -161,8 +161,8 @@ export interface MadeReturn {
 }
 
 /**
- * The banks returned the money: it ends an open case as lost, even during a review (V10). A lost case takes it until all of what it
- * took is returned. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost, or if all of it is returned.
+ * Records a return by the banks, which ends an open case as lost, even during a review (V10). A lost case records returns until they cover
+ * its amount. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or is fully returned.
  */
 export const recordMoneyReturned =
   ({ id, amount, at: returnedAt }: MadeReturn, announced: boolean, at: Timestamp): Deciding<'recorded' | 'beyond'> =>

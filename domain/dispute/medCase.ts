@@ -159,7 +159,7 @@ export type MedCaseSettled = Fact<
   'MedCaseSettled',
   End & SettlingVerdict & { readonly by: string; readonly reason: string }
 >;
-/** The bank reported about an ended case (Q11). If it `contradicts` the end, an operator looks at it. */
+/** The bank reported about an ended case (Q11). If it `contradicts` the end, an operator reviews it. */
 export type MedCaseLateReported = Fact<'MedCaseLateReported', LateReport & { readonly at: Timestamp }>;
 /** The payment refused the bank's report, finally if `isFinal` (Q10). The case does not exist. */
 export type MedCaseReportNotTaken = Fact<'MedCaseReportNotTaken', NotTakenReport & { readonly at: Timestamp }>;

@@ -5,7 +5,7 @@ import type { MedCaseState } from './medCase.ts';
 export const CASE_WAITS_BECAUSE = ['review', 'amount_mismatch', 'report_not_taken', 'report_contradicts'] as const;
 export type CaseWaitsBecause = (typeof CASE_WAITS_BECAUSE)[number];
 
-/** The reasons, each with the time since when. Empty: it needs no operator. */
+/** The reasons, each with its start time. Empty if it needs no operator. */
 export type Waits = readonly (readonly [because: CaseWaitsBecause, since: Timestamp])[];
 
 export const waitsOf = (state: MedCaseState): Waits => {

@@ -57,7 +57,7 @@ export interface AccountSetting<T = unknown> extends Shown {
 interface Declared<T> extends Shown {
   readonly initial: T;
   readonly shape: Shape<T>;
-  /** Converts what was sent. Default: it is taken as it is. */
+  /** Converts the sent value. Default: unchanged. */
   readonly sent?: (value: unknown) => unknown;
   readonly problems?: (value: T) => readonly Problem[];
   readonly line?: (value: T, settings: StoredValues) => Line;

@@ -35,7 +35,7 @@ export const keptUntil = (end: Timestamp, years: number): Timestamp => {
   return date.toISOString() as Timestamp;
 };
 
-/** Returns the erasure of what ended at `end`, or rejects with `retention_not_passed`. */
+/** Returns the erasure of an entity that ended at `end`, or rejects with `retention_not_passed`. */
 export const erasureOf = (wish: ErasureWish, end: Timestamp, at: Timestamp): Erasure | Rejection => {
   const until = keptUntil(end, wish.retentionYears);
   const isEarly = at < until;

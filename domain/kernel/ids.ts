@@ -42,7 +42,7 @@ export type StreamName = string & { readonly [name]: true };
 /** `test` is the sandbox; `live` reaches real providers. The modes share no data. */
 export type Mode = 'test' | 'live';
 
-/** An account in one mode. Everything of a merchant belongs to one. */
+/** An account in one mode. All data of a merchant belongs to a tenant. */
 export interface Tenant {
   readonly accountId: AccountId;
   readonly mode: Mode;

@@ -139,7 +139,7 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   return isDisputed(dispute) ? never('lost_before') : never('refunded');
 };
 
-/** Returns whether a return that exceeds its case by this amount must wait: a refund is under way, whose failure may leave the amount. */
+/** Returns whether a return that exceeds its case by this amount must wait, because a refund in progress may fail and free the amount. */
 export const waitsForRefund = ({ transaction }: ExistingPayment, excess: Minor): boolean =>
   transaction.status === 'settled' && excess > refundableRest(transaction) && reservedAmount(transaction.refunds) > 0;
 
@@ -188,7 +188,7 @@ export const settleDispute =
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     if (transaction.status !== 'settled' || dispute?.caseId !== settling.caseId || dispute.settling !== 'awaited')
       return NOT_AWAITED;
-    // The case may have ended since it was asked.
+    // The case may have ended in the meantime.
     if (settling.verdict === 'held' && dispute.ending !== null) return ENDED;
     const { currency } = transaction.settlement;
     const rest = refundableRest(transaction);
@@ -234,8 +234,8 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    // What the banks return beyond the case is the merchant's to pay: first what was returned outside Quita and counted for the case, then
-    // the refundable remainder, which the payer must not get twice (V10). The platform bears anything more (Q11).
+    // The merchant pays returns by the banks beyond the case: first up to the amount that was returned outside Quita and counted for the
+    // case, then up to the refundable remainder, so that the payer doesn't get it twice (V10). The platform bears the rest (Q11).
     const returned = sumOfReturns(medCase);
     const before = dispute.outside ?? ZERO;
     const isLost = moneyOutcome !== null && moneyOutcome !== 'refunded_to_merchant';
@@ -245,7 +245,8 @@ export const recordCaseStep =
       const data = { caseId, amount: negate(beyond), posted: ZERO, currency, at };
       events.push({ type: 'TransactionDisputeReturnCounted', data });
     }
-    // The banks may return the money in several parts. What a ruling says includes what left outside Quita, which was posted then.
+    // The banks may return the money in several parts. A ruling's amount includes returns outside Quita, which were posted when they were
+    // made.
     const outside = most(subtract(before, beyond), ZERO);
     const share = subtract(most(medCase.returnedToPayer ?? ZERO, add(returned, outside)), outside);
     const amount = subtract(share, dispute.returnedToPayer);

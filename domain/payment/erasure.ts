@@ -1,4 +1,4 @@
-// The erasure of a payment's personal data: its event, and the state without them (rule L2). Money, times and ids stay.
+// The erasure of a payment's personal data: its event, and the state without that data (rule L2). Money, times and ids stay.
 import type { ChargeState } from '../charge/charge.ts';
 import { erasedInstrument } from '../charge/instruments.ts';
 import type { Fact } from '../kernel/decider.ts';
@@ -10,7 +10,7 @@ import type { IncomingPayment, IncomingPaymentRecord, Payer } from '../transacti
 import type { RefundRecord } from '../transaction/refunds.ts';
 import type { TransactionState } from '../transaction/transaction.ts';
 
-/** The personal data of the payment was erased. Whatever its events held of it is unreadable, or will be. */
+/** The personal data of the payment was erased. Any such data in its events is unreadable, or will be. */
 export type PaymentPersonalDataErased = Fact<'PaymentPersonalDataErased', Erasure>;
 
 export const paymentErasureSerde: SerdeTable<PaymentPersonalDataErased> = {

@@ -22,7 +22,7 @@ export const unfinishedBecause = (payment: ExistingPayment): string | null => {
     : null;
 };
 
-/** Returns the latest time at which something happened to the payment, as far as its state knows. */
+/** Returns the latest time of a change that the payment's state records. */
 export const endOf = ({ charge, transaction }: ExistingPayment): Timestamp => {
   const times: (Timestamp | null | undefined)[] = [
     charge.terms.createdAt,

@@ -24,11 +24,11 @@ export interface CaseReturns {
 }
 
 /**
- * Records a return that the provider made without Quita's request. The money was the merchant's if the payment was credited, even if its
- * balance becomes negative (M3); otherwise the payer has less to get. A dispute's hold comes first, and then what a lost dispute took and
- * the banks have not returned: somebody carried out the ruling in the bank's own app. If the banks return it as well, the merchant pays the
- * return then (`recordCaseStep`). No-op if it is recorded, or if the payment never recorded the Pix. Replies `changed` if the dispute was
- * lost and `latest` is older than what the payment knows.
+ * Records a return that the provider made without Quita's request. If the payment was credited, the merchant bears it, even if its balance
+ * becomes negative (M3); otherwise less is owed to the payer. It reduces the hold of an open dispute first. After a lost dispute, it counts
+ * as the part that the banks have not returned yet: somebody carried out the ruling in the bank's own app. If the banks return it as well,
+ * the merchant pays the return then (`recordCaseStep`). No-op if it is recorded, or if the payment never recorded the Pix. Replies
+ * `changed` if the dispute was lost and `latest` is older than the payment's state.
  */
 export const recordReturnedOutside =
   (

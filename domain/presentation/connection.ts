@@ -1,17 +1,17 @@
-// A provider connection as operators see it. Never a secret: the callback URL contains one and is shown only when it is made.
+// A provider connection as operators see it. It contains no secret. The callback URL contains one, so it is shown only when it is made.
 import { ACCOUNT } from '../account/account.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import { DAY_MS, type Timestamp, toMillis } from '../kernel/time.ts';
 import { type Connection, PROVIDER_CONNECTION } from '../providerConnection/aggregate.ts';
 import type { ConnectionStatus } from '../providerConnection/connection.ts';
 
-/** What operators should know beside the connection's own facts. */
+/** Facts for operators in addition to the connection's own. */
 export interface ConnectionSurroundings {
   /** The worst state of its circuit breakers among all processes. */
   readonly circuit: 'closed' | 'open' | 'halfOpen';
   /** null without a client certificate. */
   readonly certificateExpiresAt: Timestamp | null;
-  /** Those that are not final. */
+  /** Number of payments that are not final. */
   readonly openPayments: number;
   readonly openPayouts: number;
 }
@@ -34,7 +34,7 @@ export interface ConnectionView extends Omit<ConnectionSurroundings, 'certificat
   readonly allowPrivate: boolean;
   /** null without a client certificate. `daysLeft` is negative once it has expired. */
   readonly certificate: { readonly expiresAt: Timestamp; readonly daysLeft: number } | null;
-  /** Whether it has authorities of its own. */
+  /** Whether it has its own certificate authorities. */
   readonly hasCa: boolean;
   /** Until when the previous callback URL works; null without a previous one. */
   readonly previousCallbackUntil: Timestamp | null;
@@ -68,7 +68,7 @@ export const connectionView = (
 /** Days before its end from which operators are warned about a certificate. */
 const CERTIFICATE_WARNING_DAYS = 30;
 
-/** Returns what operators should do about the connections, one sentence each. Empty: all is well. */
+/** Returns what operators should do about the connections, one sentence each. Empty if there is nothing to do. */
 export const connectionWarnings = (views: readonly ConnectionView[]): readonly string[] =>
   views.flatMap(({ id, name, status, circuit, certificate, openPayments, openPayouts }) => {
     const waiting = openPayments + openPayouts;

@@ -4,7 +4,7 @@ const NEEDS_QUOTES = { ',': /[",\r\n]/, ';': /[";\r\n]/ } as const;
 /** Semicolons separate fields where commas are decimal marks. */
 export type CsvSeparator = keyof typeof NEEDS_QUOTES;
 
-/** Returns a function that returns a text as a field of a line, quoted if it must be. */
+/** Returns a function that formats a text as a field, quoted if necessary. */
 export const csvFieldWith =
   (separator: CsvSeparator) =>
   (text: string): string =>
@@ -13,7 +13,7 @@ export const csvFieldWith =
 /** Returns the text as a field between commas. */
 export const csvField = csvFieldWith(',');
 
-/** Returns free text that no spreadsheet runs as a formula: an apostrophe goes before one. */
+/** Returns the text with an apostrophe before a formula, so that no spreadsheet runs it. */
 export const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 /** Returns free text as a field between commas. */

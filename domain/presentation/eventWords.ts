@@ -1,5 +1,5 @@
-// What each stored event says, in plain words, for people who read the story of a payment. One table for all event types: a new type does
-// not compile until it has words in every language. No sentence shows personal data.
+// A plain sentence for each stored event, for readers of a payment's history. One table for all event types: a new type does not compile
+// until it has words in every language. No sentence shows personal data.
 import { ACCOUNT_SENTENCES } from './eventWords/account.ts';
 import { CHARGE_SENTENCES } from './eventWords/charge.ts';
 import { DISPUTE_SENTENCES } from './eventWords/dispute.ts';
@@ -26,6 +26,6 @@ const EVENT_WORDS: EventWords = {
 /** Every stored event type. */
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as readonly EventType[];
 
-/** Returns what the event says, in every language; null for a type that this version does not know. */
+/** Returns the event's sentence in every language, or null for a type unknown to this version. */
 export const wordsOf = ({ type, data }: { readonly type: string; readonly data: unknown }): Words | null =>
   Object.hasOwn(EVENT_WORDS, type) ? (EVENT_WORDS[type as EventType] as (data: unknown) => Words)(data) : null;

@@ -35,7 +35,7 @@ export interface PayoutView {
   readonly awaiting_approval: boolean;
 }
 
-/** Returns the part of a Pix key that is shown: enough to recognise it. Random keys are shown in full, as they reveal nothing. */
+/** Returns the part of a Pix key that is shown: enough to recognize it. Random keys are shown in full, as they reveal nothing. */
 export const maskedPixKey = (key: string): string => {
   if (key === ERASED) return key;
   const kind = pixKeyKind(key);

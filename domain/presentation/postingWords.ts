@@ -1,4 +1,4 @@
-// What a ledger posting does, in plain words. The aggregates hold the English words, which operators read in `ledger show`, too.
+// The effect of a ledger posting, in plain words. The aggregates hold the English words, which operators read in `ledger show`, too.
 import { ACCOUNT_WORDS } from '../aggregates.ts';
 import type { AccountWords, LedgerAccount } from '../kernel/journal.ts';
 import type { Words } from './eventWords/words.ts';
@@ -16,7 +16,7 @@ const PT: { readonly [account in LedgerAccount]: AccountWords } = {
   disputes: ['tomado por uma disputa', 'liberado da conta de disputas'],
 };
 
-/** Returns what a posting of this amount does. Signed minor units; credit is positive. */
+/** Returns the effect of a posting of this amount, in words. Signed minor units; credit is positive. */
 export const wordsOfPosting = (account: LedgerAccount, amount: number): Words => {
   const side = amount > 0 ? 0 : 1;
   return { en: ACCOUNT_WORDS[account][side], pt: PT[account][side] };

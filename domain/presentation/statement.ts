@@ -7,7 +7,7 @@ import { addSums, type LedgerAccount, type MerchantSums, merchantSums, totalOf }
 import { add, type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
-/** What the kinds of movements are called on documents. */
+/** The names of the kinds of movements on documents. */
 export const MOVEMENT_NAMES = {
   payment: 'Pagamento recebido',
   release: 'Liberação de valor pendente',
@@ -48,7 +48,7 @@ export interface Movement extends MovementAmounts {
   readonly at: Timestamp;
 }
 
-/** Finds the kind by where the money came from or went, because the ledger's entries don't hold the event. */
+/** Determines the kind from the accounts involved, because the ledger's entries don't hold the event. */
 const kindOf = ({ category, amounts }: EntryAmounts, { available, pending, retained }: MerchantSums): MovementKind => {
   const to = (account: LedgerAccount): Minor => amounts[account] ?? ZERO;
   if (to('refunds_in_transit') !== 0) return to('refunds_in_transit') > 0 ? 'refund' : 'refund_failed';
@@ -132,7 +132,7 @@ export const statementMonth = (text: string): StatementMonth | null => {
   return from && to ? { month: text, firstDay, lastDay, from, to } : null;
 };
 
-/** What every format of a statement shows. */
+/** The facts that every format of a statement shows. */
 export interface StatementFacts extends StatementMonth {
   readonly accountId: AccountId;
   readonly mode: Mode;
@@ -141,7 +141,7 @@ export interface StatementFacts extends StatementMonth {
   readonly currency: string;
   /** Account time at the request. */
   readonly now: Timestamp;
-  /** The month has not ended: further movements may follow. */
+  /** Whether the month has not ended, so that further movements may follow. */
   readonly isProvisional: boolean;
 }
 

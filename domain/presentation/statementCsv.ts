@@ -49,7 +49,7 @@ const balanceRow = (facts: StatementFacts, type: string, at: Timestamp, name: st
     description: `${name}: ${formatAmount(totalOf(balance), facts.currency, 'pt')}`,
   });
 
-/** A hold or a release has no gross amount: its amount is what it moved. */
+/** A hold or a release has no gross amount, so the moved amount is shown. */
 const shownAmount = ({ gross, available, pending, retained }: Movement): Minor =>
   gross === 0 ? most(available, most(pending, retained)) : gross;
 

@@ -1,5 +1,5 @@
-// A statement as OFX 1.0.2, the version that Brazilian banks export and accounting programs import. The ledger balance is everything that
-// belongs to the merchant. A hold or a release only moves money within it, so it is no transaction.
+// A statement as OFX 1.0.2, the version that Brazilian banks export and accounting programs import. The ledger balance contains all money
+// of the merchant. A hold or a release only moves money within it, so it is not listed as a transaction.
 import { CURRENCY_DECIMALS } from '../charge/methods.ts';
 import { saoPauloTime } from '../kernel/civilDay.ts';
 import { type MerchantSums, totalOf } from '../kernel/journal.ts';

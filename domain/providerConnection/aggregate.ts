@@ -64,7 +64,7 @@ export interface Connection extends SecretVersions {
   readonly terms: ConnectionTerms;
   /** The callback secret before the latest rotation, and until when it is accepted; null if it was never rotated. */
   readonly previousCallback: { readonly version: number; readonly until: Timestamp } | null;
-  /** Pix keys before the present one, which codes that were issued with them still name; absent if it never changed. */
+  /** Earlier Pix keys, which codes issued with them still contain; absent if the key never changed. */
   readonly formerKeys?: readonly string[];
   readonly addedAt: Timestamp;
   readonly changedAt: Timestamp;

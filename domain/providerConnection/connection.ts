@@ -1,9 +1,9 @@
-// A connection to a bank or payment institution: what an operator sets up so that live payments reach it (rules V1–V7). Its secrets are
-// kept apart from the events, sealed.
+// A connection to a bank or payment institution: an operator sets it up for live payments (rules V1–V7). Its secrets are kept apart from
+// the events, sealed.
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { AccountId, ConnectionId } from '../kernel/ids.ts';
 
-/** What an operator may change. */
+/** Settings that an operator may change. */
 export interface ConnectionSettings {
   readonly name: string;
   /** Without a trailing slash. */

@@ -1,4 +1,4 @@
-// What operators decide about a provider connection. Every decision is idempotent. A connection that is missing or removed is `not_found`.
+// Operators' decisions about a provider connection. Every decision is idempotent. A connection that is missing or removed is `not_found`.
 import type { Decision } from '../kernel/decider.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
@@ -63,8 +63,8 @@ export const switchConnection =
   };
 
 /**
- * Removes the connection. `open`: how many of its payments and payouts are not final. No-op if it is removed. Rejects, in this order, with
- * `not_found` and `connection_in_use`.
+ * Removes the connection. `open`: the number of its payments and payouts that are not final. No-op if it is removed. Rejects, in this
+ * order, with `not_found` and `connection_in_use`.
  */
 export const removeConnection =
   (open: number, at: Timestamp): Decides<'removed'> =>
@@ -82,7 +82,7 @@ export const inUse = (open: number): Rejection =>
     `Payments or payouts of the connection are not final (${open}). Drain it and wait until they are.`,
   );
 
-/** Lets a removed connection finish what was requested while it was being removed. No-op if it isn't removed. */
+/** Restores a removed connection, so that it can finish requests made during the removal. No-op if it isn't removed. */
 export const restoreConnection =
   (at: Timestamp): Decides<'restored'> =>
   (state) => ({

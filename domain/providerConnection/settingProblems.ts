@@ -1,4 +1,4 @@
-// What is wrong with an operator's settings, apart from URLs and certificates, which need a parser.
+// Problems of an operator's settings, except URLs and certificates, which need a parser.
 import { isPixKey } from '../pix/pixKey.ts';
 import type { ConnectionSettings } from './connection.ts';
 

@@ -62,7 +62,7 @@ export type RefundEvent =
 interface Ordered {
   readonly order: RefundOrder;
   readonly requestedAt: Timestamp;
-  /** When the provider first got the order, as far as it is recorded. It may be long after the request: a connection was disabled. */
+  /** When the provider first got the order, if recorded. This may be long after the request if the connection was disabled. */
   readonly sentAt?: Timestamp;
 }
 export type RefundState =

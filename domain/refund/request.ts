@@ -13,9 +13,7 @@ export interface RefundBody {
   readonly destinationKey?: string;
 }
 
-/**
- * Returns problems beyond types. A devolution goes to where the Pix came from, so a destination with it is a problem, not ignored.
- */
+/** Returns problems beyond types. A devolution returns the Pix to its origin, so a destination is reported as a problem, not ignored. */
 export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
   const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];

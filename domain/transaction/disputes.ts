@@ -219,13 +219,13 @@ export interface DisputeRecord extends Allegation {
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
-  /** Part of what was held or lost that somebody returned outside Quita; absent for 0. */
+  /** The part of the held or lost amount that was returned outside Quita; absent for 0. */
   readonly outside?: Minor;
   /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
   readonly lostBefore?: Minor;
   /** Cases that ended before this one opened. */
   readonly earlier: readonly MedCaseId[];
-  /** The payers whom these cases name, so that their data is found (L1); absent if they name none. */
+  /** The payers whom these cases name, so that searches find their data (L1); absent if they name none. */
   readonly earlierPayers?: readonly Allegation['payer'][];
 }
 
@@ -236,7 +236,7 @@ export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRec
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
 
-/** Returns the dispute after somebody returned the amount outside Quita, out of what was held or lost. Negative: the dispute took more. */
+/** Returns the dispute after this part of the held or lost amount was returned outside Quita. Negative: the dispute took more. */
 export const outsideHold = (dispute: DisputeRecord, amount: Minor): DisputeRecord => ({
   ...dispute,
   amount: subtract(dispute.amount, amount),

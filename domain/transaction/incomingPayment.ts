@@ -82,13 +82,13 @@ export interface IncomingPaymentRecord {
   /** In order of request. */
   readonly payouts?: readonly HeldPayout[];
   readonly late?: readonly LateConfirmation[];
-  /** Returns that Quita did not request, as far as they reduced what is left of the payment. */
+  /** Returns that Quita did not request, each with the amount by which it reduced the payment's remainder. */
   readonly outside?: readonly { readonly id: string; readonly amount: Minor }[];
-  /** The payer of a rejected payment whose payer stands nowhere else, so that the person is found (L1); absent if the bank names none. */
+  /** The payer of a rejected payment if recorded nowhere else, so that searches find the person (L1); absent if the bank names none. */
   readonly payer?: Payer;
 }
 
-/** Returns the amount of the payment without what was returned outside Quita. */
+/** Returns the amount of the payment less its returns outside Quita. */
 export const leftOf = ({ amount, outside = [] }: Pick<IncomingPaymentRecord, 'amount' | 'outside'>): Minor =>
   outside.reduce((left, one) => subtract(left, one.amount), amount);
 

@@ -106,7 +106,7 @@ export interface Refundable {
   readonly dispute: DisputeRecord | null;
 }
 
-/** Returns the paid amount without what was returned outside Quita. */
+/** Returns the paid amount less its returns outside Quita. */
 export const leftOfPaid = ({ settlement: { incoming }, incomingPayments }: Refundable): Minor => {
   const seen = incomingPayments.find((one) => one.providerPaymentId === incoming.providerPaymentId);
   return leftOf(seen ?? incoming);

@@ -49,8 +49,8 @@ const owedToPayer = (seen: IncomingPaymentRecord): Minor =>
   seen.outcome === 'held' || seen.outcome === 'rejected' || seen.outcome === 'unreturned' ? leftOf(seen) : ZERO;
 
 /**
- * Returns the incoming payment after the return. What exceeds the amount owed to the payer left the provider twice: it is a claim, like a
- * return that was confirmed late.
+ * Returns the incoming payment after the return. Any excess over the amount owed to the payer left the provider twice. It is a claim, like
+ * a return that was confirmed late.
  */
 export const evolveOutside = (
   seen: IncomingPaymentRecord,

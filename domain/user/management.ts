@@ -7,7 +7,7 @@ export const NOT_A_MANAGER = reject('role_required', 'Only an OWNER or ADMIN of 
 const OWN = reject('role_required', 'You can’t change your own role or access. Ask another OWNER or ADMIN.');
 const OWNERS_ONLY = reject('role_required', 'Only an OWNER can add, change or disable an OWNER.');
 
-/** Returns why `manager` may not change `member` (null: a new one), or give the role (null: keep it); null if it may. */
+/** Returns why `manager` may not change `member` (null: a new user) or assign `role` (null: keep the role), or null if this is allowed. */
 export const managementRefusal = (
   manager: Pick<KnownUser, 'userId' | 'role' | 'status'> | Extract<UserState, { status: 'absent' }>,
   member: Pick<KnownUser, 'userId' | 'role'> | null,

@@ -1,4 +1,4 @@
-// What the sentences about events share: their types, amounts, and phrases that several groups of events use.
+// Common parts of the sentences about events: their types, amounts, and phrases that several groups of events use.
 import type { EventOf } from '../../aggregates.ts';
 import type { PaymentMethod } from '../../charge/methods.ts';
 import { formatAmount, type Language } from '../amount.ts';

@@ -37,7 +37,7 @@ const typedOf = (read: (name: (typeof FIELDS)[number]) => string | undefined): T
 const selectionOf = (typed: Typed): RedriveAll =>
   Object.fromEntries(FIELDS.flatMap((name) => (typed[name] === '' ? [] : [[name, typed[name]]])));
 
-/** Returns the first field's problem, or null. */
+/** Returns the first problem with a field, or null. */
 const problemOf = (typed: Typed, { texts }: Operator): string | null => {
   const { deadLetters } = texts.operations;
   const { accountId } = typed;
