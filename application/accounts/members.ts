@@ -13,7 +13,7 @@ import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { inviteUser } from './passwordLink.ts';
 import { type AddUserNeeds, disableUser, enableUser } from './users.ts';
 
-/** Who manages: a user of the account. */
+/** The managing user, a member of the account. */
 export interface Manager {
   readonly accountId: AccountId;
   readonly userId: UserId;
@@ -33,7 +33,7 @@ const FULL = reject(
   `An account can have at most ${MEMBERS_MAX} users, disabled ones included.`,
 );
 
-/** Acts on a user of the manager's account, if the manager still may. */
+/** Acts on a user of the manager's account, if the manager is still allowed to. */
 const managing =
   ({ commands, withTenantLock }: MembersNeeds) =>
   (
@@ -58,7 +58,7 @@ export const members = (needs: MembersNeeds) => {
   const manage = managing(needs);
   const [disable, enable, invite] = [disableUser(needs), enableUser(needs), inviteUser(needs)];
   const changed = async (userId: UserId, role: AccountRole, by: Changer, accountId: AccountId) => {
-    // The manager is another OWNER, if this one is an OWNER.
+    // If this user is an OWNER, the manager is another OWNER.
     const decide = decideRole(role, false, accounts.realNow());
     const metadata = metadataForChange(by, accountId, userId);
     const done = await commands.execute(USER, USER.stream(userId), decide, metadata, limitsOf(by));

@@ -1,4 +1,4 @@
-// The analysts' door: who may query the views of the schema `analytics`, within which limits (rules N1–N4, ADR 0016).
+// Analysts' access to the views of the schema `analytics`, and its limits (rules N1–N4, ADR 0016).
 import { capability } from '../core/capability.ts';
 import type { Analysts } from '../ports/analysts.ts';
 import { analystGrants, type GrantNeeds } from './grants.ts';

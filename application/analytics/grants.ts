@@ -10,7 +10,7 @@ export interface GrantNeeds extends UseCaseNeeds {
   readonly analysts: Analysts;
 }
 
-/** No name that needs quotes, apart from those that SQL reserves. */
+/** Names that need no quotes, unless SQL reserves them. */
 const ROLE_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
 const PASSWORD_LENGTH_MIN = 12;
 const PASSWORD = /^[\x21-\x7e]+$/;

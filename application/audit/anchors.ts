@@ -1,4 +1,4 @@
-// Sends checkpoints to places outside, so that rewriting the log and signing it again is noticed (rule U6).
+// Sends checkpoints to external places, so that a rewritten and newly signed log is detected (rule U6).
 import { hash } from 'node:crypto';
 import { addMillis, fromMillis, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { type AnchorState, type AuditAnchors, type AuditSettings, anchorPlace } from '../ports/auditAccess.ts';
@@ -109,8 +109,8 @@ const grownTo = async (
 };
 
 /**
- * Checks the tree against the last checkpoint in each file outside: log and tree may have been restored together. If only the tree was, it
- * will grow to that checkpoint again. Throws LogDiffers if it can't, or doesn't begin with that checkpoint.
+ * Checks the tree against the last checkpoint in each external file, because log and tree may have been restored together. If only the tree
+ * was restored, it grows to that checkpoint again. Throws LogDiffers if it can't, or if its entries differ from the checkpoint's.
  */
 export const assertAnchored = async (needs: AnchoredNeeds, tree: OpenTree): Promise<void> => {
   for (const place of needs.auditSettings.anchors.map(anchorPlace)) {

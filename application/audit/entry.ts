@@ -23,7 +23,7 @@ export const metadataIn = (event: RecordedEvent): EventMetadata | null => {
   return typeof metadata === 'string' ? null : metadata;
 };
 
-/** Returns whether a text can stand in a line of JSON as it is. All texts that Quita stores can. */
+/** Returns whether a text can be part of a line of JSON unchanged. All texts that Quita stores can. */
 const isOneLineOfJson = (text: string): boolean => {
   try {
     JSON.parse(text);

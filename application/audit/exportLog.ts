@@ -1,5 +1,5 @@
 // Writes an audit export: entries of a period, the hash tiles of the whole tree, and signed checkpoints. Auditors verify it with the
-// programs in docs/auditors. If it is interrupted, the same request goes on where it stopped and ends with the same bytes.
+// programs in docs/auditors. After an interruption, the same request continues and produces the same bytes.
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -44,7 +44,7 @@ export interface Manifest extends ExportPeriod {
 const MANIFEST = 'manifest.json';
 const ENTRIES = 'entries.ndjson';
 const CHECKPOINTS = 'checkpoints';
-/** Bounds that every time is between. */
+/** Bounds of all times. */
 export const EVER = '9999-12-31T23:59:59.999Z' as Timestamp;
 export const FIRST = '0001-01-01T00:00:00.000Z' as Timestamp;
 const MINUTE_CHARS = '2026-11-28T04:00'.length;

@@ -35,7 +35,7 @@ export interface AuditStatus {
   } | null;
   readonly keys: readonly KeyPeriod[];
   readonly anchors: readonly AnchorState[];
-  /** What each known witness cosigned last. */
+  /** The newest checkpoint that each known witness cosigned. */
   readonly witnesses: readonly LastCosigned[];
 }
 

@@ -68,7 +68,7 @@ export interface PaymentStory {
   readonly mode: string;
   /** In the order in which Quita recorded it. */
   readonly chapters: readonly (EventChapter | NotificationChapter)[];
-  /** Messages that no attempt has been made for yet. */
+  /** Messages that have not been attempted yet. */
   readonly waiting: readonly { readonly eventType: string; readonly endpointId: string | null }[];
 }
 
@@ -215,14 +215,14 @@ export const paymentStory =
     };
   };
 
-/** What a merchant sees of a payment's story. */
+/** The part of a payment's story that its merchant sees. */
 export interface PaymentHistory {
   /** In the order in which Quita recorded them. */
   readonly chapters: readonly EventChapter[];
   readonly webhooks: readonly TracedDelivery[];
 }
 
-/** Returns what happened to a tenant's payment; nothing if the tenant has no such payment. Reads each stream once. */
+/** Returns the history of a tenant's payment; empty if the tenant has no such payment. Reads each stream once. */
 export const paymentHistory =
   ({ deliveriesOfPayment, ...log }: StoryNeeds) =>
   async (tenant: Tenant, id: PaymentId): Promise<PaymentHistory> => {

@@ -13,9 +13,9 @@ import { EMPTY_EDGE, edgeRoot, extended, TILE_WIDTH, type TreeEdge } from './til
 import { edgeAt, entriesOfTile, LogDiffers } from './treeReader.ts';
 
 export interface AuditAlerts {
-  /** Sealing stopped, because the event log no longer is what was sealed. */
+  /** Sealing stopped, because the event log no longer matches the sealed entries. */
   stopped(reason: string): void;
-  /** The event log is again what was sealed. */
+  /** The event log matches the sealed entries again. */
   resumed(): void;
 }
 
@@ -76,7 +76,7 @@ class GrowingTree {
     this.#position = (entries.at(-1) as RecordedEvent).position;
   }
 
-  /** Stores what was added. Returns false if another process was faster; then this tree is obsolete. */
+  /** Stores the new leaves. Returns false if another process was faster; then this tree is obsolete. */
   async store(tree: Pick<AuditTree, 'grow'>): Promise<boolean> {
     if (this.pending === 0) return true;
     const tiles = this.#tiles;
@@ -88,7 +88,7 @@ class GrowingTree {
   }
 }
 
-/** Loads the tree. Checks it against files outside, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
+/** Loads the tree. Checks it against external files, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
 const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const { auditTree, auditOrigin: origin, store } = needs;
   const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
@@ -128,8 +128,8 @@ export class Sealer {
   }
 
   /**
-   * Stores what was hashed since the last call, and signs a checkpoint if one is due. The first call begins to follow the log; without
-   * further calls that ends. If the log differs from what was sealed, it stops until the log is the same again.
+   * Stores the leaves hashed since the last call, and signs a checkpoint if one is due. The first call starts following the log, which ends
+   * without further calls. If the log differs from the sealed entries, sealing stops until the log matches again.
    */
   async seal(): Promise<void> {
     const nowMs = this.#needs.stopwatch.elapsedMs();

@@ -52,7 +52,7 @@ export const readTilePath = (path: string): (Omit<Tile, 'level'> & { level: numb
   return isWritten && (tile.level === 'entries' || tile.level < 64) ? tile : null;
 };
 
-/** Reads the hashes of a tile. A longer tile that begins with them will do. */
+/** Reads the hashes of a tile. A longer tile that begins with them is accepted. */
 export type ReadTile = (tile: Tile) => Promise<Buffer> | Buffer;
 
 /** Returns the range hashes of the tree of a size from its tiles. */

@@ -11,7 +11,7 @@ export interface TreeNeeds {
   readonly auditTree: Pick<AuditTree, 'tile' | 'roots'>;
 }
 
-/** The event log no longer is what was sealed. The message is for operators. */
+/** The event log no longer matches the sealed entries. The message is for operators. */
 export class LogDiffers extends Error {
   override name = 'LogDiffers';
 }

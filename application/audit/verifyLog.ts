@@ -1,5 +1,5 @@
-// Compares the whole event log with the tree that was sealed, and the tree with every checkpoint that was signed. It finds the same faults
-// as the programs in docs/auditors, without an export.
+// Compares the whole event log with the sealed tree, and the tree with every signed checkpoint. It finds the same faults as the programs in
+// docs/auditors, without an export.
 import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, SignedCheckpoint } from '../ports/auditTree.ts';
 import type { EventStore } from '../ports/eventStore.ts';
@@ -35,7 +35,7 @@ class Faults {
   }
 }
 
-/** Builds the tree again from the log, tile by tile, and compares it with what was stored and signed. */
+/** Builds the tree again from the log, tile by tile, and compares it with the stored tiles and the signed checkpoints. */
 class Rebuilt {
   readonly #tree: AuditTree;
   readonly #keys: readonly NoteKey[];

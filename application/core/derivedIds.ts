@@ -54,7 +54,7 @@ type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
 const createdBytes = ({ idSeed }: Seeded, mode: Mode, operation: string, key: string): Buffer =>
   keyedBy(idSeed).bytes(`${mode}\n${operation}\n${key}`);
 
-/** Returns the id of what a key creates by an operation. Keys are scoped to (mode, operation) (K1). */
+/** Returns the id of the object that a key creates by an operation. Keys are scoped to (mode, operation) (K1). */
 export const createdIdOf = <I extends RawId>(account: Seeded, mode: Mode, operation: string, key: string): I =>
   derived(account.accountId, createdBytes(account, mode, operation, key));
 

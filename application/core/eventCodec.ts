@@ -29,7 +29,7 @@ interface Encoded {
 /** The same number as the store's cache of newest events, from which this process reads its own events. */
 const ENCODED_MAX = 4_096;
 
-/** Its value in an event about an owner whose key was destroyed before: the personal fields were never stored. */
+/** The sealed text of an event whose owner's key was destroyed before. Its personal fields were never stored. */
 const ERASED_AT_ONCE = '';
 
 const sealContext = (stream: string, type: string): string => `${stream}\n${type}`;
@@ -93,7 +93,7 @@ export class JsonEventCodec implements EventCodec {
     return drafts.map(({ form, rest, personal }, index) => {
       const { type, version } = form;
       const sealed = personal === null || sealing === null ? null : sealedText(sealing.key, stream, type, personal);
-      // Without its personal values, `rest` is a copy.
+      // If personal values were removed, `rest` is a copy and may be changed.
       if (sealed !== null) (rest as Record<string, Json>)[SEALED] = sealed;
       const data = JSON.stringify(rest);
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);

@@ -2,7 +2,7 @@
 import type { Json } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 
-/** Returns the parsed text, or the text itself if it is not JSON: then somebody changed the store, which must stay visible. */
+/** Returns the parsed text, or the text itself if it is not JSON, so that a change of the store stays visible. */
 export const jsonOf = (text: string): Json => {
   try {
     return JSON.parse(text) as Json;

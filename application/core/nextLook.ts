@@ -18,7 +18,7 @@ export const nextLook = (requestedAt: Timestamp, at: Timestamp): Timestamp => {
   return pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
 };
 
-/** An institution may list an order this much later than it takes it. */
+/** An institution may list an order up to this long after accepting it. */
 const LISTED_MS = 10 * MINUTE_MS;
 
 /**

@@ -11,7 +11,7 @@ export interface Moving {
   readonly stopwatch: Stopwatch;
   /** Returns a function that removes the listener. */
   readonly onMove: (listener: () => void) => () => void;
-  /** How often to look without a move, because a notice may be missed. Default: every 250 ms. */
+  /** Pause between looks without a move, because a notice may be missed. Default: 250 ms. */
   readonly lookMs?: number;
 }
 
@@ -66,7 +66,10 @@ export class Quiescence {
     );
   }
 
-  /** Waits at most `timeoutMs` until the tenant has no running or ready jobs, and returns whether so. Ignores future timers and retries. */
+  /**
+   * Waits at most `timeoutMs` until the tenant has no running or ready jobs, and returns whether it has none. Ignores future timers and
+   * retries.
+   */
   async whenIdle(tenant: Tenant, timeoutMs: number): Promise<boolean> {
     const { jobs, reacted } = this.#needs;
     const isIdle = async () => (await jobs.underWay(this.#awaited, tenant)) === 0;

@@ -1,4 +1,4 @@
-// What use cases share: their needs, their limits, and the security log's record of a changed setting.
+// Common parts of use cases: their needs, their limits, and the security log's record of a changed setting.
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { SettingChanged } from '../ports/securityEvents.ts';
 import type { Accounts } from './accounts.ts';
@@ -12,7 +12,7 @@ export const settingChanged = (
   more: Pick<SettingChanged, 'changed' | 'endpointId' | 'keyId'> = {},
 ): SettingChanged => ({ setting, account, mode, by, requestId, ...more });
 
-/** What almost every use case needs: the handler of its commands, and the accounts that they belong to. */
+/** The needs of almost every use case: the handler of its commands, and the accounts of these commands. */
 export interface UseCaseNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;

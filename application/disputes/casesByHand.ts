@@ -1,4 +1,4 @@
-// Operators open and rule dispute cases of connections that report no disputes. The merchant answers such a case as any other.
+// Operators open and rule dispute cases of connections that report no disputes. The merchant answers such a case like any other.
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE, notRulable, openCase, ruleCase } from '../../domain/dispute/decisions.ts';
@@ -47,7 +47,7 @@ const loadPayment = async ({ commands }: Needs, id: PaymentId): Promise<Existing
 const latestDispute = ({ transaction }: ExistingPayment): DisputeRecord | null =>
   transaction.status === 'settled' ? transaction.dispute : null;
 
-/** Stands for the bank's id of a payment's n-th case. */
+/** Returns the id of a payment's n-th case, in place of the bank's. */
 const nameOf = (paymentId: PaymentId, number: number): string => `operator-${paymentId}-${number}`;
 
 interface OpenByHand {

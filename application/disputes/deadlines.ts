@@ -33,7 +33,7 @@ export const caseDeadlines = processManager({
         MedCaseAccepted: answered,
         MedCaseRejected: answered,
         MedCaseClosed: answered,
-        // With a part that is held, it goes on as an ordinary case, with its deadline.
+        // If a part is held, the case continues as an ordinary case, with its deadline.
         MedCaseSettled: (logged) => (logged.event.data.verdict === 'held' ? [] : answered(logged)),
         MedCaseEvidenceRequested: nothing,
       },

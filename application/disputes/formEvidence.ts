@@ -1,6 +1,6 @@
-// Evidence that comes in a form of the dashboard, by the same grants, limits and checks as an upload to a signed URL. A form doesn't tell
-// the size of its files, so each is granted the largest size until it has arrived. All files arrive before the first one is checked. If
-// the form is cut off, none of them is kept.
+// Evidence that comes in a form of the dashboard, by the same grants, limits and checks as an upload to a signed URL. A form doesn't
+// declare the size of its files, so each is granted the largest size until it has arrived. All files arrive before the first one is
+// checked. If the form is cut off, none of them is kept.
 import { confirmOnce, findSameFile } from '../../domain/dispute/evidence.ts';
 import { EVIDENCE_BYTES_MAX, FILE_TOO_LARGE, formFileRefusal } from '../../domain/dispute/evidenceFile.ts';
 import type { Evidence } from '../../domain/dispute/medCase.ts';

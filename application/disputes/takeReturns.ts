@@ -56,7 +56,7 @@ export const takeReturns =
       const seen = state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
       if (!exists(state) || seen === undefined) return;
       const intake = await intakeOf(needs, state, seen, made);
-      // A return that has to wait, such as for a refund under way, must not hide others: their money is gone, too.
+      // A return that has to wait, such as for a refund in progress, must not delay the others, whose money is gone, too.
       waiting = (await takeReturn(needs, intake).catch(unlessUnknown)) ?? waiting;
     }
     if (waiting !== null) throw waiting;
@@ -92,7 +92,7 @@ const takeReturn = (needs: TakeReturnsNeeds, intake: Intake): Promise<void> => {
   const { payment, seen, made } = intake;
   if (isRefund(payment, made.id)) return Promise.resolve();
   if (isOwnReturn(payment, seen, made.id)) return takeOwnReturn(needs, intake);
-  // A payment that was never credited can't be disputed: its payer simply has less to get.
+  // A payment that was never credited can't be disputed. The return only reduces the debt to its payer.
   return seen.outcome === 'settled' && made.nature.startsWith('med') && !isOutside(seen, made)
     ? takeMedReturn(needs, intake)
     : takeOutside(needs, intake);
@@ -114,7 +114,7 @@ const isOwnReturn = (
   return returnId !== null && ids.includes(id);
 };
 
-/** A return that was recorded before an operator released the payment. */
+/** Returns whether the return was recorded before an operator released the payment. */
 const isOutside = ({ outside = [] }: IncomingPaymentRecord, { id }: ProviderReturn): boolean =>
   outside.some((one) => one.id === id);
 
@@ -160,7 +160,7 @@ const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<v
 };
 
 /**
- * Returns whether the return belongs to the case: it is recorded there already, or ends the case or is a part of what the case took. Throws
+ * Returns whether the return belongs to the case: it is recorded there already, or ends the case, or is part of the case's amount. Throws
  * UnknownAtProvider if it must wait for a refund under way.
  */
 const isOfCase = async (
@@ -174,7 +174,7 @@ const isOfCase = async (
   if (state.status === 'absent') throw new UnknownAtProvider(`dispute case ${caseId}`);
   const isKnown = state.returns?.some(({ id }) => id === made.id) ?? false;
   if (!isKnown && !isLatest) return false;
-  // A case of its own that was opened before takes the return alone.
+  // If a separate case was opened for this return before, only that case records it.
   const { state: own } = await commands.load(MED_CASE, MED_CASE.stream(caseIdOf(made.id)));
   if (!isKnown && (own.status !== 'absent' || own.notTaken !== undefined)) return false;
   if (!isKnown && waitsForRefund(payment, subtract(add(sumOfReturns(state), made.amount), state.held)))

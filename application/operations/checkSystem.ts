@@ -9,7 +9,7 @@ export interface CheckSystemNeeds extends OperateAuditNeeds, ViewConnectionsNeed
   readonly store: OperateAuditNeeds['store'];
 }
 
-/** So many orders are named. */
+/** The maximum number of orders named. */
 const ORDERS_NAMED = 5;
 
 /** Returns the result of each check. Throws if a store doesn't answer. */

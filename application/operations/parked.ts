@@ -71,7 +71,7 @@ export const retryParked =
 
 /**
  * Skips the events at which streams are parked, records that in the log, and continues like `retryParked`. Consumers that move money or
- * face merchants must be named in `forced`. If any is missing, nothing is done and `unmeant` names them.
+ * face merchants must be named in `forced`. If some are not named, nothing is done and `unmeant` lists them.
  */
 export const skipParked =
   (needs: Needs) =>

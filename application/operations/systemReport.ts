@@ -1,4 +1,4 @@
-// The newest report of the checks of the deployment in this process (rule O1). Looking at it costs no statement.
+// The newest report of the checks of the deployment in this process (rule O1). Reading it needs no SQL statement.
 import { secondsBetween } from '../../domain/kernel/time.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { SystemReports } from '../ports/systemReports.ts';

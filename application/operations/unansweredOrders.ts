@@ -1,5 +1,5 @@
-// Orders to institutions that end without an answer: refunds, payouts and returns that were sent, and whose outcome no institution reports.
-// An operator asks the institution, and enters the outcome. Quita goes on as if the institution had reported it (rule V9).
+// Orders to institutions that end without an answer: refunds, payouts and returns that were sent, but whose outcome the institution does
+// not report. An operator asks the institution, and enters the outcome. Quita continues as if the institution had reported it (rule V9).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { ENTERED_AFTER_MS, type EnteredOutcome, NO_ORDER } from '../../domain/kernel/enteredOutcome.ts';
 import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';

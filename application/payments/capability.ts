@@ -48,7 +48,7 @@ type Parts = ReturnType<typeof partsOf>;
 
 /** A single tenant gets at most a third of the places. */
 const PLACES = { places: 24, perTarget: 24 };
-/** A settlement mostly waits for the institution. A third of these are as many as there are connections to one. */
+/** A settlement mostly waits for the institution. A third of these places equals the number of connections to one institution. */
 const SETTLEMENT_PLACES = { places: 96, perTarget: 96 };
 
 const unhandledNotifications: OwedSource<PaymentsNeeds, NotificationKey> = ({ notifications }, { ageMs, page }) =>

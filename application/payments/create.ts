@@ -188,7 +188,7 @@ export class CreateChargeHandler {
     // A state of two events can't be stale, and mostly the second one is the outcome.
     const { state, revision } = await commands.loadRecent(PAYMENT, stream);
     if (revision === 1 && exists(state) && state.charge.status !== 'requested') return state;
-    // Otherwise the creation was rerouted, a cancellation was requested before, or the payment has gone on.
+    // Otherwise the creation was rerouted, a cancellation was requested before, or the payment has changed since.
     for await (const { after } of commands.loadSteps(PAYMENT, stream)) {
       const payment = assertExists(after);
       if (payment.charge.status !== 'requested') return payment;

@@ -1,4 +1,4 @@
-// Reads a whole filtered list, a page at a time, so that memory doesn't grow with it and a client that goes away ends it.
+// Reads a whole filtered list, a page at a time, so that memory doesn't grow with it and a client that disconnects ends it.
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';

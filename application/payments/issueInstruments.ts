@@ -88,7 +88,7 @@ export const instrumentRequest = (
   const { paymentId, accountId, mode, txid, amount, currency, createdAt, baseUrl, metadata } = terms;
   const { expiresAt, lifetimeSeconds } = lifetimeOf(method, terms, from);
   const common = { paymentId, accountId, mode, txid, method, amount, currency, createdAt, expiresAt, lifetimeSeconds };
-  // A bank learns who the debtor is and what the payment is for; the sandbox bank needs other things.
+  // A bank gets the debtor and the purpose of the payment; the sandbox bank needs other data.
   if (mode === 'live') return { ...common, debtor: debtorOf(terms.customer), note: noteOf(metadata), sandbox: null };
   const documentToken = method === 'BOLETO' ? documentTokenOf(idSeed, paymentId) : null;
   const sandbox = { baseUrl, metadata, receiverName, receiverCity, documentToken };

@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 export class PaymentChanges {
-  /** Tells of moves of the read model of payments. */
+  /** Announces moves of the payments read model. */
   readonly #moving: Moving;
   readonly #payments: Pick<PaymentViews, 'find' | 'versions'>;
   readonly #waiting = new Set<Waiting>();

@@ -1,4 +1,4 @@
-// What people type to find payments: an id, a document, an address or an amount.
+// The texts by which people search for payments: an id, a document, an address or an amount.
 
 import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX } from '../../domain/kernel/money.ts';
@@ -22,7 +22,7 @@ const documentOf = (text: string): string | null => {
   return LENGTHS.includes(digits?.length) ? digits : null;
 };
 
-/** Returns the amounts that a text means: `12,34` is one; `1234` is R$ 1,234.00 or, as in the API, 1,234 centavos. */
+/** Returns the amounts that a text may mean: `12,34` is one; `1234` is R$ 1,234.00 or, as in the API, 1,234 centavos. */
 const amountsOf = (text: string): readonly number[] => {
   const amounts = [centavosOf(text) ?? 0, /^\d{1,11}$/.test(text) ? Number(text) : 0];
   return [...new Set(amounts)].filter((amount) => amount > 0 && amount <= AMOUNT_MAX);
@@ -49,6 +49,6 @@ export const searchTermsOf = (typed: string): readonly SearchTerm[] => {
 export const customerTermsOf = (typed: string): readonly SearchTerm[] =>
   searchTermsOf(typed).filter(({ by }) => by === 'document' || by === 'email' || by === 'customerId');
 
-/** Returns whether each term finds what belongs together, so that a single result is certainly the wanted payment. */
+/** Returns whether each term is an id, so that a single result is certainly the wanted payment. */
 export const areIds = (terms: readonly SearchTerm[]): boolean =>
   terms.every(({ by }) => by === 'id' || by === 'txid' || by === 'reference' || by === 'customerId');

@@ -31,7 +31,7 @@ interface RequestPayoutCommand extends Actor {
   readonly body: PayoutBody;
 }
 
-/** What a payout would cost. */
+/** The cost of a payout. */
 export interface PayoutQuote {
   readonly fee: Minor;
   readonly awaitsApproval: boolean;

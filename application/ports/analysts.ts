@@ -12,8 +12,8 @@ export interface AnalystGrant {
 }
 
 /**
- * `granted`: `isNew` unless the role had the grant already; it then only gets the new password. `gaps`: what the database lets the role do
- * although it should not, with the statement that prevents it.
+ * `granted`: `isNew` unless the role had the grant already; it then only gets the new password. `gaps`: actions that the database wrongly
+ * allows the role, each with the statement that prevents it.
  */
 export type GrantOutcome =
   | { readonly kind: 'granted'; readonly isNew: boolean; readonly gaps: readonly string[] }

@@ -1,4 +1,4 @@
-// Who may read the audit log, and the places outside that receive its checkpoints.
+// Access to the audit log, and the external places that receive its checkpoints.
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
@@ -21,7 +21,7 @@ export interface AuditTokens {
   revoke(id: string): Promise<AuditToken | null>;
 }
 
-/** Where an anchor's checkpoints go. */
+/** The destination of an anchor's checkpoints. */
 export type AnchorPlace =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'url'; readonly url: string }
@@ -36,7 +36,7 @@ export const anchorPlace = (anchor: string): AnchorPlace | null => {
   return scheme === undefined ? { kind: 'file', path: anchor } : null;
 };
 
-/** How far an anchor has got. */
+/** The progress of an anchor. */
 export interface AnchorState {
   readonly anchor: string;
   /** Size of the last checkpoint that it received; 0 if none. */

@@ -57,7 +57,7 @@ export interface AuditTree {
   tile(level: number, index: number): Promise<StoredTile | null>;
   /** Returns the roots of full tiles, from index `from` to `to`, exclusive. */
   roots(level: number, from: number, to: number): Promise<Buffer>;
-  /** Records why sealing stopped; null: it goes on. Returns whether this changed something. */
+  /** Records why sealing stopped; null: it continues. Returns whether this changed something. */
   setStopped(reason: string | null): Promise<boolean>;
 
   /** Stores a checkpoint of the tree, if it has this size and root and sealing has not stopped. Returns whether it did. */
@@ -72,6 +72,6 @@ export interface AuditTree {
   cosign(size: number, witness: string, line: string): Promise<void>;
   /** Returns the kept signature lines of a checkpoint, by witness. */
   cosignatures(size: number): Promise<readonly string[]>;
-  /** Returns what each of these witnesses cosigned last, in their order. */
+  /** Returns the newest checkpoint that each of these witnesses cosigned, in their order. */
   lastCosigned(witnesses: readonly string[]): Promise<readonly LastCosigned[]>;
 }

@@ -1,9 +1,9 @@
-// A cache that keeps a number of entries. The least recently used entry goes first.
+// A cache that keeps a number of entries. The least recently used entry is dropped first.
 import { LRUCache } from 'lru-cache';
 
 /**
- * `entries`: the most that it keeps. By LRUCache's own option `max`, a cache of 20,000 would take 2.3 ms and its memory when it is made;
- * this one grows with its content, at the same speed.
+ * `entries`: the maximum number. With LRUCache's own option `max`, creating a cache of 20,000 entries would take 2.3 ms and all its memory.
+ * This one grows with its content and is as fast.
  */
 export const boundedCache = <Key extends {}, Value extends {}>(
   entries: number,

@@ -1,4 +1,4 @@
-// What operators' work on provider connections needs from the world: stored secrets, checks of URLs and certificates, and calls.
+// External needs of operators' work on provider connections: stored secrets, checks of URLs and certificates, and calls.
 
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

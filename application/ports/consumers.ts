@@ -61,18 +61,18 @@ export interface WhichParked {
   readonly consumer: string | null;
 }
 
-/** How far one of several partitions of a consumer has come. */
+/** The progress of one of several partitions of a consumer. */
 export interface PartitionStanding {
   /** From 0. */
   readonly partition: number;
   readonly position: Position | null;
 }
 
-/** How far a consumer has come. */
+/** The progress of a consumer. */
 export interface ConsumerStanding {
-  /** Of a divided consumer, the least position of its partitions. */
+  /** For a divided consumer, the lowest position of its partitions. */
   readonly position: Position | null;
-  /** Empty: it is not divided. */
+  /** Empty if it is not divided. */
   readonly partitions: readonly PartitionStanding[];
   /** Version of a read model's tables; null: the consumer has not started. */
   readonly version: number | null;
@@ -99,7 +99,7 @@ export interface Consumers {
   /** The names of the consumers that can be divided by account. */
   readonly divisible: readonly string[];
   /**
-   * Divides a consumer into a number of partitions, which is a power of two, while it goes on. Waits until the partitions are even, which
+   * Divides a consumer into a number of partitions, which is a power of two, while it continues. Waits until the partitions are even, which
    * takes until the slowest has caught up with the others, but at most 30 s. Throws NotDivided if the consumer can't be divided now.
    */
   divide(name: string, partitions: number, signal: AbortSignal): Promise<'even' | 'uneven'>;

@@ -45,6 +45,6 @@ export interface DataKeys {
    * Throws DataKeysUnavailable.
    */
   destroy(owners: readonly string[]): Promise<number>;
-  /** Calls the listener when keys were destroyed, or may have been: discard whatever holds personal data. Returns how to unsubscribe. */
+  /** Calls the listener when keys were destroyed, or may have been: discard all copies of personal data. Returns how to unsubscribe. */
   onDestroyed(listener: () => void): () => void;
 }

@@ -1,5 +1,5 @@
 // Targets of deliveries (`targetOf`) whose last attempt failed, shared by all workers (rules W3, W6). Operational data: if it is lost, it
-// is learnt again. A healthy target has no row, and costs each worker at most one read per second.
+// is collected again. A healthy target has no row, and costs each worker at most one read per second.
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EndpointFailures } from '../../domain/presentation/endpoint.ts';
 import type { Sql } from './sql.ts';

@@ -8,7 +8,7 @@ export interface Mail {
   readonly html: string;
 }
 
-/** The mail server says that the address takes no mail. A retry would be refused again. */
+/** The mail server rejected the address. A retry would be rejected, too. */
 export class AddressRefused extends Error {
   override name = 'AddressRefused';
 }

@@ -1,5 +1,5 @@
-// Spaces turns of work that each have a fixed cost. A burst of turns begins at once. Turns without end come at intervals, so that each
-// finds more to do.
+// Spaces turns of work that each have a fixed cost. A burst of turns begins at once. An endless series of turns is spaced at intervals, so
+// that each finds more to do.
 
 interface Rhythm {
   readonly everyMs: number;

@@ -33,7 +33,7 @@ export interface InstrumentRequest extends InstrumentRef {
   readonly debtor: { readonly name: string; readonly document: string } | null;
   /** A message to the payer. */
   readonly note: string | null;
-  /** What the sandbox bank needs in addition; null in live mode, so that a merchant's metadata never reaches a real bank. */
+  /** Additional data for the sandbox bank; null in live mode, so that a merchant's metadata never reaches a real bank. */
   readonly sandbox: SandboxTerms | null;
 }
 
@@ -228,7 +228,7 @@ export interface PaymentProvider {
   findRefund(order: RefundOrder): Promise<Known<Exclude<RefundOutcome, { kind: 'unknown' }> | null>>;
 }
 
-/** What identifies the connection of a payment. */
+/** The fields that identify the connection of a payment. */
 export interface Connected extends Pick<Tenant, 'mode'> {
   readonly connectionId: ConnectionId | null;
 }

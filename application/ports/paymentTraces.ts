@@ -1,4 +1,4 @@
-// What tables know of a payment beside its streams, for its story.
+// Data about a payment in tables, besides its streams, for its story.
 import type { DeliveryId, EndpointId, PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';

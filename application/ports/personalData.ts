@@ -43,7 +43,7 @@ export interface PersonalDeliveries {
   withResponse(streams: readonly StreamName[]): Promise<readonly DeliveryId[]>;
 }
 
-/** What the records of an erased payment or payout are found by. */
+/** The keys by which the records of an erased payment or payout are found. */
 export interface ErasedOwner extends Tenant {
   readonly paymentId: PaymentId | null;
   readonly payoutId: PayoutId | null;

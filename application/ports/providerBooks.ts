@@ -1,8 +1,8 @@
-// What institutions list, how far the comparison with it has got, and what it found (rule V4).
+// Institutions' lists, the progress of the comparison with them, and its findings (rule V4).
 import type { ConnectionId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
-/** A movement of money at the institution, by its view or by ours. */
+/** A movement of money at the institution, by its records or by Quita's. */
 export interface MovementKey {
   readonly moved: 'received' | 'returned' | 'paid_out';
   /** The end-to-end id of a received Pix, `<end-to-end id>/<id>` of a return, or the id that Quita chose for a sent Pix. */
@@ -26,7 +26,7 @@ export interface ListedItem {
   readonly at: Timestamp;
 }
 
-/** `latest`: what has happened since the previous look; the others look again after 1, 7 and 30 days. */
+/** `latest`: the time since the previous look; the others look again after 1, 7 and 30 days. */
 export type LookName = 'latest' | 'day1' | 'day7' | 'day30';
 /** The steps of each period, in order. */
 export type LookStep = 'received' | 'sent' | 'ask' | 'compare';
@@ -38,7 +38,7 @@ export interface Look {
   readonly version: number;
   /** Later looks of any connection have higher numbers. */
   readonly number: number;
-  /** Everything before it is compared. */
+  /** All movements before it are compared. */
   readonly until: Timestamp;
   readonly target: Timestamp;
   readonly step: LookStep | 'done';
@@ -68,7 +68,7 @@ export interface Discrepancy extends MovementKey {
   readonly endToEndId: string | null;
   readonly txid: string | null;
   readonly paymentId: PaymentId | null;
-  /** Signed minor units; what leaves the institution is negative. Ours and theirs; null: there is nothing. */
+  /** Signed minor units, negative if money leaves the institution. By Quita's and the institution's records; null if absent there. */
   readonly expected: number | null;
   readonly found: number | null;
 }
@@ -81,7 +81,7 @@ export interface Finding extends Discrepancy {
   readonly resolved: { readonly at: Timestamp; readonly by: string; readonly reason: string | null } | null;
 }
 
-/** Which findings a comparison covers. */
+/** The findings that a comparison covers. */
 export type Scope =
   | { readonly from: Timestamp; readonly to: Timestamp }
   /** These movements, whenever they were made. */
@@ -122,7 +122,7 @@ export interface OldItems {
   deleteSome(connectionId: ConnectionId): Promise<boolean>;
 }
 
-/** What is known about the comparisons of a connection. */
+/** The state of a connection's comparisons. */
 export interface RunState {
   /** When the latest completed comparison started. */
   readonly comparedAt: Timestamp | null;
@@ -152,8 +152,8 @@ export interface FindingFilter {
 
 export interface ReconciliationFindings {
   /**
-   * Saves the discrepancies of a scope: adds new findings, reopens changed ones, and resolves those of the scope that
-   * it no longer shows. Returns the findings that need an alert now: new ones whose movement is older than `graceMs` says.
+   * Saves the discrepancies of a scope: adds new findings, reopens changed ones, and resolves those that no longer appear. Returns the
+   * findings that need an alert now: new ones whose movement is older than `graceMs` says.
    */
   save(
     connectionId: ConnectionId,
@@ -183,7 +183,7 @@ export interface FindingReads {
 export interface FindingAlerts {
   /** Called once for each finding, at least. */
   found(finding: Finding): void;
-  /** The comparison of a connection fails again and again, so that nothing is found any more. `comparedAt`: its last success. */
+  /** The comparison of a connection fails again and again, so that no findings are made. `comparedAt`: its last success. */
   stalled(
     connectionId: ConnectionId,
     stall: Pick<RunState, 'failures' | 'comparedAt'> & { readonly reason: string },

@@ -15,7 +15,7 @@ export interface CallbackSecrets {
 }
 
 /**
- * What came of a callback. `contradicted`: the institution's own record names another charge, which was credited. `unmatched`: the
+ * The outcome of a callback. `contradicted`: the institution's own record names another charge, which was credited. `unmatched`: the
  * institution's record belongs to no charge, payout or refund of the connection. `notConfirmed`: the institution knows no such payment.
  */
 export type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number];
@@ -47,7 +47,7 @@ export interface StoredCallback {
   readonly ageMs: number;
   /** How many of its hints are done. */
   readonly done: number;
-  /** The findings of those. */
+  /** The findings of these hints. */
   readonly findings: readonly CallbackFinding[];
 }
 

@@ -37,7 +37,7 @@ export interface ProviderStatement {
   listSent?(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<SentPayment>>>;
 }
 
-/** A reason to ask the institution, taken from a callback. Nothing in it is believed. */
+/** A reason to ask the institution, taken from a callback. Nothing in it is trusted. */
 export type CallbackHint =
   | { readonly kind: 'received'; readonly endToEndId: string; readonly txid: string | null }
   /** `id`: the id that Quita chose for the payout or refund. */

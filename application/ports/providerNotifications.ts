@@ -1,5 +1,5 @@
-// Notifications from providers. They are stored before they are handled, under a unique reference that belongs to one payment. What they
-// claim is not stored: the provider is asked.
+// Notifications from providers. They are stored before they are handled, under a unique reference that belongs to one payment. Their claims
+// are not stored; the facts are read from the provider.
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { JobPayload, JobRequest } from './jobs.ts';
 import type { SqlTransaction } from './sql.ts';

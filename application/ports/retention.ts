@@ -1,4 +1,4 @@
-// How far the erasure of old data got (rule L3). Operational data: if it is lost, old payments are looked at again.
+// The progress of the erasure of old data (rule L3). Operational data: if it is lost, old payments are checked again.
 
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -12,12 +12,12 @@ export interface Deferred extends Tenant {
 }
 
 export interface RetentionProgress {
-  /** Returns the place up to which the tenant's items were looked at, or null at first. */
+  /** Returns the place up to which the tenant's items were checked, or null at first. */
   lookedAt(kind: RetainedKind, tenant: Tenant): Promise<Place<string> | null>;
   setLookedAt(kind: RetainedKind, tenant: Tenant, place: Place<string>): Promise<void>;
-  /** Remembers an item whose data can't be erased yet, to look at it again at `again`. */
+  /** Remembers an item whose data can't be erased yet, to check it again at `again`. */
   defer(item: Deferred, again: Timestamp): Promise<void>;
-  /** Returns up to `limit` items that are due for another look. */
+  /** Returns up to `limit` items that are due for another check. */
   due(now: Timestamp, limit: number): Promise<readonly Deferred[]>;
   forget(item: Deferred): Promise<void>;
 }

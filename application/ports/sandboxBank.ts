@@ -1,5 +1,5 @@
-// Actions of payers, acquirers and banks that merchants control through sandbox routes (rules X1–X3). The gateway learns about them through
-// notifications and the provider port, as in live mode.
+// Actions of payers, acquirers and banks that merchants control through sandbox routes (rules X1–X3). The gateway is informed of them
+// through notifications and the provider port, as in live mode.
 import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { PaymentId, RefundId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

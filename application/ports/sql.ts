@@ -26,7 +26,7 @@ export interface Sharer {
 export interface Share {
   /** The processes that take part and are alive, the oldest first, as of the last look or renewal. */
   readonly sharers: readonly Sharer[];
-  /** Tells the others what this process can lead. */
+  /** Publishes the work that this process can lead. */
   publish(able: readonly string[]): Promise<void>;
   /** Updates `sharers`. Ends the sessions of processes that are frozen or cut off. Never rejects: `sharers` then stays as it is. */
   look(): Promise<void>;

@@ -1,7 +1,7 @@
 // Checks of the deployment, for operators.
 import type { AnchorState } from './auditAccess.ts';
 
-/** The result of a check. `says` is one sentence: the state, or what is wrong and what to do. */
+/** The result of a check. `says` is one sentence: the state, or the problem and its remedy. */
 export interface Finding {
   readonly check: string;
   readonly isGood: boolean;

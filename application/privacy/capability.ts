@@ -1,4 +1,4 @@
-// Personal data: what is held about a person, its erasure, and its retention (rules L1–L3).
+// Personal data: reports of a person's data, its erasure, and its retention (rules L1–L3).
 import { BY_ROW, capability, each, job } from '../core/capability.ts';
 import { type EraseNeeds, eraseData } from './eraseData.ts';
 import { completeErasure, completeErasureOf, type ErasureNeeds, erasure } from './erasureWork.ts';

@@ -1,4 +1,4 @@
-// Finds what is held about a person, and reports it for an access request (rule L1).
+// Finds the data held about a person, and reports it for an access request (rule L1).
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
@@ -18,7 +18,7 @@ import { concerns, type HeldData, heldData } from './heldData.ts';
 
 /** A payment or payout, named as the operator names it. */
 export type OwnerId = { readonly payment: PaymentId } | { readonly payout: PayoutId };
-/** What an operator asks about: a person, or one payment or payout. */
+/** The subject of an operator's search: a person, or one payment or payout. */
 export type Subject = Person | OwnerId;
 
 export interface HeldPayment {
@@ -160,7 +160,7 @@ async function* ofPerson(
 
 export const isOwner = (subject: Subject): subject is OwnerId => 'payment' in subject || 'payout' in subject;
 
-/** A page of what is held about a subject. */
+/** A page of the data held about a subject. */
 export interface HeldPage {
   /** The item after which the next page begins; null if this is the last page. */
   readonly next: OwnerId | null;

@@ -1,4 +1,4 @@
-// What is held about a person in a state: exactly what its erasure would remove (rule L1).
+// The data about a person in a state: exactly the data that its erasure would remove (rule L1).
 import type { Person } from '../ports/personalData.ts';
 
 /** A tree of the removed values, with the keys of the state. Lists keep their places. */
@@ -7,7 +7,7 @@ export type HeldData = { readonly [key: string]: unknown };
 const isTree = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === 'object' && value !== null;
 
-/** Returns what differs in `before`, or undefined if nothing does. */
+/** Returns the values of `before` that differ, or undefined if none do. */
 const removed = (before: unknown, after: unknown): unknown => {
   if (!isTree(before)) return before === after ? undefined : before;
   const kept: { readonly [key: string]: unknown } = isTree(after) ? after : {};

@@ -1,4 +1,4 @@
-// What is held about a person, as operators and the person see it (rule L1).
+// The data held about a person, as operators and the person see it (rule L1).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';

@@ -49,7 +49,7 @@ const cursorNamed = (text: string | undefined): OwnerId | null | Rejection => {
   return payout === null ? NO_CURSOR : { payout };
 };
 
-/** What an operator searches for, and the item after which the search continues, or null. */
+/** The subject of an operator's search, and the item after which the search continues, or null. */
 interface Search {
   readonly of: Subject;
   readonly after: OwnerId | null;

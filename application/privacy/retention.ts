@@ -1,6 +1,6 @@
 // Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation, a number of
-// tenants at a time. An item that can't be erased yet is looked at again later. Real time decides what is looked at, account time whether
-// it is erased.
+// tenants at a time. An item that can't be erased yet is checked again later. Real time decides which items are checked, account time
+// whether they are erased.
 
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
@@ -20,13 +20,13 @@ export interface RetentionNeeds extends EraseNeeds {
   readonly mayWork: () => boolean;
 }
 
-/** Items looked at in one run. At one run per minute, at most 720,000 a day are erased. */
+/** Items checked in one run. At one run per minute, at most 720,000 a day are erased. */
 export const PER_RUN = 500;
-/** Tenants looked at in one run for each kind, so that a run costs the same with any number of them. */
+/** Tenants checked in one run for each kind, so that a run costs the same with any number of them. */
 export const TENANTS_PER_RUN = 200;
-/** Most items end within a day of their creation. Looked at any earlier, nearly each would have to be looked at twice. */
+/** Most items end within a day of their creation. If checked earlier, nearly all would have to be checked twice. */
 const ENDS_WITHIN_MS = DAY_MS;
-/** Pause before an item that can't be erased is looked at again. */
+/** Pause before an item that can't be erased is checked again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };
 const ORDER = { reason: 'retention passed', despiteRetention: false };
@@ -48,7 +48,7 @@ export const eraseAfterRetention = async (needs: RetentionNeeds, turns: Retentio
   for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, turns, kind, now, left);
 };
 
-/** Looks at up to `left` items of a kind. Returns how many are left. */
+/** Checks up to `left` items of a kind. Returns how many are left. */
 const eraseNext = async (
   needs: RetentionNeeds,
   turns: RetentionTurns,
@@ -69,7 +69,7 @@ const eraseNext = async (
     const last = places.at(-1);
     if (last !== undefined) await progress.setLookedAt(kind, tenant, last);
     rest -= places.length;
-    if (rest > 0) turns.set(kind, tenant); // all that is old enough was looked at
+    if (rest > 0) turns.set(kind, tenant); // all items that are old enough were checked
   }
   if (rest > 0 && tenants.length < TENANTS_PER_RUN) turns.delete(kind);
   return rest;

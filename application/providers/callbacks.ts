@@ -1,4 +1,4 @@
-// Callbacks of institutions (rule V2): admitting and storing them, the job that handles them, and what operators see of them.
+// Callbacks of institutions (rule V2): admitting and storing them, the job that handles them, and operators' view of them.
 
 import type { AccountId, ConnectionId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -52,7 +52,7 @@ const disabledAmong = async (
   return new Set(ids.filter((_, i) => statuses[i] === 'disabled'));
 };
 
-/** What is done with the returns of a received Pix. */
+/** The handlers of the returns of a received Pix. */
 export const returnsOf = (needs: CallbackNeeds): readonly TakeReturns[] => [startOwnReturns(needs), takeReturns(needs)];
 
 /** How long callbacks are kept. Those that wait for an operator are kept until they are resolved. */

@@ -1,4 +1,4 @@
-// Handles stored callbacks. Nothing in a callback is believed: it only says which payments to read from the institution again (rule V2).
+// Handles stored callbacks. Nothing in a callback is trusted: it only names payments to read from the institution again (rule V2).
 import { type ConnectionId, PLATFORM_ACCOUNT, parseId, type RefundId, type Tenant } from '../../domain/kernel/ids.ts';
 import { MINUTE_MS } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';

@@ -1,4 +1,4 @@
-// What operators see of provider connections.
+// Operators' view of provider connections.
 
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -15,7 +15,7 @@ export interface ViewConnectionsNeeds extends UseCaseNeeds {
   readonly circuits: Circuits;
 }
 
-/** Returns the view of one or more connections, from one look at what surrounds them. */
+/** Returns the views of one or more connections, from one read of their surroundings. */
 const viewsOf = async (
   { accounts, connections, connectionRules, circuits }: ViewConnectionsNeeds,
   of: readonly Connection[],
@@ -40,7 +40,7 @@ export const listConnections = (needs: ViewConnectionsNeeds) => async (): Promis
     (await needs.connections.all()).filter(({ status }) => status !== 'removed'),
   );
 
-/** Returns what operators should do about the connections, one sentence each. Empty: all is well. */
+/** Returns what operators should do about the connections, one sentence each. Empty if there is nothing to do. */
 export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> =>
   connectionWarnings(await listConnections(needs)());
 

@@ -1,5 +1,5 @@
-// Compares what an institution lists with what Quita recorded, three ways: its list, our notifications and payments, and postings of the
-// clearing account (rule V4). A look goes through a span of time in periods, page by page, and continues where it stopped.
+// Compares three records: the institution's list, Quita's notifications and payments, and the postings of the clearing account (rule V4). A
+// look goes through a span of time in periods, page by page, and continues where it stopped.
 import { type AccountId, PLATFORM_ACCOUNT, type RefundId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
@@ -28,7 +28,7 @@ import type { ProviderMovements, Unlisted } from '../ports/readModels/providerMo
 
 /** The longest period of one query, because the standard limits periods. */
 const PERIOD_MS = DAY_MS;
-/** So many findings of a period are saved at once, so that memory stays flat if a day of a million payments is missing. */
+/** Findings of a period saved at once, so that memory stays flat if a day of a million payments is missing. */
 const FOUND_PAGE = 5_000;
 /** The institution's clock may be ahead by this much. */
 const AHEAD_MS = 2 * MINUTE_MS;
@@ -36,7 +36,7 @@ const AHEAD_MS = 2 * MINUTE_MS;
 const ASKED_PAGE = 20;
 const OPEN_PAGE = 1_000;
 
-/** A movement may be under way for so long before operators get an alert. Institutions may list one an hour late. */
+/** How long a movement may be under way before operators get an alert. Institutions may list one an hour late. */
 const graceMs = (kind: FindingKind): number => {
   if (kind === 'missing_there') return HOUR_MS;
   return kind === 'missing_here' || kind === 'return_state' ? 2 * MINUTE_MS : 0;

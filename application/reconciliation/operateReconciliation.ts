@@ -54,7 +54,7 @@ export const operateReconciliation = (needs: OperateReconciliationNeeds) => ({
   runReconciliation: (connectionId: ConnectionId | null, waitMs: number) => run(needs, connectionId, waitMs),
   /**
    * Returns the statement of a civil day of São Paulo, also of a removed connection. Rejects, in this order, with `invalid_request` if the
-   * day does not exist, and with `not_found` if the connection never did.
+   * day does not exist, and with `not_found` if the connection never existed.
    */
   reportReconciliation: (connectionId: ConnectionId, day: string) => report(needs, connectionId, day),
   /** Returns the name of a connection, also of a removed one. Rejects with `not_found`. */
@@ -132,7 +132,7 @@ const report = async (
   return { connection: publicId(connectionId), day, ...sums, findings };
 };
 
-/** A resolution is kept as long as the figures are those that were resolved. */
+/** A resolution is kept as long as the figures don't change. */
 const resolutionOf = (stored: Finding | undefined, { expected, found }: Discrepancy): Finding['resolved'] =>
   stored !== undefined && stored.expected === expected && stored.found === found ? stored.resolved : null;
 

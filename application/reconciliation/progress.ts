@@ -1,4 +1,4 @@
-// How far a provider's list of payments has been compared.
+// The progress of the comparison with a provider's list of payments.
 
 import { addMillis, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
 

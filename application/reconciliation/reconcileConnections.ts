@@ -37,7 +37,7 @@ export interface ReconcileNeeds extends CompareNeeds {
 
 /**
  * Compares all connections that are due, each for a few seconds. The next call continues where this one stopped. Several processes may do
- * so at once: of two that compare the same connection, one goes on.
+ * so at once: of two that compare the same connection, one continues.
  */
 export const reconcileConnections =
   (needs: ReconcileNeeds, takeReturns: readonly TakeReturns[]) => async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// What reconciliation adds to the capability of provider connections.
+// Reconciliation's part of the capability of provider connections.
 
 import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { FindingReads } from '../ports/providerBooks.ts';
@@ -9,7 +9,7 @@ export interface ReconciliationNeeds extends ReconcileNeeds, OldItemsNeeds {
   readonly findingReads: FindingReads;
 }
 
-/** `returnsOf`: what is done with the returns of a received Pix. */
+/** `returnsOf`: the handlers of the returns of a received Pix. */
 export const reconciliationUpkeep = <Needs extends ReconciliationNeeds>(
   returnsOf: (needs: Needs) => readonly TakeReturns[],
 ) => [

@@ -1,4 +1,4 @@
-// Opens the statement of a month: its facts, and what to read from the ledger. Nothing is read before it is asked for.
+// Opens the statement of a month: its facts, and functions that read from the ledger when they are called.
 import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import type { Tenant } from '../../domain/kernel/ids.ts';
 import type { MerchantSums } from '../../domain/kernel/journal.ts';

@@ -1,5 +1,5 @@
-// Writes a statement as text, page by page, so that memory doesn't grow with the month. The closing balance is the opening one and what
-// was written in between.
+// Writes a statement as text, page by page, so that memory doesn't grow with the month. The closing balance is the opening balance plus the
+// written movements.
 import { addSums, type MerchantSums } from '../../domain/kernel/journal.ts';
 import type { Movement, StatementFacts } from '../../domain/presentation/statement.ts';
 import { CSV } from '../../domain/presentation/statementCsv.ts';

@@ -50,7 +50,7 @@ export class StreamMessage {
   }
 }
 
-/** The messages of one event, and where they go. */
+/** The messages of one event, and their destination. */
 export interface PublishedEvent {
   readonly tenant: Tenant;
   /** The payment concerned, or null. */

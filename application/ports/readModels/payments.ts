@@ -139,7 +139,7 @@ export interface PaymentViews {
     order: PageOrder,
     part: PagePart,
   ): Promise<readonly ExistingPayment[]>;
-  /** Returns what is watched, newest first. */
+  /** Returns the watched payments, newest first. */
   watched(watched: Watched): Promise<WatchedPayments>;
   /** Returns the version of each. */
   versions(watched: readonly Watched[]): Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-// Queries on what Quita ordered and posted at provider connections, compared with what institutions list.
+// Queries on Quita's orders and postings at provider connections, compared with institutions' lists.
 import type { AccountId, ConnectionId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { Discrepancy, Finding, MovementKey, Scope } from '../providerBooks.ts';
@@ -28,16 +28,16 @@ export interface Order {
 
 /** Sums of a day, in minor units and unsigned. */
 export interface DaySums {
-  /** Of our clearing account, before and after the day. */
+  /** The balance of Quita's clearing account, before and after the day. */
   readonly opening: number;
   readonly closing: number;
-  /** The institution's. */
+  /** As listed by the institution. */
   readonly received: number;
   readonly returned: number;
   readonly paidOut: number;
-  /** That we posted. */
+  /** As posted by Quita. */
   readonly fees: number;
-  /** What the institution lists, minus what we posted. */
+  /** The institution's sum minus Quita's. */
   readonly difference: number;
 }
 

@@ -14,6 +14,6 @@ export const OPEN_WORK_READS = ['providers', 'payments', 'disputes', 'payouts'] 
 export interface ConnectionReads {
   /** Returns all connections, removed ones included, oldest first. */
   all(): Promise<readonly Connection[]>;
-  /** Returns what is not final, by connection. Connections without such work are absent. */
+  /** Returns the open work by connection. Connections without such work are absent. */
   openWork(): Promise<ReadonlyMap<ConnectionId, OpenWork>>;
 }

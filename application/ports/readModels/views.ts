@@ -58,7 +58,7 @@ export interface KeptPosting {
   readonly amount: number;
 }
 
-/** What becomes available on one day. */
+/** The amount that becomes available on one day. */
 export interface Release {
   /** Civil day of São Paulo, `yyyy-mm-dd`. */
   readonly day: string;
