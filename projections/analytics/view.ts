@@ -19,7 +19,7 @@ export interface AnalystView {
   readonly rows: readonly string[];
   /** Further items of FROM, after the rows. Default: none. */
   readonly joins?: string;
-  /** Which of the rows are shown. Default: all. */
+  /** The condition of the rows shown. Default: all. */
   readonly where?: string;
   readonly columns: readonly AnalystColumn[];
   /** The `date` column by which rows are exported. */
@@ -37,7 +37,7 @@ export const column = (name: string, type: ColumnType, comment: string, sql: str
   comment,
 });
 
-/** Columns of every view: whose row it is. */
+/** Columns of every view: the owner of the row. */
 export const OWNER: readonly AnalystColumn[] = [
   column('account_id', 'text', 'Account, without the prefix acct_.', 't.account_id'),
   column('mode', 'text', 'live, or test for the sandbox.', 't.mode'),
@@ -73,9 +73,8 @@ export const money = (name: string, what: string, minor: string, currency: strin
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * One branch for analysts of all accounts and one for those of a single account, of which the other never runs. With one condition for
- * both, the planner could not use the index by account. The branches are plain rows, so that columns that a query doesn't read are not
- * computed.
+ * One branch is for analysts of all accounts and one for those of a single account; only one of them runs. With one condition for both, the
+ * planner could not use the index by account. The branches are plain rows, so that columns that a query doesn't read are not computed.
  */
 const CALLER = 'analytics_access.caller c';
 const branchesOf = (rows: string): readonly string[] => [
@@ -83,7 +82,7 @@ const branchesOf = (rows: string): readonly string[] => [
   `SELECT r.* FROM ${rows} r WHERE (SELECT NOT c.sees_all FROM ${CALLER}) AND r.account_id = (SELECT c.account_id FROM ${CALLER})`,
 ];
 
-/** As a security barrier, no function of a query sees a row before the view's own condition has accepted it. */
+/** With the security barrier, no function in a query sees a row before the view's own condition has accepted it. */
 const statementsOf = ({ name: view, rows, joins = '', where = 'true', columns, comment }: AnalystView): string => {
   const name = `${SCHEMA}.${view}`;
   const selected = columns.map((one) => `(${one.sql})::${one.type} AS ${one.name}`);

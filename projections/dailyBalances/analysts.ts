@@ -1,4 +1,4 @@
-// What analysts see of balances: one row per ledger account and day on which it moved.
+// Analysts' view of balances: one row per ledger account and day on which it moved.
 import { type AnalystView, column, money, OWNER } from '../analytics/view.ts';
 
 const ACCOUNT = 'm.account_id, m.mode, m.currency, m.ledger_account';

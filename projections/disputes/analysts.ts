@@ -1,4 +1,4 @@
-// What analysts see of disputes: one row per case.
+// Analysts' view of disputes: one row per case.
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 const STATE = `jsonb_to_record(t.state::jsonb) AS s(terms jsonb, appeal jsonb, held bigint, "moneyOutcome" text, ending text,

@@ -151,7 +151,7 @@ interface Building extends Copy {
   readonly position: Position | null;
 }
 
-/** Stores what a copy took of a batch. Throws LostLeadership if another process moved it. */
+/** Stores a copy's progress after a batch. Throws LostLeadership if another process moved it. */
 const advance = async (
   tx: Sql,
   schema: string,
@@ -172,8 +172,8 @@ const advance = async (
 };
 
 /**
- * Catches up copies that stand at one position. Rests as long as it works, so that it takes at most half of a processor and of the
- * database's time.
+ * Catches up copies at the same position. Rests as long as it works, so that it uses at most half of a processor and of the database's
+ * time.
  */
 const build = async (
   { store, codec, schema, asOf, signal, onTaken }: AsOfBuild,
@@ -211,7 +211,7 @@ export const buildAsOf = async (
       const leftOut = await leftOutOf(session, wanted, schema, projection.name, asOf);
       building.push({ projection, writer: projection.writer(schema), leftOut, position });
     }
-    // Copies of a killed build stand where it ended, the others at the start.
+    // Copies of a killed build are at the position where it ended, the others at the start.
     for (const copies of Map.groupBy(building, ({ position }) => position).values())
       await build(wanted, session, copies);
     const { rows } = await session.query<AsOfReport>(

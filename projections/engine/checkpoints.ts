@@ -37,8 +37,8 @@ interface Row {
 }
 
 /**
- * Added to the stored version of a divided consumer. A program that knows no partitions takes it for a newer version, and leaves it alone
- * or builds it anew.
+ * Added to the stored version of a divided consumer. A program that knows no partitions treats it as a newer version, which it ignores or
+ * rebuilds.
  */
 export const DIVIDED_VERSION = 1_000_000;
 
@@ -169,7 +169,7 @@ export interface Progressed {
   readonly idle: readonly Standing[];
 }
 
-/** Returns the texts that tell the other processes, as few as their length allows. */
+/** Returns the texts of the notices to other processes, as few as their length allows. */
 const noticesOf = (role: string, { moved, idle }: Progressed, to: Position): readonly string[] => {
   const begin = `${role} ${to} `;
   const texts = [...moved.map(nameAndVersion), ...idle.map((one) => `${nameAndVersion(one)}:${IDLE}`)];

@@ -27,9 +27,9 @@ const undivide = (
 const isMark = ({ name }: Checkpoint): boolean => readName(name).isMark;
 
 /**
- * Divides the consumer into `count` partitions. Each part of the accounts goes on where it was: a partition begins at the least position of
- * its parts, and marks keep those that were further. Returns whether marks were needed. One partition without marks is no partition: the
- * consumer is then as it was before it was divided. Returns null if the consumer has no checkpoint yet.
+ * Divides the consumer into `count` partitions. Each part of the accounts continues at its position: a partition begins at the lowest
+ * position of its parts, and marks store the higher ones. Returns whether marks were needed. With a single partition and no marks, the
+ * consumer is no longer divided. Returns null if the consumer has no checkpoint yet.
  */
 export const divide = async (tx: Sql, consumer: string, count: number): Promise<{ hasMarks: boolean } | null> => {
   const known = await lockPositions(tx, consumer);

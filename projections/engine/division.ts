@@ -1,9 +1,9 @@
-// How the processes of a role divide its work. Each process computes the same division from the same list, so none has to assign it.
+// Divides the work of a role among its processes. Each process computes the same division from the same list, so none has to assign it.
 import type { Sharer } from '../../application/ports/sql.ts';
 
 /**
- * Returns the work of each process, in their order. Each piece belongs to exactly one process that can lead it. Each process gets as much
- * as the others, as far as they can lead the same work. The division changes only when the processes change.
+ * Returns the work of each process, in their order. Each piece belongs to exactly one process that can lead it. The shares are equal, as
+ * far as the processes can lead the same work. The division changes only when the processes change.
  */
 export const divided = (sharers: readonly Pick<Sharer, 'able'>[]): readonly (readonly string[])[] => {
   const shares = sharers.map((): string[] => []);

@@ -1,4 +1,4 @@
-// How consumers process batches of the log: those at the same position share a lane, each of the others has its own.
+// Processes batches of the log for consumers: those at the same position share a lane, each of the others has its own.
 
 import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { Decoded, EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
@@ -45,15 +45,15 @@ export interface Member {
   readonly consumer: LogConsumer;
   /** The accounts whose events it takes. */
   readonly part: Part;
-  /** How far the whole consumer had come when this process began to lead this member. */
+  /** The progress of the whole consumer when this process began to lead this member. */
   readonly front: Front;
   readonly categories: ReadonlySet<string>;
   readonly version: number;
   readonly swaps: number;
   readonly leftOut: LeftOut;
-  /** Up to where it has taken its events. */
+  /** The position up to which it has processed its events. */
   position: Position | null;
-  /** The position in its checkpoint, which may be earlier: up to `position` there was then nothing to take. */
+  /** The position in its checkpoint. It may be earlier, if there was nothing to process up to `position`. */
   stored: Position | null;
   /** Id of the event at `position`. */
   eventId: string | null;
@@ -77,7 +77,7 @@ export const haveStored = (members: readonly Member[], places: Places): void => 
   }
 };
 
-/** Returns up to where the member's events of this stream were taken, by itself or before the consumer was divided. */
+/** Returns the position up to which this stream's events were processed, by the member or before the consumer was divided. */
 export const takenOf = ({ position, front }: Pick<Member, 'position' | 'front'>, stream: StreamName): Position | null =>
   later(position, reachedIn(front, stream));
 
@@ -127,14 +127,14 @@ const mayStay = ({ member, poisoned, hasTaken }: Took): boolean =>
 
 const namesOf = (took: readonly Took[]): readonly string[] => took.map(({ member }) => member.name);
 
-/** What the members did with a batch. */
+/** The members' results for a batch. */
 interface Outcome {
   readonly moved: readonly Took[];
-  /** Those that had nothing to do. Their checkpoints may follow later. */
+  /** Members that had nothing to do. Their checkpoints may follow later. */
   readonly idle: readonly Took[];
 }
 
-/** What a batch changed. */
+/** The changes of a batch. */
 interface Concluded {
   readonly parked: readonly ParkedStream[];
   readonly places: Places;
@@ -209,13 +209,13 @@ interface SharedLaneOptions extends LeaderHooks {
 /**
  * After at least this many events, more are expected: the next turn waits briefly, so that more events share a transaction. A quiet log is
  * followed immediately: spacing all turns of a burst made a webhook 4 ms later (p50 15 instead of 11 ms, `bench -- --only latency`). Under
- * load, this is the most that a read of one's own write waits longer.
+ * load, reads of one's own writes wait at most this much longer.
  */
 const BUSY_EVENTS = 24;
 const GATHER_MS = 15;
 /**
  * How long a checkpoint may stay behind while its consumer has nothing to do. Most turns concern few consumers, and moving all of them in
- * each turn took 584 instead of 411 µs of PostgreSQL. A successor reads this much again, for nothing.
+ * each turn took 584 instead of 411 µs of PostgreSQL. A successor reads this much again.
  */
 const STORE_MS = 200;
 /** Retries of a transient fault that affects only one of several consumers, before the others continue without it. */
@@ -398,7 +398,7 @@ export class SideSession {
   }
 }
 
-/** After so many full batches in a row, a consumer has a long way to go, and rests after each batch for as long as that took. */
+/** After this many full batches in a row, a consumer is far behind, and rests after each batch for as long as the batch took. */
 const LONG_WAY_BATCHES = 20;
 
 /** If more streams than this fail in a row without a processed event, the consumer is at fault, not the events. */

@@ -1,5 +1,5 @@
-// One process's part in a role, from joining it to losing its session or stopping: which consumers it leads, and when it gives them up for
-// another process (ADR 0020).
+// One process's part in a role, from joining it to losing its session or stopping: the consumers that it leads, and when it releases them
+// to another process (ADR 0020).
 
 import type { LogConsumer } from '../../application/ports/consumers.ts';
 import type { LeaderSession, Share } from '../../application/ports/sql.ts';
@@ -29,7 +29,7 @@ const RETRY_DELAY_MS_MAX = 5_000;
  * read of one's own write waits at most.
  */
 const LOOK_MS = 100;
-/** Interval at which a process looks whether a consumer that it left out has its version by now. */
+/** Interval at which a process checks whether a consumer that it left out has the process's version now. */
 const VERSIONS_MS = 500;
 /** If a newer version of the program built a read model, a process of that version has this long to lead it. */
 const YIELD_MS = 5_000;
@@ -58,11 +58,11 @@ export class Leadership {
   #oneLost = Promise.withResolvers<void>();
   /** Consumers whose tables have another version. */
   #others: readonly OtherVersion[] = [];
-  /** Since when no living process can lead a consumer of a newer version. */
+  /** The times since which no living process can lead a consumer of a newer version. */
   readonly #orphaned = new Map<string, number>();
   /** The consumers that this process can lead, or their partitions. */
   #pieces: readonly Piece[] = [];
-  /** What this process told the others that it can lead: pieces and duties. */
+  /** The pieces and duties that this process has published as able to lead. */
   #able: readonly string[] | null = null;
   #versionsReadAtMs = 0;
 
@@ -150,7 +150,7 @@ export class Leadership {
     await share.look();
   }
 
-  /** Gives up the work that is another process's part, and takes the free work of this process's part. */
+  /** Releases the work assigned to other processes, and takes the free work assigned to this process. */
   async #settle(share: Share): Promise<void> {
     const { sharers } = share;
     const self = sharers.findIndex(({ isSelf }) => isSelf);
@@ -176,7 +176,7 @@ export class Leadership {
   }
 
   /**
-   * Lets go of consumers whose checkpoint was moved elsewhere: a rebuilt copy was swapped in, or another process led them at the same time.
+   * Releases consumers whose checkpoint was moved elsewhere: a rebuilt copy was swapped in, or another process led them at the same time.
    * Their versions and checkpoints are then read anew.
    */
   async #beginAnew(share: Share): Promise<void> {
@@ -255,7 +255,7 @@ export class Leadership {
     return members;
   }
 
-  /** A process that has the role to itself, and leads all its work, looks only when it renews its lease. */
+  /** A process that is alone in the role and leads all its work looks only when it renews its lease. */
   async #nextLook(share: Share): Promise<void> {
     if (share.sharers.length === 1 && this.#others.length === 0 && this.led.length === this.#able?.length) {
       await aborting(Promise.race([share.looked(), this.#oneLost.promise]), this.#until);

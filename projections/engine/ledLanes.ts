@@ -68,7 +68,7 @@ export class LedLanes {
       for (const member of leaving) if (together.includes(member)) together.splice(together.indexOf(member), 1);
     });
     if (this.members.length > 0 || this.#shared === null) return;
-    await this.#end([this.#shared]); // it would read for no consumer
+    await this.#end([this.#shared]); // it has no consumers left
     this.#shared = null;
   }
 
@@ -83,7 +83,7 @@ export class LedLanes {
         ({ consumer, part }) => consumer.name === row.consumer && isOfPart(part, row.stream),
       );
       if (this.#until.aborted) return;
-      // At no position, no compare-and-set would keep a former leader from a retry. It is handled when the member has moved.
+      // Without a position, no compare-and-set would prevent a former leader's retry. The retry is handled when the member has moved.
       if (member === undefined || member.position === null) continue;
       const isShared = () => this.#shared?.lane.members.includes(member) === true;
       const wasShared = isShared();
@@ -96,13 +96,13 @@ export class LedLanes {
           const isLost =
             error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
           if (!isLost) throw error;
-          this.#options.onLost(member.name); // no event may come by which its lane would notice
+          this.#options.onLost(member.name); // without a further event, its lane would not notice
         });
       });
     }
   }
 
-  /** Stores how far consumers without work have come. Rejects on a fault. */
+  /** Stores the positions of consumers without work. Rejects on a fault. */
   async store(): Promise<void> {
     await this.#shared?.lane.store();
   }

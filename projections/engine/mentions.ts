@@ -9,7 +9,7 @@ const spelled = (document: string): string => [...document].join(SEPARATORS);
 
 /**
  * Returns a condition that one of the texts mentions the person, and the value of its parameter. Separators inside a tax id and the case of
- * letters don't matter. Other texts may fulfil it by chance.
+ * letters don't matter. Other texts may match by chance.
  */
 export const mentions = (
   person: Person,

@@ -145,7 +145,7 @@ export const parkedStream = async (
 };
 
 /**
- * Leaves out deliveries whose streams were deleted after they were read (ADR 0008). A slow consumer may meet remnants of them, which must
+ * Leaves out deliveries whose streams were deleted after they were read (ADR 0008). A slow consumer may read remnants of them, which must
  * not be parked.
  */
 export const ofLivingStreams = async (poisoned: readonly Poison[], store: EventStore): Promise<readonly Poison[]> => {
@@ -305,7 +305,7 @@ const ERROR_LENGTH_MAX = 300;
 /** Only this much of a message is searched for personal data, because it may quote a merchant's data. */
 const MESSAGE_LENGTH_MAX = 1_000;
 
-/** Drops the word at the cut, because half an address would not be recognised as one. */
+/** Drops the word at the cut, because half an address would not be recognized as one. */
 const cut = (message: string): string => {
   if (message.length <= MESSAGE_LENGTH_MAX) return message;
   const head = message.slice(0, MESSAGE_LENGTH_MAX);

@@ -1,5 +1,5 @@
 // Partitions of a consumer: each takes the events of some accounts and has a checkpoint of its own, so that several processes can share the
-// work of one consumer (ADR 0021). The partition of an account is in the ids of all that belongs to it (ADR 0012).
+// work of one consumer (ADR 0021). The partition of an account is part of all ids that belong to the account (ADR 0012).
 import type { Position } from '../../application/ports/eventStore.ts';
 import { partitionOf, type RawId, type StreamName } from '../../domain/kernel/ids.ts';
 
@@ -28,7 +28,7 @@ export const isOfPart = ({ index, of }: Part, stream: string): boolean => of ===
 export interface Named {
   readonly consumer: string;
   readonly part: Part;
-  /** Whether it is a mark: it stays where it is, and tells how far a partition had come when its consumer was divided anew. */
+  /** Whether it is a mark: a fixed position that a part had reached when its consumer was divided again. */
   readonly isMark: boolean;
 }
 
@@ -47,9 +47,9 @@ export const readName = (name: string): Named => {
 export const partsOf = (count: number): readonly Part[] =>
   Array.from({ length: count }, (_, index) => ({ index, of: count }));
 
-// --- How far a consumer has come, part by part ---
+// --- The progress of a consumer, part by part ---
 
-/** The position up to which all events of each of `length` equal parts of the accounts were taken; null: none was. */
+/** For each of `length` equal parts of the accounts, the position up to which all events were processed; null: none. */
 export type Front = readonly (Position | null)[];
 
 /** null is before all positions. */
@@ -67,7 +67,7 @@ const split = (front: Front, length: number): Front =>
     ? front
     : Array.from({ length }, (_, index) => front[Math.floor((index * front.length) / length)] as Position | null);
 
-/** Returns the front after a part has reached a position. It never goes back: what was taken stays taken. */
+/** Returns the front after a part has reached a position. It never goes back. */
 export const advanced = (front: Front, { index, of }: Part, position: Position | null): Front => {
   const fine = split(front, of);
   return fine.map((at, n) => (Math.floor((n * of) / fine.length) === index ? later(at, position) : at));
@@ -79,17 +79,17 @@ const NOTHING: Front = [null];
 export const frontOf = (checkpoints: readonly { readonly name: string; readonly position: Position | null }[]): Front =>
   checkpoints.reduce((front, { name, position }) => advanced(front, readName(name).part, position), NOTHING);
 
-/** Whether the first front is beyond the second in no part. */
+/** Whether the first front is at or before the second in every part. */
 export const isAtMost = (one: Front, other: Front): boolean => {
   const [fine, most] = [split(one, other.length), split(other, one.length)];
   return fine.every((position, n) => later(position, most[n] as Position | null) === most[n]);
 };
 
-/** Returns how far the consumer has taken the events of the stream's account. */
+/** Returns the position up to which the consumer has processed the events of the stream's account. */
 export const reachedIn = (front: Front, stream: StreamName): Position | null =>
   front[front.length === 1 ? 0 : indexOf(stream, front.length)] as Position | null;
 
-/** Where a consumer of this front goes on in `count` partitions, and the marks of parts that are further than their new partition. */
+/** Returns where a consumer of this front continues in `count` partitions, and marks of parts that are ahead of their new partition. */
 export const dividedInto = (
   front: Front,
   count: number,

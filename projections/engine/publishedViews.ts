@@ -28,8 +28,8 @@ export const publishIfChanged = async (tx: Sql, projection: Projection): Promise
 const READ_SECONDS_MAX = 5;
 
 /**
- * Ends reads of the live copy by analysts that take longer than `seconds`. Others, such as backups, are waited for. Without it, analysts
- * whose queries overlap could delay a swap for ever.
+ * Ends reads of the live copy by analysts that take longer than `seconds`. A swap waits for others, such as backups. Without this,
+ * overlapping queries of analysts could delay a swap for ever.
  */
 export const endLongReads = async (db: Sql, { name }: Projection, seconds = READ_SECONDS_MAX): Promise<void> => {
   const text = `SELECT pg_terminate_backend(a.pid) FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role

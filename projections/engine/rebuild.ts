@@ -59,7 +59,7 @@ export const rebuild = async (
       const writer = projection.writer(nextSchema(projection.name));
       building.push({ projection, writer, leftOut, checkpoint, events: 0 });
     }
-    // Copies of a killed rebuild stand where it ended, the others at the start.
+    // Copies of a killed rebuild are at the position where it ended, the others at the start.
     for (const copies of Map.groupBy(building, ({ checkpoint }) => checkpoint.position).values())
       await build(copies, { ...log, session, ...(signal && { signal }), ...options });
     const seconds = (performance.now() - started) / 1000;
@@ -69,7 +69,7 @@ export const rebuild = async (
   }
 };
 
-/** Catches up copies that stand at one position, and makes them the live ones. */
+/** Catches up copies at the same position, and makes them the live ones. */
 const build = async (
   copies: readonly Building[],
   {
@@ -107,7 +107,7 @@ const build = async (
   };
   const { position, eventId } = (copies[0] as Building).checkpoint;
   const together = await catchUp(copies, position === null ? null : { position, eventId });
-  // The live copies move on meanwhile. Each copy overtakes its live one by itself, because that takes the least time.
+  // The live copies advance meanwhile. Each copy overtakes its live one separately, because that is fastest.
   for (const copy of copies) {
     let reached = together;
     for (;;) {
@@ -137,9 +137,8 @@ const goLive = (
     });
 
 /**
- * Creates the tables of missing read models, which are then caught up live. `names`: those of which the session has the lead; default: all.
- * Returns the read models whose tables have another version: they are left out until they are rebuilt beside the live ones
- * (versionWork.ts).
+ * Creates the tables of missing read models, which are then caught up live. `names`: those that the session leads; default: all. Returns
+ * the read models whose tables have another version: they are left out until they are rebuilt beside the live ones (versionWork.ts).
  */
 export const prepareLiveCopies =
   (projections: readonly Projection[], { store }: Pick<EventLog, 'store'>) =>

@@ -29,7 +29,7 @@ export interface Copy {
   readonly leftOut: LeftOut;
 }
 
-/** What a copy took of a batch. */
+/** A copy's results for a batch. */
 export interface Taken {
   readonly events: number;
   readonly poisoned: readonly Poison[];
@@ -46,7 +46,7 @@ export interface Replay extends EventLog {
   readonly takes?: (recorded: RecordedEvent) => boolean;
   /** Events per transaction. Default: 4,000. */
   readonly batchSize?: number;
-  /** Called in the transaction of each batch, after its rows, with what each copy took, in their order. */
+  /** Called in the transaction of each batch, after its rows, with the copies' results, in their order. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, taken: readonly Taken[]) => Promise<void>;
   /** Called and awaited after each batch with the position reached and the total number of events read. */
   readonly onTaken?: (position: Position, events: number) => void | Promise<void>;
@@ -162,8 +162,8 @@ const applyTogether = async (copies: readonly Copy[], readable: readonly Readabl
 };
 
 /**
- * Applies the events to each copy, except those that can't be applied and the later ones of their streams. Returns what each copy could not
- * take.
+ * Applies the events to each copy, except those that can't be applied and the later ones of their streams. Returns the events that each
+ * copy could not process.
  */
 const applyInTurn = async (
   copies: readonly Copy[],

@@ -17,7 +17,7 @@ export class ReplayedCopy {
   #front: Front = [null];
   /** Streams that the live copy left out, each from a revision on. */
   #parkedLive: ReadonlyMap<string, number> = new Map();
-  /** Streams that only this copy could not take. */
+  /** Streams that only this copy could not process. */
   readonly #parkedHere = new Map<string, number>();
 
   constructor(projection: Projection, session: LeaderSession, { store, codec }: EventLog, signal?: AbortSignal) {
@@ -27,7 +27,7 @@ export class ReplayedCopy {
     this.#signal = signal;
   }
 
-  /** Replays up to a front, without the events that the live copy leaves out. Begins anew if it can't follow from where it is. */
+  /** Replays up to a front, without the events that the live copy leaves out. Starts again if it can't continue from its position. */
   async reach(until: Front, leftOut: LeftOut, onTaken?: (position: Position, events: number) => void): Promise<void> {
     const parkedLive = new Map(leftOut.parked);
     if (this.#writer === null || !this.#canFollow(until, parkedLive)) await this.#begin();
@@ -57,7 +57,7 @@ export class ReplayedCopy {
     return dropSchema(this.#session, verifySchema(this.#projection.name));
   }
 
-  /** The live copy may have gone back with a restored log, or taken up a stream, whose events this copy has passed. */
+  /** The live copy may have gone back with a restored log, or resumed a stream whose events this copy has passed. */
   #canFollow(until: Front, parkedLive: ReadonlyMap<string, number>): boolean {
     const isBehind = isAtMost(this.#front, until);
     return (

@@ -84,9 +84,8 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 /**
  * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
  * of this one before a restore, is never ahead. If the live one is divided, its furthest partition counts, and the copy is divided alike. A
- * working leader notices the swap by its compare-and-set and restarts from here. Processes
- * of another version learn from the notice that they can't read these tables.
- * Rejects with `lock_not_available` if a long transaction reads the live copy.
+ * working leader notices the swap by its compare-and-set and restarts from here. The notice informs processes of another version that they
+ * can't read these tables. Rejects with `lock_not_available` if a long transaction reads the live copy.
  */
 export const swap = async (
   tx: Sql,

@@ -88,7 +88,7 @@ export class Subscriptions {
     return members.flatMap(({ consumer, fault }) => (fault ? [{ name: consumer.name, error: fault }] : []));
   }
 
-  /** Returns the positions of what this process leads, by the names of their checkpoints. */
+  /** Returns the positions of the consumers that this process leads, by the names of their checkpoints. */
   positions(): ReadonlyMap<string, Position | null> {
     const members = this.#leadership?.lanes.members ?? [];
     return new Map(members.map(({ name, position }) => [name, position]));

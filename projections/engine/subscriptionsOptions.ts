@@ -38,6 +38,6 @@ export interface SubscriptionsOptions extends EventLog {
   readonly batchSize?: number;
   /** Longest pause between retries of a consumer that failed as a whole, in milliseconds. */
   readonly retryDelayMsMax?: number;
-  /** How long a process of a newer version may take to lead what it built, in milliseconds. Default: 5,000. */
+  /** How long a process of a newer version may take to lead the read models that it built, in milliseconds. Default: 5,000. */
   readonly yieldMs?: number;
 }

@@ -1,7 +1,7 @@
 // Independent work of one transaction. None waits for another, so that the session can send their statements together.
 
 /**
- * What the server answers to the other statements of a transaction after an error. The second of two statements by a new prepared name
+ * The server's error codes for the other statements of a transaction after an error. The second of two statements by a new prepared name
  * misses that name, because the first one could not prepare it.
  */
 const CONSEQUENCES: readonly unknown[] = ['25P02', '26000'];
@@ -11,7 +11,7 @@ const isConsequence = (error: unknown): boolean =>
 type Work = () => Promise<unknown>;
 
 interface Failure {
-  /** Which work failed. */
+  /** Index of the failed work. */
   readonly index: number;
   readonly error: unknown;
 }

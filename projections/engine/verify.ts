@@ -18,7 +18,7 @@ import { conditionOf } from './schemaVersions.ts';
 import { type Difference, PAGE, TableComparison } from './tableComparison.ts';
 
 interface VerifyReport {
-  /** Everything up to here was compared; some read models further. Null: one of them has taken nothing. */
+  /** All read models were compared at least up to here; null if one of them has processed nothing. */
   readonly position: Position | null;
   readonly rows: number;
   /** The first hundred differences. */
@@ -44,7 +44,7 @@ export interface VerifyProgress {
 
 const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
 
-/** A snapshot is held for about this many rows, or for this long. Replaying the newest events comes on top. */
+/** A snapshot is held for about this many rows, or for this long. The replay of the newest events takes additional time. */
 const SLICE_ROWS = 20_000;
 const SLICE_MS = 1_000;
 /** Maximum number of reported differences; all of them are counted. */
@@ -56,7 +56,7 @@ interface FoldedRow {
   readonly state: string;
 }
 
-/** The store reads streams that are asked for together in one query. */
+/** The store reads streams that are requested together in one query. */
 const FOLDED_TOGETHER = 64;
 
 /** Folds a stream up to the row's revision. Returns the difference from the row, if there is one. */
@@ -81,8 +81,8 @@ const foldDifference = async (
 };
 
 /**
- * Compares each row with the fold of its stream. Independent of the projections' own code. Needs no snapshot: each row says up to which
- * revision it is folded.
+ * Compares each row with the fold of its stream. Independent of the projections' own code. Needs no snapshot, because each row has the
+ * revision up to which it is folded.
  */
 async function* foldDifferences(
   session: Sql,
@@ -136,7 +136,7 @@ const assertVersion = (projection: Projection, live: Checkpoint | undefined): vo
     throw new AlreadyRunning(`${projection.name} is rebuilt in another version: verify when that has ended`);
 };
 
-/** How far the live copy has come, and what it leaves out up to there. */
+/** The progress of the live copy, and the events that it has left out. */
 interface LiveState {
   readonly front: Front;
   readonly leftOut: LeftOut;
@@ -168,7 +168,7 @@ const compareWithReplay = async (
     const tables = projection.tables.map((table) => new TableComparison(projection, table));
     let at = leastOf(front);
     while (tables.some(({ isDone }) => !isDone)) {
-      // Most of what has happened meanwhile is replayed before the snapshot.
+      // Most of the events recorded meanwhile are replayed before the snapshot.
       const near = await liveState(live, projection, log);
       await beside.reach(near.front, near.leftOut);
       at = await compareSlice(comparison, projection, beside, tables, compared);

@@ -1,4 +1,4 @@
-// What analysts see of payments: one row each, and the funnel of each day. No names, documents or addresses.
+// Analysts' views of payments: one row each, and the funnel of each day. No names, documents or addresses.
 import { PUBLIC_STATUS_OF, type PublicStatus, transactionStatusesOf } from '../../domain/presentation/status.ts';
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 import { DAY_COUNTS, type DayCount, statusCount, sumOf } from '../stats/dayCounts.ts';
@@ -55,7 +55,7 @@ const payments: AnalystView = {
   ],
 };
 
-/** What analysts call a public status in the funnel, and its comment. */
+/** The name of each public status in analysts' funnel, and its comment. */
 const STAGES = {
   pending: ['waiting', 'Payments of the day that now wait for the payer.'],
   processing: ['processing', 'Payments of the day that are now being processed.'],

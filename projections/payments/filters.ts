@@ -91,7 +91,7 @@ interface Rows {
   readonly repeats: boolean;
 }
 
-/** `endOf` returns what follows the conditions of a part whose order of creation is that of the rows `alias`. */
+/** `endOf` returns the SQL after the conditions of a part; the rows `alias` have the part's order of creation. */
 export const rowsOf = (
   tenant: Tenant,
   filter: PaymentFilter,

@@ -1,5 +1,6 @@
-// The index of the search for payments: rows only for what no column of the payment holds. A payment that was paid has one to three rows
-// of about 100 bytes with their index entry. They never change. Hashes of an erased person's data are removed with the data (rule S6a).
+// The index of the search for payments: rows only for values that no column of the payment holds. A payment that was paid has one to three
+// rows of about 100 bytes with their index entry. They never change. Hashes of an erased person's data are removed with the data (rule
+// S6a).
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -27,7 +28,7 @@ const incomingOf = (transaction: PaymentState['transaction']): IncomingPayment |
 /** Values with U+0000 can't be searched for, because PostgreSQL rejects it. */
 const isSearchable = (value: string | null): boolean => value !== null && value !== '' && !value.includes('\0');
 
-/** Returns what the payment is found by, apart from its columns `id`, `amount`, `txid` and `customer_key`. */
+/** Returns the values by which the payment is found, apart from its columns `id`, `amount`, `txid` and `customer_key`. */
 const keysOf = (state: PaymentState): readonly (readonly [SearchKeyKind, string])[] => {
   if (!exists(state)) return [];
   const { charge, transaction } = state;

@@ -1,4 +1,4 @@
-// Versions of what open pages show: the text changes when a payment changes, or one of a tenant's newest payments.
+// Versions of the payments on open pages: the text changes with a payment, or with any of a tenant's newest payments.
 import type { Watched, WatchedPayments } from '../../application/ports/readModels/payments.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';

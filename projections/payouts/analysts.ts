@@ -1,4 +1,4 @@
-// What analysts see of payouts: one row each, for those that merchants requested and for the Pix-outs of cash-out refunds.
+// Analysts' view of payouts: one row each, for those that merchants requested and for the Pix-outs of cash-out refunds.
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 /** Requested payouts, whose state is parsed once per row, and Pix-outs, with the same columns. */

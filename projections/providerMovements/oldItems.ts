@@ -1,19 +1,19 @@
-// Deletes old items of institutions that agree with our movements (rule V4). Reports stay the same: an agreed item says what the movement
-// says. Days are judged one by one, in order. An item stays if it differs in anything, if it is listed on another day than we posted it, or
-// if it is matched with a dispute or an unknown return, because a later return may have the same amount.
+// Deletes old items of institutions that agree with our movements (rule V4). Reports stay the same, because an agreed item only repeats its
+// movement. Days are judged one by one, in order. An item stays if it differs in anything, if it is listed on another day than we posted
+// it, or if it is matched with a dispute or an unknown return, because a later return may have the same amount.
 import type { OldItems } from '../../application/ports/providerBooks.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { KIND, MISSED, MOVEMENT_OF_ITEM, OF_ANOTHER, OURS, SCHEMA, THEIRS, WITHOUT_ITEM } from './queries.ts';
 
-/** Longer than anything looks at an item: 31 days of comparisons, and 90 days in which a Pix may be returned. */
+/** Longer than any use of an item: 31 days of comparisons, and 90 days in which a Pix may be returned. */
 const KEPT_DAYS = 180;
 /** Rows per step, and those of the same instant. A step takes some milliseconds. */
 const BATCH = 1_000;
 const CURRENT_MS = 10_000;
 
-/** Begins the next day that has items, if it is old and every comparison has passed it. Those that repeat go back a day at most. */
+/** Begins the next day that has items, if it is old and every comparison has passed it. Repeated comparisons go back a day at most. */
 const BEGIN = `INSERT INTO operations.reconciled_days (connection_id, day, state)
   SELECT $1, n.day, 'judging' FROM (SELECT min(i.day) AS day FROM operations.provider_items i WHERE i.connection_id = $1 AND i.day > coalesce(
     (SELECT max(d.day) FROM operations.reconciled_days d WHERE d.connection_id = $1), '-infinity'::date)) n
@@ -25,12 +25,12 @@ const BEGIN = `INSERT INTO operations.reconciled_days (connection_id, day, state
 interface OpenDay {
   readonly day: string;
   readonly state: 'judging' | 'clearing';
-  /** What was looked at. */
+  /** The instant up to which the day was checked. */
   readonly since: string;
 }
 const OPEN = `SELECT day::text AS day, state, looked_until::text AS since FROM operations.reconciled_days
   WHERE connection_id = $1 AND state IN ('judging', 'clearing') LIMIT 1`;
-/** Only one of two processes continues: a slow one would take postings with deleted items for ones that were never compared. */
+/** Only one of two processes continues. A slow one would mistake postings with deleted items for ones that were never compared. */
 const ADVANCE = `UPDATE operations.reconciled_days SET state = $5, looked_until = $6::timestamptz
   WHERE connection_id = $1 AND day = $2::date AND state = $3 AND looked_until = $4::timestamptz`;
 
@@ -54,7 +54,7 @@ const DELETE = `DELETE FROM operations.provider_items WHERE ctid = ANY (ARRAY(
       AND i.match_id IS NULL AND (${OF_ANOTHER} OR m.day = i.day AND ${THEIRS} = ${OURS} AND ${KIND} IS NULL AND NOT ${MISSED})
     FOR UPDATE OF i SKIP LOCKED))`;
 
-/** Looks at the next page of a day. Returns its state after that, and what was looked at. */
+/** Checks the next page of a day. Returns the day's state after that, and the instant up to which it was checked. */
 const takePage = async (
   db: Sql,
   connectionId: ConnectionId,

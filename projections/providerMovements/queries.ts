@@ -1,4 +1,4 @@
-// Compares what institutions list (operations.provider_items) with what Quita posted, in the database.
+// Compares institutions' lists (operations.provider_items) with Quita's postings, in the database.
 import type { Discrepancy, MovementKey, Scope } from '../../application/ports/providerBooks.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type {
@@ -30,7 +30,7 @@ export const WITHOUT_ITEM = `NOT EXISTS (SELECT FROM operations.provider_items i
       AND i.id = m.reference AND i.pix = CASE m.kind WHEN 'returned' THEN coalesce(m.end_to_end_id, '') ELSE '' END)
     AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference
       AND i.pix = m.end_to_end_id)`;
-/** A comparison found that the institution lists the movement `m` nowhere. A finding that came to agree has the figures of both. */
+/** A comparison found that the institution doesn't list the movement `m`. A finding that agreed later has both figures. */
 export const MISSED = `EXISTS (SELECT FROM operations.reconciliation_findings f WHERE f.connection_id = m.connection_id
       AND f.reference = ${REFERENCE_OF_MOVEMENT} AND f.moved = m.kind AND f.kind = 'missing_there' AND f.found IS NULL)`;
 /** The movement `m` agreed with its item, which was deleted since (oldItems.ts). Applies to movements without an item. */
@@ -285,7 +285,7 @@ const unlisted = async (
 
 // --- Sums of a day ---
 
-/** Sums of our clearing account before a day, by the institution's day of each movement if it differs from ours. */
+/** Sums of Quita's clearing account before a day, by the institution's day of each movement if it differs from Quita's. */
 const OPENING = `coalesce((SELECT sum(CASE kind WHEN 'received' THEN amount ELSE -amount END) FROM ${SCHEMA}.days
       WHERE connection_id = $1 AND day < $2::date AND kind <> 'fee'), 0)
     + coalesce((SELECT sum(${signed('m')} * CASE WHEN i.day < $2::date THEN 1 ELSE -1 END)

@@ -1,4 +1,4 @@
-// Read model of provider connections, and which payments and payouts belong to one. Sandbox payments cost nothing.
+// Read model of provider connections, and of the payments and payouts that belong to them. Sandbox payments cost nothing.
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
@@ -21,7 +21,7 @@ const connections = aggregateTable({
 
 const OWNED = ['payment_owners', 'payout_owners'] as const;
 
-/** Returns the connection to which the event gives its payment or payout, or null. */
+/** Returns the connection to which the event assigns its payment or payout, or null. */
 const ownerOf = (
   logged: LoggedEvent,
 ): { readonly table: (typeof OWNED)[number]; readonly owner: ConnectionId } | null => {

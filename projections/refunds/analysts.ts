@@ -1,4 +1,4 @@
-// What analysts see of refunds: one row each.
+// Analysts' view of refunds: one row each.
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 /** The state is parsed once per row. */

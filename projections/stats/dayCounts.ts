@@ -13,7 +13,7 @@ import { TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/prese
 import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 
-/** Of payments created on the day, whenever the rest happened. */
+/** Counts of payments created on the day, whenever their later events happened. */
 const OF_CREATED = [
   'created',
   'created_amount',
@@ -25,7 +25,7 @@ const OF_CREATED = [
   'created_refunded_amount',
   'created_lost_amount',
 ] as const;
-/** Of what happened on the day, whenever the payments were created. */
+/** Counts of events on the day, whenever the payments were created. */
 const OF_EVENTS = [
   'paid',
   'paid_amount',
@@ -64,8 +64,8 @@ export const DAY_COUNTS: readonly DayCount[] = [
 ];
 
 /**
- * `methods`: those offered, separated by commas. `method`: the one that paid, if several were offered; otherwise empty, as for what
- * happens without a method.
+ * `methods`: those offered, separated by commas. `method`: the one that paid, if several were offered; otherwise empty, as for events
+ * without a method.
  */
 const TABLE: CounterTable<DayCount> = {
   name: 'day_counts',
@@ -74,7 +74,7 @@ const TABLE: CounterTable<DayCount> = {
 };
 
 type Change = AggregateChange<PaymentState, PaymentEvent>;
-/** What is added to the counts of a day. `method`: the one that paid; default: none. */
+/** An addition to the counts of a day. `method`: the one that paid; default: none. */
 type Addition = readonly [at: Timestamp, counts: { readonly [C in DayCount]?: number }, method?: string];
 
 /** Narrows to creations, payments, refunds and losses in disputes. The remaining events change no sum (rules T1, T2). */

@@ -1,4 +1,4 @@
-// What analysts see of the ledger: one row per posting, and one per money movement that had fees.
+// Analysts' views of the ledger: one row per posting, and one per money movement that had fees.
 import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
 
 const ledgerPostings: AnalystView = {
@@ -30,7 +30,7 @@ const [TO_PROVIDER, TO_PLATFORM] = [postedTo('provider_fees'), postedTo('platfor
 const touches = (...accounts: readonly string[]): string =>
   `t.ledger_accounts && ARRAY[${accounts.map((account) => `'${account}'`)}]::rm_wallet.ledger_account[]`;
 
-/** Owed money that could not be returned. Its fees are the platform's, and what it writes off is no fee of the merchant. */
+/** Owed money that could not be returned. The platform bears its fees, and a write-off is not a fee of the merchant. */
 const IS_OF_PAYER = touches('payer_returns');
 
 const fees: AnalystView = {

@@ -64,7 +64,7 @@ interface EntryRow {
   readonly currency: string;
 }
 
-/** Returns what the entries add to balances. */
+/** Returns the entries' additions to balances. */
 const sumsOf = (entries: readonly EntryRow[]): Additions<'amount'> => {
   const balances = new Additions<'amount'>();
   for (const { logged, entry, currency } of entries)

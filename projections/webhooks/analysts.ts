@@ -1,4 +1,4 @@
-// What analysts see of webhook deliveries: one row each, those without an attempt included. Deliveries that ended long ago are deleted.
+// Analysts' view of webhook deliveries: one row each, those without an attempt included. Deliveries that ended long ago are deleted.
 import { type AnalystView, column, instant, OWNER } from '../analytics/view.ts';
 import { IS_UNTRIED } from './untried.ts';
 
