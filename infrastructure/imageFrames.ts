@@ -80,7 +80,7 @@ export const endOfScan = (bytes: Buffer, from: number): number => {
 // --- GIF (CompuServe, "GIF89a", 18 to 27) ---
 
 const GIF = { header: 13, image: 0x2c, extension: 0x21, trailer: 0x3b } as const;
-/** Returns the size in bytes of the colour table that the flags announce. */
+/** Returns the size in bytes of the color table that the flags announce. */
 const colorTableBytes = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
 export const gifFrame = (bytes: Buffer): ImageFrame | null => {

@@ -166,7 +166,7 @@ export class PostgresAccessLeases implements AccessLeases {
       });
   }
 
-  /** Applies announced changes until none is left, and then holds a lease. */
+  /** Applies all announced changes, and then holds a lease. */
   async #renew(): Promise<void> {
     for (;;) {
       this.#isOutdated = false;

@@ -1,4 +1,4 @@
-// Adapters of the analysts' door.
+// Adapters of analysts' access.
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { capabilityAdapters } from '../capabilityAdapters.ts';
 import type { Log } from '../log/log.ts';

@@ -34,7 +34,7 @@ const SETTINGS: { readonly [name: string]: string } = {
   timezone: `'UTC'`,
 };
 
-/** What every role may do unless it is forbidden, and how to forbid it. Advisory locks would stop Quita's own work. */
+/** Default permissions of every role, and how to revoke them. Advisory locks would stop Quita's own work. */
 const GAPS = (role: string): readonly (readonly [check: string, says: string])[] => [
   [
     `has_database_privilege('${role}', current_database(), 'TEMPORARY')`,

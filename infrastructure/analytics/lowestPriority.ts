@@ -1,4 +1,4 @@
-// Processes of this machine that run while others have nothing to do.
+// Processes of this machine that run only while others are idle.
 import { readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// How far the anchors of the audit log have got, in PostgreSQL, and anchors that are files.
+// The progress of the audit log's anchors, in PostgreSQL, and anchors that are files.
 import { open } from 'node:fs/promises';
 import type { AnchorState, AuditAnchors } from '../../application/ports/auditAccess.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path';
 import type { ExportFolder, LineFile } from '../../application/ports/exportFolder.ts';
 
-/** Of the file's end that is searched for the last line. */
+/** Length of the file's end that is searched for the last line. */
 const TAIL_BYTES = 1 << 21;
 const NEWLINE = 0x0a;
 /** The name of a file that is being written. */

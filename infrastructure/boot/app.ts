@@ -52,7 +52,7 @@ type SetHere =
   | 'beginRequest';
 
 interface GatewayAppOptions extends Omit<AppOptions, SetHere> {
-  /** How a proxy says that it verified the certificate of an institution that calls back; null: no proxy does. */
+  /** The header with which a proxy states that it verified an institution's certificate; null: no proxy sends one. */
   readonly certificateHeader: CertificateHeader | null;
   readonly routes: readonly Route[];
   readonly operations: Operations;
@@ -98,7 +98,7 @@ const isWithin = (folder: string, path: string): boolean => path === folder || p
 const isForOperators = ({ path }: Route): boolean =>
   path.startsWith('/ops/') || path === '/metrics' || isWithin(PLATFORM_PAGES, path);
 const ON_EACH = ['/health/', '/v1/auth/', logoPath('')];
-/** Health, what signing in needs, and the logos that pages of operators show. */
+/** Routes of each listener: health, sign-in, and the logos on operators' pages. */
 const isOnEach = (route: Route): boolean =>
   ON_EACH.some((folder) => route.path.startsWith(folder)) || isForSigningIn(route);
 

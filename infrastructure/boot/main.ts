@@ -33,7 +33,7 @@ const configOf = (name: RoleName): Config => {
   return config;
 };
 
-/** Returns where the dashboard is, and how to sign in; with the password only where the address is loopback. */
+/** Returns the dashboard's address and the sign-in data, with the password only if the address is loopback. */
 const dashboard = (publicUrl: string, { email, password }: DemoAccount): string =>
   isLoopbackHost(new URL(publicUrl).hostname)
     ? `The dashboard is at ${publicUrl}/dashboard (${email}, password ${password})\n`

@@ -45,7 +45,7 @@ export interface Program {
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
 /**
- * Starts the program. If `asked` aborts meanwhile, the start waits for nothing more and serves nothing. Throws what broke the start, or an
+ * Starts the program. If `asked` aborts meanwhile, the start stops waiting and serves nothing. Throws the error that broke the start, or an
  * AbortError if it was asked to stop while another process migrates the database.
  */
 export const startProgram = async (config: Config, log: Log, roles: Roles, asked: AbortSignal): Promise<Program> => {
@@ -55,7 +55,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles, asked
   const broken = new Promise<Error>((resolve) => {
     breaking.signal.addEventListener('abort', () => resolve(breaking.signal.reason as Error));
   });
-  // Other processes may take for ever to do what a start waits for.
+  // A start may wait for other processes without limit.
   const until = AbortSignal.any([asked, breaking.signal]);
   try {
     const servers = await openServers(config, roles, resources);
@@ -149,8 +149,8 @@ const readyToServe = async (
 };
 
 /**
- * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest, or LOOK_MS after the signal. Consumers that
- * failed, have another version, or have the whole log before them are not waited for.
+ * Resolves when the consumers have passed the present head, after CATCH_UP_MS at the latest, or LOOK_MS after the signal. Doesn't wait for
+ * consumers that failed, have another version, or have yet to process the whole log.
  */
 export const whenCaughtUp = async (
   progress: LogProgress,
@@ -159,7 +159,7 @@ export const whenCaughtUp = async (
 ): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const hasFailed = (name: string): boolean => subscriptions?.faults().some((fault) => fault.name === name) === true;
-  // With a consumer of another version, passed would answer at once, and this loop would never let the others move.
+  // With a consumer of another version, `passed` would return at once, and this loop would starve the others.
   const isAwaited = (name: string): boolean =>
     !progress.isOtherVersion(name) && !progress.isNew(name) && !hasFailed(name);
   // Not the newest head: under load, consumers never quite reach it.

@@ -62,9 +62,9 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
     core,
   );
 
-/** Live read models that stand still for longer than this make a rebuild rest. */
+/** A rebuild rests if live read models make no progress for longer than this. */
 const BEHIND_MS = 250;
-/** One that stands still for longer than this has failed. A rebuild would rest for ever if it waited for that one, too. */
+/** A read model without progress for longer than this has failed. A rebuild that waited for it would rest for ever. */
 const FAILED_MS = 10_000;
 
 /** Starts rebuilding read models of another version. Returns a function that stops it. */

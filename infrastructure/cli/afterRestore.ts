@@ -1,5 +1,5 @@
-// After PostgreSQL was restored to a state older than the log: compares what the log names with what is stored, makes the restored work
-// safe to repeat, and says what a person must do.
+// After PostgreSQL was restored to a state older than the log: compares the data that the log names with the stored data, makes the
+// restored work safe to repeat, and lists manual steps.
 import { stat } from 'node:fs/promises';
 import { overrideSecretIdOf } from '../../application/core/derivedIds.ts';
 import { type EventLog, UnreadableEvent } from '../../application/ports/eventCodec.ts';
@@ -23,17 +23,17 @@ import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
 import { lostDataKeys } from './lostDataKeys.ts';
 
-/** Something stored beside the log that the log names. */
+/** Data outside the log that the log names. */
 interface Named {
   /** The name of the finding. */
   readonly check: string;
   /** Its key in the table of its kind. */
   readonly key: readonly string[];
-  /** Who or what it belongs to, as an operator writes it: `wh_…`. */
+  /** Its owner, as an operator writes it: `wh_…`. */
   readonly owner: string;
 }
 
-/** A kind of stored thing: where it is, and what a person does if it is missing. */
+/** A kind of stored data: its place, and the manual step if it is missing. */
 interface Kind {
   readonly check: string;
   /** A query for the keys $1… (one array per part of the key) that exist. */
@@ -99,7 +99,7 @@ const one = (check: string, owner: string, ...key: readonly (string | number)[])
 
 const AGGREGATES = [WEBHOOK_ENDPOINT, USER, ACCOUNT, PROVIDER_CONNECTION, MED_CASE];
 
-/** Reads the events of the aggregates that name something stored beside the log. */
+/** Reads the events of the aggregates that name data outside the log. */
 const namedByLog = async ({ store, codec }: EventLog, signal: AbortSignal): Promise<NamedByLog> => {
   const endpoints = new States(WEBHOOK_ENDPOINT);
   const users = new States(USER);
@@ -111,7 +111,7 @@ const namedByLog = async ({ store, codec }: EventLog, signal: AbortSignal): Prom
     if (batch.kind === 'caughtUp') break;
     if (batch.kind !== 'events') continue;
     for (const logged of await codec.decode(batch.events)) {
-      if (logged instanceof UnreadableEvent) continue; // it is parked, and reported as that
+      if (logged instanceof UnreadableEvent) continue; // it is reported as a parked stream
       for (const states of [endpoints, users, accounts, connections]) states.take(logged);
       if (isOf(logged, MED_CASE)) takeFiles(filesOf, logged, logged.event);
     }
@@ -160,7 +160,7 @@ const ofAccounts = (states: StatesOf<typeof ACCOUNT>): readonly Named[] =>
     const owner = ACCOUNT.idPrefix + id;
     const overrides = (['test', 'live'] as const).flatMap((mode) => {
       const version = state.overrideSecretVersion[mode];
-      // Version 0 was never shown to anybody: it is made anew.
+      // Version 0 was never shown to anybody, so it is created again.
       return version === 0
         ? []
         : [one('webhook secrets', `${owner} ${mode}`, overrideSecretIdOf(id as AccountId, mode), version)];
@@ -177,7 +177,7 @@ const ofConnections = (states: StatesOf<typeof PROVIDER_CONNECTION>): readonly N
     );
   });
 
-/** Returns those that are not stored. */
+/** Returns the named data that is not stored. */
 const missingOf = async (db: Sql, { text }: Kind, named: readonly Named[]): Promise<readonly Named[]> => {
   const [first] = named;
   if (first === undefined) return [];
@@ -207,7 +207,8 @@ const hasFile = async ({ folder, s3 }: EvidenceOptions): Promise<(ref: EvidenceR
 const LOOKUP_DAYS = 7;
 
 /**
- * Ends what may have ended before the restore, and marks restored jobs as possible repeats. Returns what it changed. It may run again.
+ * Stores missing email addresses, ends sessions and password links, and marks restored jobs as possible repeats. Returns the numbers of
+ * sessions and jobs. Safe to repeat.
  */
 const makeSafe = (storage: Pick<Storage, 'operations'>, emails: readonly Named[]) =>
   storage.operations.transaction(async (tx) => {

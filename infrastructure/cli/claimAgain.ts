@@ -1,5 +1,5 @@
-// Claims received Pix payments again, whose claims a restore of PostgreSQL lost. Otherwise a Pix of the lost time could be credited to
-// another payment, too, if an institution names two.
+// Claims received Pix payments again, whose claims a restore of PostgreSQL lost. Otherwise, if an institution names a Pix of the lost time
+// for two payments, both could be credited.
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';

@@ -1,4 +1,4 @@
-// A command as data: its name, arguments, options and action, and what several commands share.
+// A command as data: its name, arguments, options and action, and common parts of commands.
 import { type Platform, PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -96,7 +96,7 @@ export interface CliWorld extends LocalWorld {
   readonly storage: Storage;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  /** Tells running processes to drop cached accounts and keys. */
+  /** Makes running processes drop cached accounts and keys. */
   readonly leases: AccessLeases;
   /** The operations of the platform's operators. */
   readonly platform: Platform;

@@ -13,7 +13,7 @@ import { triggerCommand } from './trigger.ts';
 const terminals = await Promise.all(ADAPTERS.map(({ terminal }) => terminal()));
 export const TRIGGERS = terminals.flatMap(({ triggers = [] }) => triggers);
 
-/** Returns all commands, with options for these account settings, which an extension may have added to. */
+/** Returns all commands, with options for these account settings, to which an extension may have added its own. */
 export const commandsFor = (declared: DeclaredSettings): readonly CompleteCommand[] => {
   const ofCapabilities = terminals.flatMap(({ commands = [] }): readonly CliCommand[] =>
     typeof commands === 'function' ? commands(declared) : commands,

@@ -1,5 +1,5 @@
-// The time that a restore of PostgreSQL lost: the events after all checkpoints of the backup. A claim or a data key is older than its
-// event, and that is older than a checkpoint at or after it. So the backup has those of all earlier events.
+// The time that a restore of PostgreSQL lost: the events after all checkpoints of the backup. Claims and data keys are stored before their
+// event, and the event before a checkpoint at or after it. So the backup has the claims and keys of all earlier events.
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';

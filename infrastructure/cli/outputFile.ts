@@ -1,4 +1,4 @@
-// Files that commands write. Whatever stops a command, a file is complete or absent, and one process at a time writes it.
+// Files that commands write. A file is complete or absent even if the command is killed, and one process at a time writes it.
 import { rmSync } from 'node:fs';
 import { access, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -16,7 +16,10 @@ const lockOn = (path: string, lockFile: string): NonNullable<ReturnType<typeof t
   throw new UsageError(`another command is writing ${path}: wait until it ends, or choose another path`);
 };
 
-/** Runs the work while no other process works under the same lock file. `path`: what the work writes. Throws UsageError if one does. */
+/**
+ * Runs the work while no other process works under the same lock file. `path`: the file that the work writes. Throws UsageError if another
+ * process holds the lock.
+ */
 export const writingAlone = async <T>(path: string, lockFile: string, work: () => Promise<T>): Promise<T> => {
   await access(dirname(lockFile), constants.W_OK).catch(({ code }: NodeJS.ErrnoException) => {
     throw new UsageError(`${path} can't be written (${code})`);
@@ -32,8 +35,8 @@ export const writingAlone = async <T>(path: string, lockFile: string, work: () =
 
 /**
  * Has `write` create a draft beside the file, and renames the draft when it is complete and on disk. Deletes the draft of a killed process.
- * What is not a file, such as `/dev/stdout`, can't be replaced by one and is written directly. Throws UsageError if another process writes
- * the file, or the file can't be written. `isNew`: also if the file exists.
+ * A target that is not a regular file, such as `/dev/stdout`, is written directly. Throws UsageError if another process writes the file, or
+ * the file can't be written. With `isNew`, also throws if the file exists.
  */
 export const writeOutput = async <T>(
   file: string,

@@ -12,7 +12,7 @@ const FOOTER =
 const LONG_WORD = /(\S{100})\S+/g;
 const HELP_WIDTH = 100;
 
-/** A command to run with what was typed, or a text to print. */
+/** A command to run with its input, or a text to print. */
 export type Asked<Words extends CommandWords> =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'command'; readonly command: Words; readonly input: CliInput };
@@ -58,7 +58,7 @@ const describe = (node: Command, words: CommandWords): Command => {
   return withCommon(node);
 };
 
-/** Returns the text that was asked for instead of a command, or null. Throws UsageError if the words are wrong. */
+/** Returns the text that was requested instead of a command, or null. Throws UsageError if the words are wrong. */
 const parse = (node: Command, typed: readonly string[]): string | null => {
   let text = '';
   node.configureOutput({ writeOut: (part) => (text += part), writeErr: () => undefined });
@@ -80,7 +80,7 @@ const helpOf = (commands: readonly CommandWords[], name: string, screen: Screen)
   return root;
 };
 
-/** Returns the help or version that was asked for. Throws UsageError if the words, which name no command, ask for neither. */
+/** Returns the requested help or version. Throws UsageError if the words, which name no command, request neither. */
 const textOf = (
   commands: readonly CommandWords[],
   names: readonly string[],

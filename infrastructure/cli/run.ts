@@ -161,8 +161,8 @@ const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): str
 };
 
 /**
- * Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. `declared`: the settings that
- * accounts have, which an extension may have added to.
+ * Returns the exit code: 0, 1 if the command found a problem, 2 if the command or the environment is wrong. `declared`: the settings of
+ * accounts, to which an extension may have added its own.
  */
 export const runCli = async (
   commands: readonly CompleteCommand[],

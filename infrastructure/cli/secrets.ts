@@ -1,4 +1,4 @@
-// `secrets`: shows which keys seal the signing secrets, and reseals them with the current SECRETS_KEY (rule S6).
+// `secrets`: shows the keys that seal the signing secrets, and reseals them with the current SECRETS_KEY (rule S6).
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { checkedKeyId, countSealed, resealSecrets } from '../secrets/resealing.ts';
 import { knownKeyring } from '../secrets/secretsKey.ts';
@@ -18,7 +18,7 @@ type Use = 'seals' | 'opens' | 'missing';
 interface KeyUse {
   readonly keyId: string;
   readonly use: Use;
-  /** How many secrets the key seals. */
+  /** Number of secrets that the key seals. */
   readonly secrets: number;
   /** Whether programs refuse to start without the key. */
   readonly isChecked: boolean;

@@ -20,7 +20,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** The name of a header, and the value that says that the certificate is valid. */
+/** The name of a header, and its value for a valid certificate. */
 interface CertificateHeader {
   readonly name: string;
   readonly value: string;
@@ -105,7 +105,7 @@ const connectionProblem = (env: Env, databaseUrl: string, mayBePlain: boolean): 
   }
 };
 
-/** Returns what is wrong with an EventStoreDB connection string, or null if it may be used. */
+/** Returns the problem of an EventStoreDB connection string, or null if it may be used. */
 export const judgeEventStoreUrl = (text: string, { isProduction, allowPlainConnections }: Rules): string | null => {
   try {
     const isPlain = isPlainEventStore(readConnectionString(text));
@@ -338,7 +338,7 @@ const configOf = (env: Env, needsSecretsKey: boolean) => {
     /** Whether webhooks in test mode may be sent to loopback and private addresses. */
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
-    /** The header by which a trusted proxy says that it verified a client certificate; null: no proxy does. */
+    /** The header with which a trusted proxy states that it verified a client certificate; null: no proxy sends one. */
     clientCertificateHeader: clientCertificateHeader(env),
     /** null: /metrics is served to loopback only, and not at all if PUBLIC_URL isn't loopback. */
     metricsToken: metricsToken(env, isProduction),

@@ -50,7 +50,7 @@ const covered = (ranges: readonly Range[], [from, to]: Range): bigint => {
   return count;
 };
 
-/** Returns what is wrong with a list of proxies, or null. The list must cover less than 1/16 of IPv4 and of public IPv6. */
+/** Returns the problem of a list of proxies, or null. The list must cover less than 1/16 of IPv4 and of public IPv6. */
 export const proxyListProblem = (list: string): string | null => {
   const parts = list.split(',').map((part) => part.trim());
   const ranges = parts.filter((part) => !isNamed(part)).map(parseRange);

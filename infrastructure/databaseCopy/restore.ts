@@ -1,5 +1,5 @@
-// Fills an empty database from a dump of this release or an earlier one. The schema is first that of the dump, so that migrations after it
-// find its data. Read models are left out: the next start builds them.
+// Fills an empty database from a dump of this release or an earlier one. The schema is first migrated to the dump's version, so that later
+// migrations find its data. Read models are left out: the next start builds them.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
@@ -105,7 +105,7 @@ const continueSequences = async (tx: Sql, { name }: CopiedTable): Promise<void> 
     );
 };
 
-/** Triggers would count and judge the rows again. */
+/** Triggers would count and check the rows again. */
 const WITHOUT_TRIGGERS = (tables: readonly CopiedTable[], verb: 'DISABLE' | 'ENABLE'): string =>
   tables.map(({ name }) => `ALTER TABLE ${name} ${verb} TRIGGER USER`).join('; ');
 
@@ -127,7 +127,7 @@ const load = async (db: SqlPool, source: Dump): Promise<DumpReport> =>
     }
     for (const table of tables) await continueSequences(tx, table);
     await tx.query(WITHOUT_TRIGGERS(tables, 'ENABLE'));
-    // Their tables are not there. Processes go on where they were.
+    // The tables of read models are missing, so they start anew. Processes continue at their positions.
     await tx.query(`DELETE FROM subscriptions.checkpoints WHERE name NOT LIKE 'process/%'`);
     await tx.query(`DELETE FROM subscriptions.parked_streams WHERE consumer NOT LIKE 'process/%'`);
     return report;
@@ -135,7 +135,7 @@ const load = async (db: SqlPool, source: Dump): Promise<DumpReport> =>
 
 const IS_USED = `SELECT EXISTS (SELECT FROM event_store.events) OR EXISTS (SELECT FROM subscriptions.checkpoints) AS used`;
 
-/** Fills the database. Throws UsageError if it has data, or if the file is no complete dump; then nothing was loaded. */
+/** Fills the database. Throws UsageError if it has data, or if the file is not a complete dump; nothing is loaded then. */
 export const restore = async (connectionString: string, file: string): Promise<DumpReport> => {
   const source = new Dump(file);
   const { migrations } = await source.head();

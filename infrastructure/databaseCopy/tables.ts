@@ -8,7 +8,7 @@ export const COPIED_SCHEMAS: readonly string[] = [
   JOBS_SCHEMA,
 ];
 
-/** Tables that aren't copied: logs of requests, traces of running processes, and what pg-boss keeps beside queues and jobs. */
+/** Tables that aren't copied: logs of requests, traces of running processes, and pg-boss's data besides queues and jobs. */
 const LEFT_OUT: readonly string[] = ['operations.request_log', 'operations.access_leases', 'subscriptions.leaderships'];
 const COPIED_OF_JOBS: readonly string[] = [`${JOBS_SCHEMA}.queue`, `${JOBS_SCHEMA}.job`];
 

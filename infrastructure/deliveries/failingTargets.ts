@@ -58,7 +58,7 @@ const heldBack = (
       return turn === undefined || turn.is_now ? null : fromMillis(turn.at_ms);
     }),
 
-  // Two statements: the second one sees what was held back before the first one got the target's row.
+  // Two statements, so that the second one sees the attempts that were held back before the first one got the target's row.
   recovered: (target, at) =>
     db.transaction(async (tx) => {
       const { rows } = await tx.query<{ failures: number }>(

@@ -84,8 +84,8 @@ const tryToAdopt = async (context: ServerContext, settings: Settings, found: Pid
   const connectionString = connectionStringOf(settings, socketDir);
   let lock: InstanceLock | null = null;
   try {
-    // This program already owns the directory, except on a file system whose locks have no effect. So nothing that a live
-    // owner may use is touched, least of all its guard, until the database itself confirms that there is no such owner.
+    // This program already owns the directory, except on a file system whose locks have no effect. So this program touches nothing that a
+    // live owner may use, such as its guard, until the database confirms that there is no live owner.
     lock = await acquireInstanceLock(connectionString);
     if (lock === null) throw dataDirInUse(layout.dataDir);
     // The old guard may be about to shut the server down. Once the guard is dead, any signal that it sent is pending, and the

@@ -98,7 +98,7 @@ const writePrivateFile = async (layout: Layout, path: string, content: string): 
   await renameDurably(unfinished, path);
 };
 
-// postgres.json: the database's password, and what a start must know about the previous one.
+// postgres.json: the database's password, and facts about the previous start.
 
 /** The program's role, and the database that it owns. No other role can log in, and no other database accepts logins. */
 export const ROLE = 'quita';

@@ -97,7 +97,7 @@ const startOwned = async (
 /** PostgreSQL can't open the files of another major version. Each release has the binaries of one. */
 const assertSameMajor = async ({ clusterDir }: Layout, major: string): Promise<void> => {
   const found = await readFile(join(clusterDir, 'PG_VERSION'), 'utf8').catch(() => null);
-  if (found === null || found.trim() === major) return; // without the file, PostgreSQL itself says what is wrong
+  if (found === null || found.trim() === major) return; // without the file, PostgreSQL itself reports the problem
   throw new EmbeddedPostgresError(
     'other_major',
     `The database in ${clusterDir} was created by PostgreSQL ${found.trim()}, but this release has PostgreSQL ${major}. ` +

@@ -164,8 +164,8 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   // On solid-state disks, random reads cost about as much as sequential ones.
   random_page_cost: '1.1',
 
-  // Queue tables, leases and timers change constantly: look often whether to vacuum them (migration 0031 says when). Indexes keep the
-  // space filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
+  // Queue tables, leases and timers change constantly: so check often whether to vacuum them (by the thresholds of migration 0031). Indexes
+  // keep the space filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
   autovacuum_naptime: '3s',
 
   // Sessions of a killed program end within a second, even in the middle of a long statement.

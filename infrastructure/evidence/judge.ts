@@ -31,7 +31,7 @@ const judgeThread = () => {
   let last: Promise<unknown> = Promise.resolve();
   const begin = (): Worker => {
     const begun = new Worker(new URL('./judgeWorker.ts', import.meta.url));
-    // A caller learns of an error by the exit; an idle thread has no caller.
+    // The exit reports an error to the caller; an idle thread has no caller.
     begun.on('error', () => undefined);
     begun.once('exit', () => {
       if (worker === begun) worker = null;

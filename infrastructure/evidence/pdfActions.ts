@@ -28,7 +28,7 @@ const HEAD_BYTES = 512;
 const DEFLATE_FACTOR_MAX = 1_032;
 /** Limit for the bytes of all such streams of a file, compressed and inflated together. */
 const EXAMINED_MAX = 50_331_648;
-/** Limit for the inflated heads of all streams of a file: thousands of images of one colour. */
+/** Limit for the inflated heads of all streams of a file: thousands of images of one color. */
 const HEADS_MAX = 536_870_912;
 
 const UNSAFE = 'contains JavaScript or launch actions';
@@ -74,7 +74,7 @@ const headOf = (stream: Buffer): string | null => {
   return inflated(stream.subarray(0, HEAD_BYTES), HEAD_BYTES * DEFLATE_FACTOR_MAX);
 };
 
-/** A head that is empty or blank says nothing of what follows. */
+/** An empty or blank head gives no information about the rest. */
 const mayBeObjects = (head: string): boolean => {
   const begin = head.search(NOT_BLANK);
   return begin === -1 || LIKE_OBJECTS.test(head.slice(begin));

@@ -24,7 +24,7 @@ export interface PayloadFailure {
 
 export interface JobFailure {
   readonly queue: string;
-  /** The payloads whose work failed, and why; empty if something other than a job's work failed. */
+  /** The payloads whose work failed, with the reasons; empty if the failure was outside a job's work. */
   readonly failures: readonly PayloadFailure[];
   /** Whether the job is not retried automatically. */
   readonly isFinal: boolean;
@@ -62,7 +62,7 @@ export const claimsOf = (
       const rows = await claim(pool, known, { after, lane }, room, claims);
       const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
       const isPart = rows[0]?.isPart ?? false;
-      // Jobs of the tenants before, or jobs that another worker claimed meanwhile: another claim would find more.
+      // Otherwise another claim would find more: earlier tenants were not visited, or another worker claimed some of the jobs.
       const isWhole = jobs.length === rows.length && (isPart || after === first);
       after = isPart ? rows.map(({ tenant }) => tenant).reduce((a, b) => (a > b ? a : b)) : first;
       return { jobs, isWhole };

@@ -11,7 +11,7 @@ export interface FailedJob extends ListedJob {
   /** '' for none. */
   readonly target: string;
   readonly payloads: readonly JobPayload[];
-  /** The payloads whose work failed, and why. */
+  /** The payloads whose work failed, with the reasons. */
   readonly failures: readonly PayloadFailure[];
 }
 

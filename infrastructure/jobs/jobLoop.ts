@@ -30,9 +30,7 @@ export interface Room {
 export interface Claims {
   /** Whether this process may take work now. */
   mayClaim(): boolean;
-  /**
-   * Ends the claims in `done` and claims other jobs. `isWhole`: only jobs that the limits keep back are left.
-   */
+  /** Ends the claims in `done` and claims other jobs. `isWhole`: only jobs beyond the limits are left. */
   claim(
     room: Room,
     done: readonly Claim[],
@@ -59,7 +57,7 @@ interface Ended {
 
 /**
  * Returns how many more places a tenant that holds `held` may take while `free` are left: as long as it holds at most half of the places
- * that are then still free. This way no set of busy tenants can starve a new one. A tenant that holds none may always take one.
+ * that remain free then. This way no set of busy tenants can starve a new one. A tenant without places may always take one.
  */
 export const roomOf = (held: number, free: number): number =>
   Math.max(Math.floor((free - 2 * held) / 3), held === 0 ? 1 : 0);
@@ -84,7 +82,7 @@ export const isAll = (jobs: readonly ClaimedJob[], limits: Room): boolean => {
 
 /**
  * A taken job that is written later than this is not begun. Its claim counts from the statement that writes it, before the commit, and the
- * first touch may come two heartbeats after the begin: until then, another worker could take the claim for one of a dead worker.
+ * first touch may come two heartbeats after the begin: until then, another worker could mistake the claim for a dead worker's.
  */
 const WRITING_MS_MAX = 3_000;
 

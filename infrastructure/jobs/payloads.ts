@@ -28,10 +28,10 @@ export class NewerPayload extends Error {
   }
 }
 
-/** A kind of job, with what its storage needs to know. */
+/** A kind of job, with the facts that its storage needs. */
 export interface QueueKind {
   readonly kind: JobKind;
-  /** Whether a row is stored with each job until its work is done, because nothing else shows that the work is owed. */
+  /** Whether a row is stored with each job until its work is done, because no other data shows that the work is owed. */
   readonly isOwedByRow: boolean;
 }
 

@@ -1,6 +1,6 @@
 // The job queue on pg-boss. pg-boss creates its tables and keeps the queues' options. The statements on the tables are Quita's
-// (statements.ts), and so is the loop that claims jobs. It shares places between tenants, keeps claiming while a slow endpoint is waited
-// for, and one wake-up per batch causes one claim. pg-boss's supervision is off: it counts and deletes jobs by reading the whole table.
+// (statements.ts), and so is the loop that claims jobs. The loop shares places between tenants, keeps claiming while jobs wait for a slow
+// endpoint, and makes one claim per wake-up. pg-boss's supervision is off: it counts and deletes jobs by reading the whole table.
 
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
@@ -52,7 +52,10 @@ const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const KEPT_SECONDS = 30 * DAY_SECONDS;
-/** Old jobs are deleted this often and for so long, and so many at once of those that failed, and of those of each queue that waited. */
+/**
+ * Interval and longest duration of deletions of old jobs, and the number deleted at once: of failed jobs, and of waiting jobs of each
+ * queue.
+ */
 const DELETE_MS = 10_000;
 const DELETING_MS = 2_000;
 const DELETED_MAX = 1_000;

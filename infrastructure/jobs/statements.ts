@@ -1,6 +1,6 @@
 // All of Quita's statements on pg-boss's tables; a test runs each of them against the installed schema. pg-boss creates the tables, keeps
 // the queues' options and deletes old jobs. Quita writes, claims and ends jobs itself, because a claim must share places between tenants,
-// and one round trip must write a batch's jobs, what is owed, and the notice.
+// and one round trip must write a batch's jobs, the owed work, and the notice.
 //
 // Columns of pg-boss: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
 // `retry_count` is the attempt. Every claim of a job increments it, so it identifies the claim. Both texts compare by bytes. A job in
@@ -16,9 +16,8 @@ const TARGET = 'j.group_tier COLLATE "C"';
 /** The newest of the indexes; present if all are. */
 export const NEWEST_INDEX = 'quita_failed';
 /**
- * Each index is small if what it serves is rare. The first two differ in their conditions, so that without statistics, too, no statement is
- * planned with the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read deferred
- * jobs, too.
+ * An index of rare rows is small. The first two differ in their conditions, so that without statistics, too, no statement is planned with
+ * the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read deferred jobs, too.
  */
 export const CREATE_INDEXES = `
   CREATE INDEX IF NOT EXISTS quita_ready ON ${JOB} (name, group_id COLLATE "C", start_after) WHERE state = 'created' AND priority = 0;
@@ -145,11 +144,10 @@ const claim = (before: string): string => `WITH RECURSIVE${before}
  * tenants, $11 targets, $12 rooms; else $9). The next place goes to the tenant that holds the fewest, then to the job that has waited
  * longest; within a tenant the oldest come first.
  *
- * A claim reads only what it may take, however many jobs wait. The walk over tenants ends after $4 tenants that hold no place, because
- * each of them gets one; `isPart` then tells that the next claim must continue after them. Of each tenant the oldest jobs are read. Only
- * if targets without room block them, its other targets are read in turn, after that of its latest claim. A row without payloads was
- * claimed by another worker in the meantime. Chosen jobs are found by id: the cast of their state keeps a plan from using an index of
- * lines.
+ * A claim reads only jobs that it may take, however many wait. The walk over tenants ends after $4 tenants that hold no place, because each
+ * of them gets one; `isPart` then means that the next claim must continue after them. Of each tenant the oldest jobs are read. Only if
+ * targets without room block them, its other targets are read in turn, after that of its latest claim. A row without payloads was claimed
+ * by another worker in the meantime. Chosen jobs are found by id: the cast of their state keeps a plan from using an index of lines.
  */
 export const CLAIM = { name: 'jobs_claim', text: claim('') };
 /** Also ends the claims $14 with the attempts $15: one round trip and one transaction for both. */
@@ -264,8 +262,8 @@ export const RUNNING_PAYLOADS = {
 };
 
 /**
- * $1 queues, $2 seconds, $3 limit: deletes jobs that failed so long ago, and waiting jobs whose time to be kept has passed. pg-boss would
- * read the whole table. Its index of waiting jobs begins with queue and priority.
+ * $1 queues, $2 seconds, $3 limit: deletes jobs that failed longer ago than this, and waiting jobs whose retention has passed. pg-boss
+ * would read the whole table. Its index of waiting jobs begins with queue and priority.
  */
 export const DELETE_OLD = `DELETE FROM ${JOB} WHERE (name, id) IN (
   (SELECT j.name, j.id FROM ${JOB} j WHERE j.name = ANY ($1::text[]) AND j.state = 'failed' AND j.completed_on < now() - $2 * interval '1 s' LIMIT $3)

@@ -9,7 +9,7 @@ export type Log = pino.Logger;
 const FRAME = /^ {4}at (?:(?:async )?(\S.*) \()?(?:file:\/\/)?(\/[^():]*):(\d+):\d+\)?$/;
 const ROOT = join(import.meta.dirname, '../..');
 
-/** All SQL statements pass through this folder, so its frames say little. */
+/** All SQL statements pass through this folder, so its frames are not informative. */
 const COMMON = 'infrastructure/postgres/';
 
 /** Returns the innermost frame of our own code in an error's stack, as `function, file, line 12`, or null if absent. */

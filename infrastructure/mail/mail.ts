@@ -81,7 +81,7 @@ const NO_MAILBOX = [550, 551, 553];
 /** RFC 3463: the server's policy refuses the mail, which the operator can change. */
 const BY_POLICY = /^\d{3}[ -]5\.7\./;
 
-/** Returns whether the server refused the receiver's address for good. */
+/** Returns whether the server permanently refused the receiver's address. */
 const isAddressRefused = (error: unknown): boolean => {
   const { command, responseCode, response } = error as { command?: string; responseCode?: number; response?: string };
   return command === 'RCPT TO' && NO_MAILBOX.includes(responseCode ?? 0) && !BY_POLICY.test(response ?? '');

@@ -38,7 +38,7 @@ type NoAnswer = typeof NO_ANSWER;
 const inTime = <T>(work: Promise<T>): Promise<T | NoAnswer> =>
   withTimeout(work, ANSWER_MS_MAX, () => new Error('no answer')).catch((): NoAnswer => NO_ANSWER);
 
-/** Returns the consumers that stand still. A consumer that only another version has is not waited for (docs/upgrading.md). */
+/** Returns the consumers that make no progress. Ignores a consumer that only another version has (docs/upgrading.md). */
 const standingStill = async (
   reads: Sql,
   { projected, reacted }: Pick<Watched, 'projected' | 'reacted'>,
@@ -73,7 +73,7 @@ export const unreadiness = async (
   return still.length === 0 ? null : `behind the log: ${still.join(', ')}`;
 };
 
-/** Returns why the audit log no longer follows the event log; null if it does, or if the database doesn't answer in time. */
+/** Returns why the audit log no longer follows the event log, or null if it does or the database doesn't answer in time. */
 export const auditStopped = async (auditLog: { stopped(): Promise<string | null> }): Promise<string | null> => {
   const reason = await inTime(auditLog.stopped());
   return reason === NO_ANSWER ? null : reason;

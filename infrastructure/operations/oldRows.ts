@@ -1,4 +1,4 @@
-// Deletes operational rows that are no longer needed. The runbook lists what each table keeps ("What is kept, and for how long").
+// Deletes operational rows that are no longer needed. The runbook lists the retention of each table ("What is kept, and for how long").
 import type { OldRows } from '../../application/ports/oldRows.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 
@@ -8,8 +8,8 @@ const BATCH = 1_000;
 const BATCH_OF_PLACES = 200;
 
 /**
- * Longer than anything can still ask for them: 90 days to return a Pix, and 30 for the last comparison with the provider. Real time counts,
- * so advancing a test clock deletes nothing.
+ * Longer than any use of the rows: 90 days to return a Pix, and 30 for the last comparison with the provider. Real time counts, so
+ * advancing a test clock deletes nothing.
  */
 const KEPT_DAYS = 180;
 

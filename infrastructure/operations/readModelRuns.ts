@@ -1,4 +1,4 @@
-// Work on read models in the background of this process. By notices, every process knows what the others run.
+// Work on read models in the background of this process. Notices inform every process of the others' runs.
 import { randomUUID } from 'node:crypto';
 import type { ReadModelRun, ReadModelRuns } from '../../application/ports/readModelRuns.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
@@ -24,13 +24,13 @@ const REPORT_MS = 1_000;
 const LOST_MS = 15_000;
 const KEPT = 20;
 
-/** Returns what the page says about a failed run. Other errors may name rows, so only the log has them. */
+/** Returns the page's words for a failed run. Other errors may name rows, so only the log has them. */
 const reasonOf = (error: unknown, isStopping: boolean): string => {
   if (error instanceof AlreadyRunning) return error.message;
   return isStopping ? 'the process stopped; a rebuild is resumed when it is started again' : 'see the log';
 };
 
-/** The runs that this process has heard of. */
+/** The runs known to this process. */
 class Known {
   readonly #lostMs: number;
   readonly #runs = new Map<string, { readonly run: ReadModelRun; readonly heardAtMs: number }>();
@@ -63,7 +63,7 @@ export const openReadModelRuns = async ({
   lostMs = LOST_MS,
 }: RunsWorld): Promise<ReadModelRuns> => {
   const known = new Known(lostMs);
-  /** Ids of runs of this process, which knows better than its notices. */
+  /** Ids of this process's own runs, whose notices it ignores. */
   const own = new Set<string>();
   const stopping = new AbortController();
   const ends = new Set<Promise<void>>();

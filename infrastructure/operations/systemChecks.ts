@@ -16,7 +16,7 @@ import { checkConsumers, checkParked } from '../subscriptions/checks.ts';
 import { VERSION } from '../system/version.ts';
 import { finding } from './finding.ts';
 
-/** What the checks look at. */
+/** The parts of the deployment that are checked. */
 export interface Checked {
   readonly storage: {
     readonly store: EventStore;
@@ -172,7 +172,7 @@ const dataKeys: Check = async ({ storage: { reads, store } }) => {
   );
 };
 
-/** The read models that know connections and what waits for them. */
+/** The read models of connections and of work that waits for them. */
 const COUNTED_IN = ['rm_providers.connections', 'rm_payments.payments', 'rm_disputes.cases', 'rm_payouts.requested'];
 
 /** Returns whether no projector has run on this database yet. */
@@ -201,7 +201,7 @@ const orders: Check = async (checked, { unansweredOrders }) => {
   );
 };
 
-/** A lag that shows that no worker seals. */
+/** A lag above this shows that no worker seals. */
 const SEALING_SECONDS_MAX = 60;
 
 const auditLog: Check = async (_, reports) => {

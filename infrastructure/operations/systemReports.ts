@@ -31,7 +31,7 @@ const failureOf = (error: unknown): Finding => {
 export const openSystemReports = ({ clock, log, closing }: ReportsWorld): SystemReports => {
   let report: SystemReport | null = null;
   let running: Promise<void> | null = null;
-  // A check may hang, and must not delay what closes later.
+  // A check may hang, and must not delay the closing of other resources.
   closing(async () => void (await Promise.race([running, pause(CLOSING_MS, undefined, { ref: false })])));
   const run = async (check: Parameters<SystemReports['make']>[0]): Promise<void> => {
     let findings: readonly Finding[];

@@ -12,9 +12,9 @@ interface Needs {
   readonly payments: Pick<PaymentReads, 'endedAmong'>;
 }
 
-/** Most reservations of an account or a customer that one refused charge looks through, so that it costs the same at any limit. */
+/** The maximum number of reservations that one refused charge checks, so that it costs the same at any limit. */
 const LOOKED_AT_MAX = 2_000;
-/** One for each limit. */
+/** One release for each limit. */
 const RELEASES_MAX = 2;
 
 const ofLimit = (condition: string, since: string): string =>
@@ -25,27 +25,29 @@ const OF_LIMIT = {
   account: ofLimit('', 'greatest($3, (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))'),
 };
 
-/** Keeps how far the account's places were looked through. */
+/** Stores the place up to which the account's places were checked. */
 const RELEASE_OF_CUSTOMER = `SELECT operations.release_velocity($1, $2,
   (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))`;
 
 /**
- * A payment that asks again was never stored. Its earlier place is freed first, because it may be of another customer, and a charge counts
- * from the request that creates it. The aggregate runs before the reservation.
+ * A payment that reserves again was never stored. Its earlier place is freed first, because it may belong to another customer, and a charge
+ * counts from the request that creates it. The aggregate runs before the reservation.
  */
 const RESERVE = `SELECT operations.reserve_velocity($1, $2, $3, $4, $5, $6) AS outcome FROM (
   SELECT count(operations.release_velocity($2, ARRAY[v.payment_id], t.checked_until))
   FROM operations.velocity_reservations v LEFT JOIN operations.velocity_totals t USING (account_id)
   WHERE v.payment_id = $1) freed`;
 
-/** The next look begins with the oldest place. Writes nothing if it does anyway. */
+/** Makes the next check begin with the oldest place. Writes nothing if it already does. */
 const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '-infinity'
   WHERE account_id = $1 AND checked_until > '-infinity'`;
 
 /** A creation is stored or abandoned well within this time. */
 const CREATION_SECONDS_MAX = 60;
 
-/** Customers with more than LOOKED_AT_MAX places that a process remembers. A customer that it forgot is looked through from the start. */
+/**
+ * Customers with more than LOOKED_AT_MAX places that a process remembers. The places of a forgotten customer are checked from the start.
+ */
 const REMEMBERED_CUSTOMERS = 1_000;
 
 export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
@@ -61,7 +63,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     return (rows[0] as (typeof rows)[number]).outcome;
   };
   /**
-   * Frees the places of ended charges and of creations that were never stored. Looks at LOOKED_AT_MAX places, continuing where it last
+   * Frees the places of ended charges and of creations that were never stored. Checks LOOKED_AT_MAX places, continuing where it last
    * stopped. Returns false if it freed none.
    */
   const releaseEnded = async (reservation: VelocityReservation, limit: 'customer' | 'account'): Promise<boolean> => {
@@ -78,7 +80,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     const young = new Set(rows.filter(({ isYoung }) => isYoung).map(({ id }) => id));
     const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
-    // After the last part the next look begins with the oldest place, because places looked at earlier may have ended since.
+    // After the last part, the next check begins with the oldest place, because places checked earlier may have ended since.
     const until = rows.length >= LOOKED_AT_MAX ? rows.at(-1)?.until : undefined;
     if (limit === 'customer') {
       customersCheckedUntil.set(ofCustomer, until);

@@ -1,5 +1,5 @@
-// All processes of a deployment use the database's clock. The clocks of two hosts never agree to the second for long, and work that is
-// due for one host must not be early for another (timers, expiry, attempts).
+// All processes of a deployment use the database's clock. The clocks of two hosts drift apart by seconds, and work that is due by one
+// host's clock must not be early by another's (timers, expiry, attempts).
 
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -25,7 +25,7 @@ const EVERY_MS = 2_000;
 export const SKEW_MS_MAX = 2_000;
 /** Drift between the wall clock and the steady clock stays below this. If they differ by more, the wall clock was set. */
 const JUMP_MS = 100;
-/** For steps back up to this, `now()` stands still, so that time never runs backwards in a process. Larger steps are followed. */
+/** For steps back up to this, `now()` does not advance, so that time never runs backwards in a process. Larger steps are followed. */
 const STEP_BACK_MS_MAX = 1_000;
 
 const ASK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';

@@ -1,5 +1,6 @@
-// Leadership as a lease: a row holds when its process last reported to be alive. The advisory locks alone would stay with a frozen process,
-// or one that the network has cut off, for as long as its session seems to live. One process leads a role alone, or several share it.
+// Leadership as a lease: a row holds the time at which its process last reported to be alive. The advisory locks alone would stay with a
+// frozen process, or one that the network has cut off, for as long as its session seems to live. One process leads a role alone, or several
+// share it.
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { PgPool, type SessionConfig } from './session.ts';
@@ -12,7 +13,7 @@ export interface LeaseTimings {
   readonly renewMs: number;
   /** Without a renewal for this long, by the database's clock, a leader counts as dead. */
   readonly leaseMs: number;
-  /** How often a standby checks for that. */
+  /** How often a standby checks for a dead leader. */
   readonly lookMs: number;
 }
 
@@ -59,7 +60,7 @@ const RENEW = `WITH renewed AS (
     WHERE l.role = v.role AND l.pid = v.pid AND l.started_at = v.started_at)
   ${SHARERS}`;
 
-/** Looks once more whether they are late: this process may have been frozen since it looked. */
+/** Checks again whether they are late, because this process may have been frozen since the last check. */
 const END_LATE = `SELECT pg_terminate_backend(a.pid) FROM ${CONNECTED_LEASES}
   WHERE l.role = ANY($1::text[]) AND l.renewed_at < clock_timestamp() - $2 * interval '1 ms'`;
 const FORGET = `DELETE FROM subscriptions.leaderships l USING unnest($1::text[], $2::timestamptz[]) AS v(role, started_at)
@@ -136,7 +137,7 @@ export class LeaseKeeper {
     await pool?.close();
   }
 
-  /** Reads who shares the role. Returns null if that fails. */
+  /** Returns the processes that share the role, or null if reading them fails. */
   async look(role: string): Promise<readonly SharerRow[] | null> {
     const values = [LOCK_CLASS, this.#timings.leaseMs, [role]];
     const found = await this.#pool

@@ -38,8 +38,8 @@ const sourceOf = (names: readonly string[]): Knex.MigrationSource<string> => ({
 });
 
 /**
- * Whether older versions of the program can't run on a database after this migration, because it removes or changes what they use. Its name
- * then ends in `_contract`. All other migrations only add.
+ * Whether older versions of the program can't run on a database after this migration, because it removes or changes objects that they use.
+ * Its name then ends in `_contract`. All other migrations only add.
  */
 export const isContracting = (name: string): boolean => name.endsWith('_contract');
 
@@ -102,8 +102,8 @@ const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string
   names.filter((name) => !done.includes(name));
 
 /**
- * All statements of the running version queue behind a migration that waits for a table. So it gives way soon, and tries again. PostgreSQL
- * cancels an autovacuum only for those who wait for a second (deadlock_timeout).
+ * All statements of the running version queue behind a migration that waits for a table. So the migration stops waiting soon, and tries
+ * again. PostgreSQL cancels an autovacuum only for those who wait for a second (deadlock_timeout).
  */
 const LOCK_MS = 1_500;
 const LET_PASS_MS = 1_000;
@@ -155,7 +155,7 @@ export const migrate = async (
         await pause(LET_PASS_MS, undefined, { signal });
       }
     } finally {
-      // A lost connection holds no lock, but must be released: the end of the pool waits for it without limit.
+      // A lost connection holds no lock, but must be released, because the end of the pool would wait for it for ever.
       await db
         .raw('SELECT pg_advisory_unlock_all()')
         .connection(lock)

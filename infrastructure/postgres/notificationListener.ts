@@ -1,6 +1,6 @@
-// LISTEN on one connection for all listeners of this process: the server wakes every session that listens for each notice of any channel.
-// A notice only wakes: after a missed notice, polling finds the work. Any role of the database may send a notice, so the text of one that
-// can't act as ours is not passed on: it could claim events that don't exist, or that read models have every event.
+// LISTEN on one connection for all listeners of this process: the server wakes every session that listens for each notice of any channel. A
+// notice only wakes: after a missed notice, polling finds the work. Any role of the database may send a notice. If the sender can't act as
+// Quita's role, the text is dropped: it could claim events that don't exist, or that read models have every event.
 
 import type pg from 'pg';
 import { backoffMs } from '../waiting.ts';
@@ -11,7 +11,7 @@ type Listener = (payload: string) => void;
 type Check = (client: pg.Client) => Promise<void>;
 
 const ACTS_AS_OURS = `SELECT pg_has_role(usesysid, current_user, 'USAGE') AS ours FROM pg_stat_activity WHERE pid = $1`;
-/** How long a sender is known. A process of the server may later have the number of one that ended. */
+/** How long a sender is remembered. Later, another process of the server may have its number. */
 const KNOWN_MS = 60_000;
 const SENDERS_MAX = 1_000;
 
@@ -76,7 +76,7 @@ export class NotificationListener {
 
   /**
    * Adds a listener, before or after `open`. `channel` is a plain identifier. The payload is empty if notices may have been missed. Notices
-   * of `session` are not heard.
+   * sent by `session` are ignored.
    */
   async on(channel: string, listener: Listener): Promise<() => void> {
     const known = this.#listeners.get(channel);

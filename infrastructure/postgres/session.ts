@@ -160,7 +160,7 @@ const gathering = (client: pg.ClientBase): Sql => {
 };
 
 /**
- * One connection that stays open, mostly idle. An empty statement every second detects a silent connection, and tells the server that a
+ * One connection that stays open, mostly idle. An empty statement every second detects a silent connection, and shows the server that a
  * client that is idle in a transaction is alive.
  */
 export class PgSession implements Sql {

@@ -52,7 +52,7 @@ export class PgShare implements Share {
     const others = rows.filter((row) => !isSelf(row));
     const gone = others.filter(({ isOpen }) => !isOpen);
     const late = others.filter(({ isOpen, isLate }) => isOpen && isLate);
-    // A process that has just thawed may find itself late: it is alive.
+    // A process that was just unfrozen may see itself as late, but it is alive.
     this.sharers = rows
       .filter((row) => isSelf(row) || (row.isOpen && !row.isLate))
       .map((row) => ({ isSelf: isSelf(row), able: row.able }));

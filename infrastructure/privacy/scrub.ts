@@ -19,7 +19,7 @@ const SCRUBBED_TABLES = [
   'pg_catalog.pg_statistic',
 ] as const;
 
-/** The scrub can't do its work here. The message says what to do. Nothing was lost. */
+/** The scrub is impossible here. The message contains the remedy. Nothing was lost. */
 export class ScrubRefused extends Error {
   override name = 'ScrubRefused';
 }
@@ -41,7 +41,7 @@ const PATIENCE_MS = 60_000;
 const LOCK_MS = 2_000;
 const LOOK_EVERY_MS = 200;
 
-/** Scrubs the database. Throws ScrubRefused. May be repeated at any time, and while payments go on. */
+/** Scrubs the database. Throws ScrubRefused. May be repeated at any time, and while payments continue. */
 export const scrub = async ({ openSession, rebuildAll, onProgress }: ScrubNeeds): Promise<ScrubReport> => {
   const session = await openSession('scrub');
   try {
@@ -108,7 +108,7 @@ const untilOldTransactionsEnded = async (session: LeaderSession): Promise<void> 
   );
 };
 
-/** Writes the table anew and returns for how long it was locked. Waits for its lock in short turns, so that others don't wait behind it. */
+/** Rewrites the table and returns how long it was locked. Waits for its lock in short turns, so that others don't queue behind it. */
 const rewrite = async (session: LeaderSession, table: string): Promise<number> => {
   await session.query(`SET lock_timeout = ${LOCK_MS}`);
   for (let waited = 0; ; waited += LOCK_MS) {

@@ -47,7 +47,7 @@ export const callbackSecrets = (
     accepts: async (id, secret) => {
       const given = digest(secret);
       const now = clock.now();
-      // Every stored secret is compared, so that the time tells nothing about which one is right.
+      // Every stored secret is compared, so that the time doesn't reveal the right one.
       return (await acceptedOf(id))
         .map(({ digest: right, until }) => timingSafeEqual(given, right) && now < until)
         .some((isRight) => isRight);

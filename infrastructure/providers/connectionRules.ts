@@ -1,4 +1,4 @@
-// Checks what an operator enters for a connection: URLs, certificates, and where Quita may connect to.
+// Checks an operator's input for a connection: URLs, certificates, and the addresses that Quita may connect to.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { ConnectionRules } from '../../application/ports/connectionWork.ts';

@@ -181,7 +181,7 @@ export class ConnectionRegistry implements ProviderConnections {
   }
 }
 
-/** Returns the connection without former Pix keys that another one has now: payments to them are that one's. */
+/** Returns the connection without former Pix keys that another connection has now, because payments to them belong to that one. */
 const withOwnKeys = (connection: Connection, all: readonly Connection[]): Connection => {
   const { formerKeys } = connection;
   if (formerKeys === undefined) return connection;
@@ -193,7 +193,7 @@ const isCallable = ({ status }: Connection): boolean => status === 'enabled' || 
 
 const versions = new WeakMap<Connection, string>();
 
-/** Changes with everything that an open connection was made of. Remembered: it contains the certificates, and each call asks for it. */
+/** Returns a text that changes with all data of an open connection. Cached, because it contains the certificates and each call needs it. */
 const versionOf = (connection: Connection): string => {
   const known = versions.get(connection);
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import type { Log } from '../log/log.ts';
 import { receivedClaims } from './claims.ts';
 import type { OpenAdapter } from './connectionKinds.ts';
 
-/** A secret that an event names is not in the database, such as after a restore of a part of it. */
+/** A secret that an event names is not in the database, for example after a partial restore. */
 class MissingSecret extends Error {
   override name = 'MissingSecret';
 }
@@ -20,7 +20,7 @@ interface OpeningWorld {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
-  /** Private addresses and plain http are then refused, whatever the connection says. */
+  /** In production, private addresses and plain http are refused, whatever the connection's settings. */
   readonly isProduction: boolean;
   readonly openAdapter: OpenAdapter;
 }

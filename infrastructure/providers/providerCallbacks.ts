@@ -15,7 +15,7 @@ import { fromMillis } from '../../domain/kernel/time.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { openBody, type SealedBody, sealBody } from './callbackBodies.ts';
 
-// The row is locked by its own update, so that of two deliveries of a body one decides. What needed an operator may be clear by now.
+// The update locks the row, so that one of two deliveries of a body decides. A callback that needed an operator may be resolved by now.
 const STORE = `INSERT INTO operations.provider_callbacks AS c (connection_id, body_hash, raw, key_id, sealed) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (connection_id, body_hash) DO UPDATE SET times = c.times + 1, last_received_at = now()
   RETURNING id, times, is_open AND outcome <> 'contradicted' AND handled_at < now() - interval '1 minute' AS "isAgain"`;
@@ -86,7 +86,7 @@ const FORGET = `DELETE FROM operations.provider_callbacks WHERE id IN (
   SELECT id FROM operations.provider_callbacks WHERE handled_at IS NOT NULL AND NOT is_open
     AND greatest(handled_at, resolved_at) < now() - $1 * interval '1 ms' LIMIT $2)`;
 
-/** Of callbacks that still wait for an operator. Callbacks that were not handled yet keep their bodies. */
+/** Destroys the keys of callbacks that still wait for an operator. Callbacks that were not handled yet keep their bodies. */
 const DESTROY_KEYS = `UPDATE operations.provider_callbacks SET raw = '', key_id = NULL, sealed = NULL
   WHERE is_open AND sealed IS NOT NULL AND received_at < now() - $1 * interval '1 ms'`;
 

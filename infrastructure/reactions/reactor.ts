@@ -105,7 +105,7 @@ export class Reactor implements LogConsumer {
     this.#process = process;
     this.#needs = needs;
     this.#memory = memoryOf(process, needs);
-    // Its memory then only follows the accounts of its partition, and reactions only ask for those.
+    // The partition's memory follows only the accounts of the partition, and its reactions need no others.
     if (process.isByAccount) this.ofPartition = () => new Reactor(process, needs);
   }
 

@@ -69,7 +69,7 @@ const CASTS: { readonly [name: string]: string } = {
   expected: 'bigint',
   found: 'bigint',
 };
-/** A finding that an operator resolved stays resolved, unless its figures change. One that disappeared and is back is open again. */
+/** A finding that an operator resolved stays resolved, unless its figures change. A finding that disappeared and is back is open again. */
 const IS_OPEN_AGAIN = `f.resolved_at IS NOT NULL
     AND (f.resolved_by = 'reconciliation' OR (f.expected, f.found) IS DISTINCT FROM (excluded.expected, excluded.found))`;
 const unlessOpenAgain = (column: string) => `${column} = CASE WHEN ${IS_OPEN_AGAIN} THEN NULL ELSE f.${column} END`;
@@ -87,7 +87,7 @@ const ALERT = `UPDATE operations.reconciliation_findings f SET alerted_at = now(
   FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[])::bigint AS grace_ms) v
   WHERE f.id = v.id AND f.alerted_at IS NULL AND f.resolved_at IS NULL AND f.at < now() - v.grace_ms * interval '1 ms' RETURNING ${COLUMNS}`;
 
-/** What one side lists and the other lacks has come to agree: the figures of a resolved finding are equal. */
+/** The sides agree now, so a resolved finding gets equal figures, also if one side lacked the movement. */
 const RESOLVE_GONE = (inScope: string) => `UPDATE operations.reconciliation_findings f
   SET resolved_at = now(), resolved_by = 'reconciliation', expected = coalesce(f.expected, f.found), found = coalesce(f.expected, f.found)
   WHERE f.connection_id = $1 AND f.resolved_at IS NULL AND f.id <> ALL($2::text[]) AND ${inScope}`;

@@ -22,7 +22,7 @@ const KEY_ID_BYTES = 4;
 /** Number of remembered keys, about 300 bytes each. */
 const REMEMBERED_MAX = 20_000;
 
-/** The channel on which processes learn that keys were destroyed. */
+/** The channel for notices of destroyed keys. */
 const DESTROYED = 'quita_data_keys_destroyed';
 
 /** Binds a sealed secret to its row. */
@@ -62,7 +62,7 @@ export class DerivedKey implements DataKey {
     throw new Error('the id of the key was changed');
   }
 
-  /** `id`: what a text that the key sealed begins with. */
+  /** `id`: the prefix of texts that the key sealed. */
   #derived(): { readonly key: KeyObject; readonly id: Buffer } {
     const key = this.#secret.bytes(this.#salt + this.#owner, 'latin1');
     return {
@@ -103,7 +103,7 @@ export class PostgresDataKeys implements DataKeys {
   readonly #listeners = new Set<() => void>();
   readonly #found: Gathered<FoundKey>;
   readonly #created: Gathered<FoundKey>;
-  /** Grows whenever keys may have been destroyed. What was read before is read again. */
+  /** Grows whenever keys may have been destroyed. Keys read before are read again. */
   #generation = 0;
   /** False while notices of destroyed keys would be missed. Keys are then read for each use. */
   #mayRemember = true;

@@ -24,7 +24,7 @@ const bare = (code: string): string => code.replaceAll(/[\s-]/g, '').toLowerCase
 const recoveryHash = (secondFactorId: SecondFactorId, code: string): string =>
   hash('sha256', `${secondFactorId} ${bare(code)}`, 'hex');
 
-/** For callers without a secrets key. */
+/** The part that works without a secrets key. */
 export const forgetsSecondFactors = (db: Sql): Pick<SecondFactors, 'forget'> => ({
   forget: async (secondFactorId) => {
     await db.query('DELETE FROM operations.second_factors WHERE id = $1', [secondFactorId]);

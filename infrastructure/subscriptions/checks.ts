@@ -8,7 +8,7 @@ import { readName } from '../../projections/engine/partitions.ts';
 import { pause } from '../../projections/engine/pause.ts';
 import { finding } from '../operations/finding.ts';
 
-/** How long a consumer may take up to the head that the check has seen. Longer than the checkpoint of an idle one may stay behind. */
+/** How long a consumer may take to reach the head that the check has seen. Longer than an idle consumer's checkpoint may stay behind. */
 const CATCH_UP_MS = 2_000;
 const LOOK_MS = 100;
 

@@ -67,7 +67,7 @@ const standings = async (db: Sql, names: readonly string[]): Promise<ReadonlyMap
   return new Map([...names.map((name) => [name, found.get(name) ?? NOT_STARTED] as const), ...copies]);
 };
 
-/** Longest wait until a swap lets go of the checkpoints, and until the partitions are even. */
+/** Longest wait until a swap releases the checkpoints, and until the partitions are even. */
 const DIVIDED_MS_MAX = 30_000;
 
 const divided = async (

@@ -1,11 +1,13 @@
-// Which consumers the living processes know. During an upgrade, processes of another version may lead, which added or removed consumers.
+// The consumers known to the living processes. During an upgrade, processes of another version may lead, which added or removed consumers.
 import type { Sql } from '../../application/ports/sql.ts';
 import { readName } from '../../projections/engine/partitions.ts';
 import { CONNECTED_LEASES } from '../postgres/leases.ts';
 
 const ABLE = `SELECT l.shares AS role, able.name FROM ${CONNECTED_LEASES}, unnest(l.able) AS able (name) WHERE l.shares IS NOT NULL`;
 
-/** The function tells whether a living process of the role can lead the consumer; also true if no process of the role lives. */
+/**
+ * Returns a function that returns whether a living process of the role can lead the consumer. Also true if no process of the role lives.
+ */
 export const knownConsumers = async (reads: Sql): Promise<(role: string, consumer: string) => boolean> => {
   const { rows } = await reads.query<{ role: string; name: string }>(ABLE);
   const known = Map.groupBy(rows, ({ role }) => role);

@@ -1,4 +1,4 @@
-// Reads that meet tables of another version, because a copy was swapped in a moment ago, fail like reads that are behind.
+// Reads that find tables of another version, because a copy was just swapped in, fail like reads that are behind.
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';

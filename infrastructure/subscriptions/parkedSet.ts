@@ -131,7 +131,7 @@ export class ParkedSet implements ParkedStreams {
   }
 }
 
-/** Returns null when the payload only says that something changed. */
+/** Returns null if the payload only means that something changed. */
 const noticeOf = (payload: string): ParkedNotice | null => {
   try {
     return JSON.parse(payload) as ParkedNotice;

@@ -1,4 +1,4 @@
-// How far each consumer of a group is behind the log, as this process knows it. Its own appends and consumers are known at once; notices
+// The lag of each consumer of a group behind the log, as known to this process. Its own appends and consumers are known at once; notices
 // report those of other processes (architecture §6).
 
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
@@ -19,10 +19,10 @@ import {
 } from '../../projections/engine/partitions.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
-/** The channel on which processes learn how far consumers have come. The payload is empty after a time in which notices were missed. */
+/** The channel for notices of consumers' progress. The payload is empty after a time in which notices were missed. */
 export const PROGRESS = 'quita_progress';
 
-/** What a notice or a checkpoint says about a consumer or a partition. */
+/** The content of a notice or a checkpoint about a consumer or a partition. */
 interface Heard {
   readonly name: string;
   readonly version: number;
@@ -30,7 +30,7 @@ interface Heard {
   readonly isIdle?: boolean;
 }
 
-/** The front of a consumer that has processed nothing, or of which nothing is known. */
+/** The front of a consumer that has processed nothing, or is unknown. */
 const NOWHERE: Front = [null];
 
 interface Waiter {
@@ -43,9 +43,9 @@ interface Waiter {
 }
 
 interface Standing {
-  /** How far it has come; of a divided consumer, partition by partition. */
+  /** The progress of the consumer; if divided, partition by partition. */
   front: Front;
-  /** The least of the front. */
+  /** The lowest position of the front. */
   position: Position | null;
   /** When the consumer last moved while it was behind; null if it has caught up. */
   behindSinceMs: number | null;
@@ -62,7 +62,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   readonly #listeners = new Set<{ readonly call: () => void; readonly of: Name | undefined }>();
   #head: Position | null = null;
   #new: readonly Name[] = [];
-  /** False while notices are missed: the database may meanwhile be restored to an older state. */
+  /** False while notices are missed, because the database may be restored to an older state meanwhile. */
   #hearsMoves = true;
 
   /** `names`: the consumers of the group. `versions`: those that this process can read; default: any. */
@@ -102,7 +102,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     if (nowhere.length < this.names.length) this.#new = nowhere;
   }
 
-  /** Whether the consumer had processed nothing when this process started, although others had: it has the whole log before it. */
+  /** Whether the consumer had processed nothing when this process started, although others had: it has yet to process the whole log. */
   isNew(name: Name): boolean {
     return this.#new.includes(name);
   }

@@ -51,7 +51,7 @@ export const readModelWork = (
   dropAsOf: (schema) => dropAsOf(schema, openSession),
 });
 
-/** Returns the position that a moment means. Throws AsOfRefused if the log has no such position. */
+/** Returns the position of a moment. Throws AsOfRefused if the log has no such position. */
 const positionOf = async (
   store: EventStore,
   moment: Moment,

@@ -9,11 +9,11 @@ import { nextDueByClock, nextDueMs, type TimerKinds, takeDueTimers } from './tim
 /** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead (see PAUSE_MS_PER_CLOCK). */
 const LOOK_MS = 1_000;
 const BATCH = 500;
-/** Pause before due timers are looked at again that the scan left, because another scan takes them or a reaction changes them. */
+/** Pause before the scan checks due timers again that it skipped, because another scan takes them or a reaction changes them. */
 const LOCKED_MS = 50;
 /**
- * The pause after a look at all test clocks grows with their number, so that at most 2,000 are looked at in a second. Each takes three
- * buffers. A timer that is set meanwhile is found after the pause; those found before wake the scan when they are due.
+ * The pause after a check of all test clocks grows with their number, so that at most 2,000 are checked in a second. Each takes three
+ * buffers. A timer that is set meanwhile is found after the pause. Timers found before wake the scan when they are due.
  */
 const PAUSE_MS_PER_CLOCK = 0.5;
 

@@ -44,7 +44,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
     const key = `${request.isPing ? 'ping' : ''} ${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
-      // The sender sets these two headers. An answer that is encoded nevertheless is decoded.
+      // The sender sets these two headers. If a response is encoded nevertheless, it is decoded.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
       const ownMs = Math.min(request.deadlineMs ?? deadlineMs, deadlineMs);
       return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);

@@ -14,7 +14,7 @@ import { tenantLock } from '../../postgres/tenantLock.ts';
 
 interface Option {
   readonly description: string;
-  /** Returns the change that the text asks for. Throws UsageError. */
+  /** Returns the change that the text requests. Throws UsageError. */
   readonly change: (text: string) => readonly [name: string, value: unknown];
 }
 
@@ -32,13 +32,13 @@ const optionsOf = (declared: readonly AccountSetting[]): { readonly [option: str
     ),
   );
 
-/** Settings that are judged as a whole have one option each. */
+/** Settings that are validated as a whole have one option each. */
 const optionOf = (setting: string, declared: readonly AccountSetting[]): string =>
   Object.keys(declared.find(({ name }) => name === setting)?.options ?? {})[0] ?? setting;
 
 const isGroup = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the changes that the options ask for. Options for parts of the same setting are merged. */
+/** Returns the changes that the options request. Options for parts of the same setting are merged. */
 const changeOf = (known: ReturnType<typeof optionsOf>, options: CliInput['options']): SettingsChange => {
   const all: Record<string, unknown> = {};
   for (const [option, { change }] of Object.entries(known)) {

@@ -7,7 +7,7 @@ export interface Trust {
   readonly checkpoints: readonly string[];
 }
 
-/** Returns the faults of an export, and what was verified. Throws if it can't be read. */
+/** Returns the faults of an export, and a summary of the verification. Throws if it can't be read. */
 export const verifyExport = verifier.verifyExport as unknown as (
   folder: string,
   trust: Trust,

@@ -1,4 +1,4 @@
-// The plan of the demo's month: what three shops sell, and what becomes of it. Every run makes the same plan, so that documents can quote
+// The plan of the demo's month: the orders of three shops, and their outcomes. Every run makes the same plan, so that documents can quote
 // its figures.
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { isCpf } from '../../../domain/pix/taxId.ts';
@@ -48,7 +48,7 @@ export interface ShopPlan {
   readonly payoutDays: readonly number[];
   /** The day whose payout the bank fails, if any. */
   readonly failedPayoutDay: number | null;
-  /** Webhooks: which events go to an endpoint that never answers 2xx. All events go to one that does. */
+  /** Events sent to an endpoint that never responds with 2xx. A healthy endpoint gets all events. */
   readonly failingEvents: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// `demo --seed`: a month of three shops, with the same figures in every run (rule N6). It opens an account for each shop and lives the
+// `demo --seed`: a month of three shops, with the same figures in every run (rule N6). It opens an account for each shop and plays the
 // month through the public API.
 import { Merchant } from '../merchant.ts';
 import { SEED_DAYS, SEED_MONTH, SHOPS, type ShopPlan } from './plan.ts';

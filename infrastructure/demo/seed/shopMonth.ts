@@ -1,4 +1,4 @@
-// Lives a shop's month through the public API: orders, payers, refunds, disputes, payouts and webhooks, on the account's test clock.
+// Plays a shop's month through the public API: orders, payers, refunds, disputes, payouts and webhooks, on the account's test clock.
 import { type Merchant, NOTHING_TO_SAY, openInbox } from '../merchant.ts';
 import { customerOf, type Order, SEED_DAYS, SEED_MONTH, type ShopPlan, type Slot } from './plan.ts';
 
@@ -10,7 +10,7 @@ interface Placed extends Order {
 /** The start of each slot, in UTC: 10:05 and 19:05 in São Paulo. */
 const SLOT_AT: { readonly [S in Slot]: string } = { 0: '13:05', 1: '22:05' };
 const SOON_MS = 2 * 60_000;
-/** What yesterday left over is done this long before the first orders, and so within 24 hours of them. */
+/** The previous day's remaining steps run this long before the first orders, so within 24 hours of their own orders. */
 const BEFORE_MS = 30 * 60_000;
 const LATER_MS = 40 * 60_000;
 /** Longest step of a test clock. */
@@ -84,7 +84,7 @@ export class ShopMonth {
     await inTurns(late, (order) => this.#pay(order));
   }
 
-  /** Moves the clock to an instant. What falls due on the way happens first. */
+  /** Moves the clock to an instant. Work that falls due in between is done first. */
   async #moveTo(ms: number): Promise<void> {
     for (;;) {
       const { now } = await this.#merchant.call<{ now: string }>('GET', '/v1/sandbox/clock');

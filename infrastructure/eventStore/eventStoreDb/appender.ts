@@ -104,7 +104,7 @@ export class Appender {
   /**
    * Writes appends, so that their events follow each other in the log in this order, and calls `onWritten` for each in turn. Many are in
    * flight on one stream, whose requests the server writes in their order. If one fails, the others are awaited, looked up, and repeated
-   * one by one. Throws LogsDiffer if a later one was written without an earlier one, and whatever `append` throws.
+   * one by one. Throws LogsDiffer if a later one was written without an earlier one, and the errors of `append`.
    */
   async appendInOrder(appends: readonly CheckedAppend[], onWritten: (events: number) => void): Promise<void> {
     const { outcomeUnknownMs, connectMs } = this.#options.timings;
@@ -199,7 +199,7 @@ export class Appender {
     }
   }
 
-  /** Repeats what was not written of an ordered copy, once nothing of it is in flight. */
+  /** Repeats the unwritten appends of an ordered copy, once none of them is in flight. */
   async #repeatInOrder(sent: readonly Ordered[], failure: StoreFailure): Promise<void> {
     this.#options.onError(failure);
     const answers = await Promise.all(sent.map(({ outcome }) => outcome));

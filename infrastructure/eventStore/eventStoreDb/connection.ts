@@ -20,8 +20,8 @@ export interface Connection {
 /** Larger than any event on the server: internal writers may exceed the limit for appends. */
 const RECEIVE_BYTES_MAX = 17 * 1024 * 1024;
 /**
- * What a server may send before this process takes it: some 1,400 events. While the event loop is blocked, a live subscription is not "too
- * slow" then. The default of 64 kB holds 90.
+ * Data that a server may send before this process reads it: some 1,400 events (the default of 64 kB holds 90). This prevents a live
+ * subscription from being "too slow" while the event loop is blocked.
  */
 const WINDOW_BYTES = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 // Checks EventStoreDB for `doctor` (README.md): the server's version and nodes, the user's rights, and the clock. It uses its own
-// connections, so that it also finds out why a log can't be opened.
+// connections, so that it can also report why a log can't be opened.
 
 import { status } from '@grpc/grpc-js';
 import { APPEND_BYTES_MAX } from '../../../application/ports/eventStore.ts';

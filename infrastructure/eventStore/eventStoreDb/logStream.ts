@@ -112,7 +112,7 @@ class LogStream {
     return this.#pull();
   }
 
-  /** Waits until something may have arrived. */
+  /** Waits until data may have arrived. */
   async #more(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     await new Promise<void>((resolve) => {

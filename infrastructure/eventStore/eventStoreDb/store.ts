@@ -66,7 +66,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     if (refusal !== null) throw refusal;
     const onLost = (): void => options.onLost?.();
     const log: LogSources = { connector: new Connector(settings), memory, reader, deletion, timings, onError, onLost };
-    // A copy reads each log once, so it needs no tail; it would receive all that it writes.
+    // A copy reads each log once, so it needs no tail, which would receive all events that it writes.
     const tail = options.inAnyState ? null : new Tail();
     return startStore({ storeId, state, reader, appender, deletion, log, tail });
   } catch (error) {
@@ -117,7 +117,7 @@ const watchOnce = async (
   }
 };
 
-/** Continues with a restored log from its head. A server that does not know the position of its head is not trusted. */
+/** Continues with a restored log from its head. Ignores the answer of a server that does not know the position of its head. */
 const watchLog = async (
   log: LogSources,
   tail: Tail,

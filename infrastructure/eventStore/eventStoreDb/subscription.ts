@@ -1,5 +1,5 @@
-// Follows the log through any number of lost connections: near the head in the process's tail, before that by a subscription of its own.
-// After each loss, it opens a new connection and subscription from the last position, after a pause with jitter.
+// Follows the log across any number of lost connections: near the head in the process's tail, otherwise by a separate subscription. After
+// each loss, it opens a new connection and subscription from the last position, after a pause with jitter.
 //
 // Reported positions never pass the newest event of Quita's own streams. A consumer that stores a position and compares it with `head`
 // after a restart must not be beyond the head, even if the log holds system events and foreign streams. The position up to which the

@@ -1,6 +1,6 @@
 // The newest events of the log, as the process's one live subscription receives them. All followers near the head read them here: the
-// server sends an event once, and it is decoded once. The subscription never waits for a follower, because servers up to 23.10 end one
-// that does. A follower that needs older events than these catches up by a subscription of its own.
+// server sends an event once, and it is decoded once. The subscription never waits for a follower, because servers up to 23.10 end one that
+// does. A follower that needs older events catches up by a separate subscription.
 
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { later } from './messages.ts';

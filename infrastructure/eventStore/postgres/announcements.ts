@@ -1,6 +1,6 @@
-// How processes learn of each other's appends: by notices on the session that listens for the process, and by a query of the head every
-// second, because a notice may be lost with its connection or its process. The notice is not part of the append: a transaction with a
-// NOTIFY commits under a lock of the whole server, so that all such commits would wait for each other's write to the disk.
+// Announces appends to other processes: by notices on the session that listens for the process, and by a query of the head every second,
+// because a notice may be lost with its connection or its process. The notice is not part of the append: a transaction with a NOTIFY
+// commits under a lock of the whole server, so that all such commits would wait for each other's write to the disk.
 
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { NotificationListener } from '../../postgres/notificationListener.ts';
@@ -11,7 +11,7 @@ interface AnnouncementsOptions {
   readonly notices: NotificationListener;
   /** Whether to open and close the session. Otherwise the caller opens it later. */
   readonly isOwn: boolean;
-  /** Checks each new session, and learns of the appends of other processes. */
+  /** Checks each new session, and is informed of the appends of other processes. */
   readonly memory: LogMemory;
   readonly onError: (error: Error) => void;
 }
@@ -54,13 +54,13 @@ export class Announcements {
     return announcements;
   }
 
-  /** Tells other processes that this one has appended up to this place. What is appended meanwhile shares the next notice. */
+  /** Notifies other processes that this one has appended up to this place. Appends made meanwhile share the next notice. */
   announce(place: number): void {
     this.#unannounced = place;
     if (!this.#isAnnouncing) void this.#announceAll();
   }
 
-  /** Does not wait for a running look, whose connection may be silent. */
+  /** Does not wait for a running query of the head, whose connection may be silent. */
   async close(): Promise<void> {
     void this.#looking.stop();
     for (const undo of this.#undo) undo();
@@ -90,7 +90,7 @@ export class Announcements {
       memory.saw({ place, id });
       memory.head.learn(place);
     }
-    // Notices follow commits, so somebody announced an event that does not exist, and readers wait for it.
+    // Notices follow commits, so the announced event does not exist, and readers would wait for it.
     if (known > (rows[0]?.position ?? 0)) await memory.check((query) => session.client.query(query));
   }
 }

@@ -8,7 +8,7 @@ import { placeOf, type Reader } from './reader.ts';
 
 /** A page. A follower that is further behind reads by itself. */
 const PAGE_EVENTS = 500;
-/** While other processes append without end, a read waits, so that it finds more. */
+/** While other processes append continuously, a read waits, so that it finds more events. */
 const RHYTHM = { everyMs: 15, burst: 4 };
 
 export class SharedReads {

@@ -11,7 +11,7 @@ import type { SharedReads } from './sharedReads.ts';
 export interface LogSources {
   readonly reader: Reader;
   readonly memory: LogMemory;
-  /** What other processes write is read into the memory. */
+  /** Reads events of other processes into the memory. */
   readonly shared: SharedReads;
   readonly onError: (error: unknown) => void;
 }
@@ -88,7 +88,7 @@ const proved = async ({ onError }: LogSources, position: ProvenPosition, signal:
   return !signal.aborted;
 };
 
-/** Reads what other processes wrote into the memory, if that is near the head. Returns null if the page must be read from the log. */
+/** Reads events of other processes into the memory, if they are near the head. Returns null if the page must be read from the log. */
 const filledMemory = async (sources: LogSources, after: number, following: Following): Promise<LogPage | null> => {
   if (!sources.shared.isNear(after)) return null;
   // A failed read is repeated from the log, which reports it.

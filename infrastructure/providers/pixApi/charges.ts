@@ -88,7 +88,7 @@ export class Charges {
       const status = statusOf(reply.body);
       if (status !== null && status !== 'ATIVA') return CANCELLED[status];
     }
-    // It was refused because the charge isn't ATIVA any more, or its answer was lost: the charge itself knows.
+    // The call was refused because the charge is no longer ATIVA, or its answer was lost. The charge's status decides.
     const now = await this.#call('GET', txid);
     if (now.kind === 'absent') return 'cancelled';
     const status = now.kind === 'ok' && ofTxid(now.body, txid) ? statusOf(now.body) : null;
@@ -112,7 +112,7 @@ export class Charges {
 
   /**
    * Some institutions refuse to repeat a txid instead of returning the charge, and a proxy on the way may have sent the request twice. So
-   * the charge is looked for before the refusal counts: another connection would make a second payable code.
+   * the charge is looked up before the refusal counts, because another connection would make a second payable code.
    */
   async #afterRefusal(refusal: Reply, request: InstrumentRequest): Promise<InstrumentOutcome> {
     const found = await this.find(request);

@@ -23,7 +23,7 @@ export interface Call {
 export type Reply =
   /** 2xx. The body may be anything; undefined if it is not JSON. */
   | { readonly kind: 'ok'; readonly body: unknown }
-  /** The institution says that the thing doesn't exist. */
+  /** The institution reports that the object doesn't exist. */
   | ({ readonly kind: 'absent' } & ProviderRefusal)
   /** 400, 409 or 422. */
   | ({ readonly kind: 'refused' } & ProviderRefusal)

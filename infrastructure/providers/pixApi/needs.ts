@@ -1,4 +1,4 @@
-// What the adapter needs from the program.
+// The adapter's needs from the program.
 import type { Clock, Stopwatch } from '../../../application/ports/system.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 

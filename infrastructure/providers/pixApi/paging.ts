@@ -1,4 +1,4 @@
-// Pages of a list, as the standard asks for them (API Pix 2.9.0, parameters paginacao.*). Efí's lists of sent Pix have the same.
+// Pages of a list, in the standard's form (API Pix 2.9.0, parameters paginacao.*). Efí's lists of sent Pix have the same.
 import { at, countOf } from './reading.ts';
 
 const PAGE_SIZE = 100;

@@ -22,7 +22,7 @@ import { isReadEndToEndId, receivedOf } from './wire.ts';
 const UNKNOWN = { kind: 'unknown' } as const;
 const known = <T>(value: T): Known<T> => ({ kind: 'known', value });
 
-/** How often a list is asked for again after 429, and how long it waits at most. */
+/** How often a list is requested again after 429, and the longest wait. */
 const PATIENT_TRIES = 3;
 const PATIENCE_MS = 30_000;
 const CPF_LENGTH = 11;
@@ -134,7 +134,7 @@ export class ReceivedPix {
     return { kind: 'known', value: { items, next } } as const;
   }
 
-  /** Lists are long: it waits as long as 429 asks for. */
+  /** Lists are long, so it waits as long as a 429 requests. */
   async #patiently(query: Readonly<Record<string, string>>): Promise<Reply> {
     const { client, preset } = this.#connection;
     for (let tries = 1; ; tries++) {

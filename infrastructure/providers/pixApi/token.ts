@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResult, Transport } from './transport.ts';
 interface Token {
   readonly kind: 'token';
   readonly value: string;
-  /** The scopes that the institution says it granted; null: it doesn't say. */
+  /** The scopes that the institution reports as granted; null: not reported. */
   readonly granted: readonly string[] | null;
   /** The institution's clock (header Date), in milliseconds since 1970, or null. */
   readonly serverTime: number | null;

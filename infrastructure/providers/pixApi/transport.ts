@@ -20,7 +20,7 @@ export type HttpResult =
       readonly kind: 'answered';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** null: too long, or encoded in a way that was not asked for. */
+      /** null: too long, or encoded in a way that was not requested. */
       readonly text: string | null;
     }
   /** No byte of the request was sent. `why` contains no secrets. */

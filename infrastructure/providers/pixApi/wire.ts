@@ -66,7 +66,7 @@ const RETURN_STATUSES: Readonly<Record<string, ProviderReturn['status']>> = {
 const entry = <T>(table: Readonly<Record<string, T>>, key: string | null): T | null =>
   key !== null && Object.hasOwn(table, key) ? (table[key] as T) : null;
 
-/** A nature that this version of the standard doesn't know is made by the banks if its name says so. */
+/** A return of a nature unknown to this version counts as made by the banks if its name says so. */
 const natureOf = (text: string | null): ReturnNature =>
   entry(NATURES, text) ?? (text?.startsWith('MED_') === true ? 'medOperational' : 'ordinary');
 

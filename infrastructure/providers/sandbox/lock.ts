@@ -1,4 +1,4 @@
-// One change at a time to what the sandbox bank's books say of one thing.
+// Serializes changes of the sandbox bank's books about one object.
 import type { Sql } from '../../../application/ports/sql.ts';
 
 /** Waits for other transactions that locked the same name, and locks it until the end of this one. */

@@ -22,8 +22,8 @@ class BookedBefore extends Error {}
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({
   pay: async (tenant, paymentId, txid, incoming, force) => {
     const { accountId } = tenant;
-    // Statements that don't wait for one another are sent together, because many payers share few connections. Each sees what was
-    // committed when it began, so the two reads see what the lock waited for.
+    // Statements that don't wait for one another are sent together, because many payers share few connections. Each sees the data that was
+    // committed when it began, so the two reads see the changes that the lock waited for.
     const work = async (tx: SqlTransaction): Promise<PayResult> => {
       const [, isClosed, booked] = await Promise.all([
         lockForPaying(tx, { accountId, txid }),

@@ -10,7 +10,7 @@ import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.t
 
 type KnownOutcome = Exclude<RefundOutcome, { kind: 'unknown' }>;
 
-/** Accepts a refund, or refuses it for the reason `refusal`. If it was already taken, returns its current outcome. */
+/** Accepts a refund, or refuses it for the reason `refusal`. If it is already booked, returns its current outcome. */
 export const takeRefund = async (
   db: Sql,
   order: RefundOrder,

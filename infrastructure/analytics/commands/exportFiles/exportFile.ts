@@ -1,4 +1,4 @@
-// A file that takes rows page by page, so that memory stays flat.
+// A file to which rows are written page by page, so that memory stays flat.
 import type { AnalystColumn } from '../../../../projections/analytics/view.ts';
 
 export type ExportColumns = readonly Pick<AnalystColumn, 'name' | 'type'>[];

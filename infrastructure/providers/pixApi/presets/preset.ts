@@ -1,4 +1,4 @@
-// What differs between institutions, as data. Each fact names its source.
+// The differences between institutions, as data. Each fact names its source.
 import type { ConnectionTerms } from '../../../../domain/providerConnection/connection.ts';
 
 interface Scopes {
@@ -9,7 +9,7 @@ interface Scopes {
 export interface Preset {
   /** Value of `--preset`. */
   readonly name: string;
-  /** Returns what follows the base URL for a path of the standard, such as `/cob/{txid}`. */
+  /** Returns the path after the base URL for a path of the standard, such as `/cob/{txid}`. */
   readonly pathOf: (path: string) => string;
   readonly token: {
     /** `body`: client id and secret are fields of the body. */
