@@ -1,4 +1,4 @@
-// Reconciliation per provider connection (rule V4): what institutions list, how far the comparison got, and what it found. Losing the items
+// Reconciliation per provider connection (rule V4): institutions' lists, the progress of the comparison, and its findings. Losing the items
 // costs the reports of past days; findings are found again.
 import type { Knex } from 'knex';
 

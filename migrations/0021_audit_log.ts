@@ -1,5 +1,5 @@
-// The audit log (ADR 0015): the Merkle tree over the event log, its checkpoints and keys, and who may read it. It is backed up like the
-// event log: what was signed can't be signed otherwise.
+// The audit log (ADR 0015): the Merkle tree over the event log, its checkpoints and keys, and its readers' tokens. It is backed up like the
+// event log, because signed checkpoints must not be replaced by others.
 import type { Knex } from 'knex';
 
 const TREE = `

@@ -1,4 +1,4 @@
-// The schema for analysts, and who may see which accounts in it. Read models create the views, because a rebuild replaces their tables
+// The schema for analysts, and their grants for accounts. Read models create the views, because a rebuild replaces their tables
 // (projections/engine/publishedViews.ts). Losing the grants costs only the analysts' access.
 import type { Knex } from 'knex';
 

@@ -122,7 +122,7 @@ END
 $function$;
 `;
 
-// The body of a callback is sealed with a key of its own. Null: the key was destroyed. What other notifications claimed was never read.
+// The body of a callback is sealed with a key of its own. Null: the key was destroyed. The claims of other notifications were never read.
 const NOTIFIED = `
 ALTER TABLE operations.provider_callbacks
   ADD COLUMN key_id text COLLATE "C", ADD COLUMN sealed bytea, ADD CHECK ((key_id IS NULL) = (sealed IS NULL));

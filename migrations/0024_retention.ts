@@ -1,4 +1,4 @@
-// How far the erasure of old personal data got (rule L3). Losing it costs another look at old payments.
+// The progress of the erasure of old personal data (rule L3). Losing it costs another check of old payments.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

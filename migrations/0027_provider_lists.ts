@@ -1,4 +1,4 @@
-// The sandbox bank's payments in order of booking, and how far they were compared with notifications, for all accounts at once.
+// The sandbox bank's payments in order of booking, and the progress of their comparison with notifications, for all accounts at once.
 // `operations.reconciliations`, the progress of each tenant, is only read and written by earlier versions.
 import type { Knex } from 'knex';
 

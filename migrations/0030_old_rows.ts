@@ -1,4 +1,4 @@
-// What the deletion of old operational rows needs (infrastructure/operations/oldRows.ts): when each row of the sandbox bank was booked, the
+// Data for the deletion of old operational rows (infrastructure/operations/oldRows.ts): when each row of the sandbox bank was booked, the
 // indexes that find the oldest rows, and the places of idle accounts in the hourly limits.
 import type { Knex } from 'knex';
 
