@@ -1,5 +1,5 @@
-// An index for the list of users' changes. Requests of keys are not in it. Building it on a day that has requests would hold up those of a
-// running version, so such days get none: for at most 30 days, the list reads them without it.
+// An index for the list of users' changes. Requests of keys are not in it. Building it on a day with requests would delay those of a
+// running version. So such days get no index, and for at most 30 days the list reads them without it.
 import type { Knex } from 'knex';
 
 const COLUMNS = `(account_id, created_at, id) WHERE user_id IS NOT NULL AND method NOT IN ('GET', 'HEAD')`;

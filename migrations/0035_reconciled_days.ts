@@ -1,4 +1,4 @@
-// Days whose old listed items may be deleted where they agree with our postings (rule V4, projections/providerMovements/oldItems.ts). An
+// Days whose old listed items may be deleted if they agree with Quita's postings (rule V4, projections/providerMovements/oldItems.ts). An
 // earlier version deletes nothing and compares only later days, but its reports of such a day show the deleted items as missing.
 import type { Knex } from 'knex';
 

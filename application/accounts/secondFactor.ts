@@ -1,4 +1,4 @@
-// A user's second factor (rule D4). Enrolment has two steps, so that a user whose app failed to store the secret is not locked out. The
+// A user's second factor (rule D4). Enrollment has two steps, so that a user whose app failed to store the secret is not locked out. The
 // event that names the factor activates it and ends all other sessions of the user.
 import {
   encodeRawId,
@@ -54,8 +54,8 @@ const WRONG_CODE = reject('invalid_request', 'code is wrong, expired or already 
 const NOTHING_PENDING = reject('invalid_request', 'No second factor is pending: call POST /v1/auth/totp/enroll first.');
 
 /**
- * Begins an enrolment, and replaces an unconfirmed one. If the user already has a second factor, `code` must be a valid code of it: rejects
- * with `second_factor_required` if it is missing, and with `invalid_request` (param `code`) if it is wrong.
+ * Begins an enrollment, and replaces an unconfirmed one. If the user already has a second factor, `code` must be a valid code of it.
+ * Rejects with `second_factor_required` if it is missing, and with `invalid_request` (param `code`) if it is wrong.
  */
 export const enrolTotp =
   (needs: Needs) =>
@@ -77,7 +77,7 @@ const newRecoveryCode = (randomness: Randomness): string =>
 
 /**
  * Activates the pending factor and returns its recovery codes, which are shown once. This session continues; all others of the user end.
- * Rejects with `invalid_request` if no enrolment is pending or the code is wrong (param `code`), with `unauthorized` if the factor changed
+ * Rejects with `invalid_request` if no enrollment is pending or the code is wrong (param `code`), with `unauthorized` if the factor changed
  * in the meantime, and with `change_limit_reached`.
  */
 export const confirmTotp =

@@ -78,7 +78,7 @@ export const sendToAnchors = async (needs: AnchorNeeds): Promise<void> => {
   );
 };
 
-/** Returns the last checkpoint in a file that one of our keys signed, or null. */
+/** Returns the last checkpoint in a file that one of the log's keys signed, or null. */
 const lastCheckpointIn = async (path: string, { auditAnchors, auditKeys }: AnchoredNeeds, origin: string) => {
   const text = await auditAnchors.lastIn(path);
   const note = text === null ? null : readNote(text);
@@ -96,7 +96,7 @@ interface AnchoredNeeds extends TreeNeeds {
 /** A tree with its growing end. */
 type OpenTree = Pick<StoredTree, 'origin' | 'size' | 'position'> & { readonly edge: TreeEdge };
 
-/** Returns the edge of the tree grown to a size by the entries that follow in the log, or a smaller one if the log ends before. */
+/** Returns the edge of the tree, grown to a size by the next entries of the log; smaller if the log ends before. */
 const grownTo = async (
   { store }: Pick<TreeNeeds, 'store'>,
   { edge, position }: OpenTree,

@@ -115,7 +115,7 @@ export class AuditLog {
     return { origin, log: this.#needs.auditUrl, keys: await keyPeriods(this.#needs, origin) };
   }
 
-  /** Keeps the cosignatures of known witnesses on one of our checkpoints. Returns the names of the witnesses. */
+  /** Keeps the cosignatures of known witnesses on one of the log's checkpoints. Returns the names of the witnesses. */
   async cosign(text: string): Promise<readonly string[] | Rejection> {
     const note = readNote(text);
     const size = note === null ? undefined : readCheckpoint(note.text)?.size;

@@ -20,7 +20,7 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(
 /** Returns the largest power of two below a number, which must be at least 2. */
 const splitOf = (count: number): number => 2 ** Math.floor(Math.log2(count - 1));
 
-/** Returns the root of the tree over these hashes. Pairs neighbours, level by level; an odd last one moves up unchanged. */
+/** Returns the root of the tree over these hashes. Pairs neighbors, level by level; an odd last one moves up unchanged. */
 export const rootOf = (hashes: Buffer): Buffer => {
   if (hashes.length === 0) return EMPTY_ROOT;
   const nodes = Buffer.from(hashes);

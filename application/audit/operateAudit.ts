@@ -30,7 +30,7 @@ export interface AuditStatus {
   readonly checkpoint: {
     readonly size: number;
     readonly signedAt: Timestamp;
-    /** The vkey of our key that signed it; null if its signature is not of a listed key. */
+    /** The vkey of the log's key that signed it; null if its signature is not of a listed key. */
     readonly signedBy: string | null;
   } | null;
   readonly keys: readonly KeyPeriod[];
@@ -39,7 +39,7 @@ export interface AuditStatus {
   readonly witnesses: readonly LastCosigned[];
 }
 
-/** Returns the vkey of the key that signed a checkpoint, or null if it is not one of ours. */
+/** Returns the vkey of the key that signed a checkpoint, or null if it is not one of the log's. */
 const signerOf = (
   { note }: SignedCheckpoint,
   keys: readonly Pick<AuditKey, 'publicKey'>[],

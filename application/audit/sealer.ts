@@ -47,7 +47,7 @@ class GrowingTree {
   stored: Pick<StoredTree, 'size' | 'root' | 'position'>;
   readonly origin: string;
   #edge: TreeEdge;
-  /** Of the last leaf. */
+  /** Position of the last leaf. */
   #position: Position | null;
   /** Tiles that are not stored yet. */
   #tiles: StoredTile[] = [];
@@ -117,7 +117,7 @@ export class Sealer {
   /** Ends the subscription of the tree. */
   #following = new AbortController();
   #failure: unknown = null;
-  /** Of the tree's transactions and checks. Only one runs at a time. */
+  /** The latest of the tree's transactions and checks. Only one runs at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #calledAtMs = Number.NEGATIVE_INFINITY;
   #signed: { readonly size: number; readonly atMs: number } = { size: 0, atMs: Number.NEGATIVE_INFINITY };

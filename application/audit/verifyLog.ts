@@ -24,7 +24,7 @@ export interface AuditFault {
   readonly what: string;
 }
 
-/** Collects faults. Equal faults of neighbouring entries become one. */
+/** Collects faults. Equal faults of neighboring entries become one. */
 class Faults {
   readonly list: AuditFault[] = [];
 

@@ -186,7 +186,7 @@ interface Upkeep<Parts> {
 export interface Gauge<Parts> {
   /** In snake case; its metric is `quita_<name>`. */
   readonly name: string;
-  /** One sentence that says what it counts. */
+  /** One sentence that describes the metric. */
   readonly help: string;
   readonly read: (parts: Parts) => Promise<number>;
 }

@@ -13,7 +13,7 @@ import { StateCache } from './stateCache.ts';
 
 interface Loaded<State> {
   readonly state: State;
-  /** Of the last event; -1 when the stream is empty. */
+  /** Revision of the last event; -1 when the stream is empty. */
   readonly revision: number;
 }
 

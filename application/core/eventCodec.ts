@@ -20,7 +20,7 @@ type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>
 type Listed = Pick<AnyAggregate, 'category' | 'serde' | 'isSealed'>;
 
 interface Encoded {
-  /** With its keys in the same order as in the stored text, and with its personal fields in clear. */
+  /** The data, with its keys in the order of the stored text, and its personal fields in clear. */
   readonly data: Json;
   readonly metadata: EventMetadata;
   /** The key that was to be stored with the event. It is stored if the event is. */

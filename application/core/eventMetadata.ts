@@ -1,5 +1,5 @@
-// The metadata of events: who caused them, in which account and mode, and what led to them. The stored form omits values that follow from
-// the others, or from the stream's name.
+// The metadata of events: their actor, account, mode and cause. The stored form omits values that follow from the others, or from the
+// stream's name.
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import { type AccountId, type Mode, PLATFORM_ACCOUNT, type Tenant } from '../../domain/kernel/ids.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';

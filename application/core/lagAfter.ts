@@ -1,4 +1,4 @@
-// How far a reader of the log is behind: the age of the first event that it has not processed.
+// The lag of a reader of the log: the age of the first event that it has not processed.
 import { fromMillis, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { Clock } from '../ports/system.ts';

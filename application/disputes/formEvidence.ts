@@ -93,7 +93,7 @@ const confirm = async (
 
 /**
  * Adds the files of a form to a case and returns the outcome of each, in order. Rejections are those of `grantUpload` and `completeUpload`,
- * and `invalid_file_name`, `invalid_mime_type` and `invalid_file_size`. Throws what the files throw; then none was added.
+ * and `invalid_file_name`, `invalid_mime_type` and `invalid_file_size`. Throws the errors of the files; then none was added.
  */
 export const uploadFromForm = (needs: FormNeeds) => {
   const complete = completeUpload(needs, confirmOnce);

@@ -70,7 +70,7 @@ const takeWaiting = ({ correlationId }: { readonly correlationId: string }) => [
 ];
 
 /**
- * Records a payment's settlement in its case, and processes owed reports when the payment can be disputed again, and those that had to wait
+ * Records a payment's settlement in its case. Also processes owed reports when the payment can be disputed again, and reports that waited
  * for the end of a review.
  */
 export const caseSettling = processManager({

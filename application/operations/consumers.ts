@@ -1,4 +1,4 @@
-// The consumers of the log, and how far each is behind.
+// The consumers of the log, and their lags.
 import { lagAfter } from '../core/lagAfter.ts';
 import type { ConsumerStanding, Consumers } from '../ports/consumers.ts';
 import type { EventStore, Position } from '../ports/eventStore.ts';
@@ -17,7 +17,7 @@ interface ConsumersNeeds {
   readonly auditClock: Clock;
 }
 
-/** Returns the head of the log, and how far each read model and process has come. */
+/** Returns the head of the log, and the progress of each read model and process. */
 export const listConsumers =
   ({ store, consumers, auditClock }: ConsumersNeeds) =>
   async (): Promise<{ readonly head: Position | null; readonly consumers: readonly ConsumerItem[] }> => {

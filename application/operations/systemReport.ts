@@ -8,7 +8,7 @@ export interface SystemReportNeeds extends CheckSystemNeeds, Pick<UseCaseNeeds, 
   readonly systemReports: SystemReports;
 }
 
-/** An older report is renewed as soon as somebody looks at it. */
+/** An older report is renewed as soon as it is read. */
 const FRESH_SECONDS = 60;
 
 export const systemReports = (needs: SystemReportNeeds) => {

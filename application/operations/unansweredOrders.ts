@@ -38,7 +38,7 @@ export interface UnansweredOrder {
   readonly accountId: string;
   readonly amount: number;
   readonly currency: string;
-  /** Of the received Pix; null for a payout. */
+  /** End-to-end id of the received Pix; null for a payout. */
   readonly endToEndId: string | null;
   readonly askedAt: Timestamp;
   /** The latest recorded answer, or null. */

@@ -217,7 +217,7 @@ const chargeTerms = (
   };
 };
 
-// --- Payments: only the intent is stored. A job finalises it with the acquirers later (P4), so the response never waits for one ---
+// --- Payments: only the intent is stored. A job finalizes it with the acquirers later (P4), so the response never waits for one ---
 
 interface CreatePaymentCommand extends CreationCommand {
   readonly request: PaymentRequest;

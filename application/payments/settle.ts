@@ -144,7 +144,7 @@ const termsOf = async (commands: CommandHandler, paymentId: PaymentId): Promise<
 
 /**
  * Settles the payment that a notification reports. Returns false if the provider does not know it, or received it for another charge: only
- * the provider's own record says what was paid. Throws UnknownAtProvider.
+ * the provider's own record counts. Throws UnknownAtProvider.
  */
 export const takePayment =
   ({

@@ -66,7 +66,7 @@ export class PayoutRequests {
     return this.#inFlight.run(id, () => this.#request(command, id));
   }
 
-  /** Returns the fee of a payout and whether it would await approval. Rejects what `request` would reject, apart from limits and funds. */
+  /** Returns the fee of a payout and whether it would await approval. Rejects like `request`, except for limits and funds. */
   async quote(command: Pick<RequestPayoutCommand, 'account' | 'mode' | 'body'>): Promise<PayoutQuote | Rejection> {
     const { amount, destination } = payoutRequest(command.body);
     const { accountId } = command.account;

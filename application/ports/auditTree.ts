@@ -22,7 +22,7 @@ export interface StoredTree {
   /** The position of the last leaf; null if the tree is empty. */
   readonly position: Position | null;
   readonly sealedAt: Timestamp;
-  /** Why nothing is sealed, or null. */
+  /** Why sealing stopped, or null. */
   readonly stopped: string | null;
 }
 

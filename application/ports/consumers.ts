@@ -92,8 +92,8 @@ export interface Consumers {
   /** Returns whether an operator may have this consumer skip an event without naming the consumer twice. */
   maySkip(name: string): boolean;
   /**
-   * Returns how far each consumer has come in the log. A copy of a read model that is built beside the live one has the name
-   * `<read model>/next`.
+   * Returns the progress of each consumer in the log. A copy of a read model that is built beside the live one has the name `<read
+   * model>/next`.
    */
   standings(): Promise<ReadonlyMap<string, ConsumerStanding>>;
   /** The names of the consumers that can be divided by account. */

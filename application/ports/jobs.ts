@@ -47,7 +47,7 @@ export interface JobRequest<Payload extends JobPayload = JobPayload> {
   readonly target?: string;
 }
 
-/** Where a job waits: each queue has separate lanes for live and test. */
+/** The lane in which a job waits: each queue has separate lanes for live and test. */
 export type JobPlace = Pick<JobRequest, 'queue' | 'tenant'>;
 
 /** Some payloads of a run failed. Only those are retried. */

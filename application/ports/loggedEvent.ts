@@ -5,7 +5,7 @@ import type { Fact } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
-/** The metadata of an event: its tenant, who caused it, and what led to it. */
+/** The metadata of an event: its tenant, actor and cause. */
 export interface EventMetadata {
   readonly account: AccountId;
   readonly mode: Mode;

@@ -154,7 +154,7 @@ export interface PaymentProvider {
   /** Whether it can send Pix payments: payouts, and refunds by `cashout` (M6a). */
   readonly paysOut: boolean;
   /**
-   * The provider's clock decides when an instrument expires: its expiry is taken as reported, and it is prolonged only if issuing was
+   * The provider's clock decides when an instrument expires. The reported expiry applies. An instrument is prolonged only if issuing was
    * interrupted and it would live 90 s less than requested (V8).
    */
   readonly ownsExpiry: boolean;

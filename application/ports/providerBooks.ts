@@ -57,7 +57,7 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** A difference between the institution's list and ours. */
+/** A difference between the institution's list and Quita's records. */
 export interface Discrepancy extends MovementKey {
   /** `rf_…`, derived from the connection, the movement and the kind, so that another look shows the same one. */
   readonly id: string;

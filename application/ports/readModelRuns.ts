@@ -16,7 +16,7 @@ export interface RunOutcome {
   } | null;
 }
 
-/** What a run does. `readModel`: the read model to rebuild; `all` for all of them, and for a verification. */
+/** The work of a run. `readModel`: the read model to rebuild; `all` for all of them, and for a verification. */
 export interface WantedRun {
   readonly work: 'rebuild' | 'verify';
   readonly readModel: string;

@@ -31,7 +31,7 @@ interface RequestLogFilter {
   /** null: any. */
   readonly statuses: readonly number[] | null;
   readonly keyFingerprint: string | null;
-  /** Requests of users that ask for a change, which are not GET or HEAD. */
+  /** Users' requests for changes, which are not GET or HEAD. */
   readonly onlyChanges?: boolean;
   /** Leaves out views of the dashboard's pages. */
   readonly withoutViews?: boolean;

@@ -22,7 +22,7 @@ export interface SecondFactors {
   pendingOf(userId: UserId): Promise<SecondFactorId | null>;
   /**
    * Ends the pending state of a factor and stores hashes of its recovery codes. Call it before the event that makes the factor valid.
-   * Returns false if the factor is no longer pending because another enrolment replaced it.
+   * Returns false if the factor is no longer pending because another enrollment replaced it.
    */
   confirm(secondFactorId: SecondFactorId, recoveryCodes: readonly string[]): Promise<boolean>;
   /** Returns whether the TOTP code is currently valid and unused, in all processes, and marks it as used. */

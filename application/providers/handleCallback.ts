@@ -138,7 +138,7 @@ const found = (
 
 // --- Received payments: the charge is the one that the institution's own record names ---
 
-/** Ids of banks are not always as strict as ours. */
+/** Banks' ids are not always as strict as Quita's. */
 const END_TO_END_ID = /^[A-Za-z0-9]{32}$/;
 
 const handleReceived = async (

@@ -252,7 +252,7 @@ const refundAt = async (commands: CommandHandler, { provider }: OpenConnection, 
   return state.status === 'absent' ? null : known(await provider.findRefund(state.order), `refund ${id}`);
 };
 
-/** Compares a period whose lists are complete, and everything unresolved. */
+/** Compares a period whose lists are complete, and all unresolved findings. */
 const compare = async (work: Work, look: Look): Promise<Look | null> => {
   const { looks, providerMovements, findings, connection } = work;
   const { connectionId } = connection.terms;

@@ -1,4 +1,4 @@
-// Deletes old items of all connections, beside everything else that uses the database.
+// Deletes old items of all connections, while other work uses the database.
 import { SECOND_MS } from '../../domain/kernel/time.ts';
 import type { OldItems, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type { Stopwatch } from '../ports/system.ts';

@@ -34,7 +34,7 @@ export interface ReconciledConnection {
   /** The institution gives no answer; it is asked again at this time. */
   readonly retryAt: Timestamp | null;
 }
-/** A request, and how far it got. */
+/** A request and its progress. */
 export interface RequestedRun {
   readonly requestedAt: Timestamp;
   /** Whether all comparisons have ended. Otherwise the running program continues them. */

@@ -19,7 +19,7 @@ const PORTION_MS = HOUR_MS;
 const SLICE_MS = 5 * SECOND_MS;
 const RETRY_MS = MINUTE_MS;
 const RETRY_MAX_MS = 10 * MINUTE_MS;
-/** From so many failures in a row on, operators get an alert of each, and a single movement without an answer is passed over. */
+/** From this number of failures in a row on, operators get an alert of each, and a single movement without an answer is skipped. */
 const STALLED_FAILURES = 3;
 
 /** In the order in which they are taken. */

@@ -36,7 +36,7 @@ type SandboxActResult =
       readonly payment: ExistingPayment;
       readonly isVisible: (seen: ExistingPayment) => boolean;
     }
-  /** The job that finalises the payment has not made the instrument yet. */
+  /** The job that finalizes the payment has not made the instrument yet. */
   | { readonly kind: 'notFinalised' };
 
 export const NOT_FINALISED = reject(

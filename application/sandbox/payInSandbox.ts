@@ -31,7 +31,7 @@ export type SandboxPayResult =
   | { readonly kind: 'sent'; readonly endToEndId: string; readonly expected: SettleOutcome }
   | { readonly kind: 'duplicate'; readonly endToEndId: string }
   | { readonly kind: 'refused' }
-  /** The job that finalises the payment has not issued the Pix code yet. */
+  /** The job that finalizes the payment has not issued the Pix code yet. */
   | { readonly kind: 'notFinalised' };
 
 interface Needs extends UseCaseNeeds {

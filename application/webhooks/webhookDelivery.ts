@@ -279,7 +279,7 @@ export class DeliveryWorker {
       await this.#health.failed(timedAttempt(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     const after = { ...attempt, state: done.state };
-    // Another process made this attempt. Our job's timer for the next attempt is used up, so it is set again.
+    // Another process made this attempt. This job's timer for the next attempt is used up, so it is set again.
     if (done.reply === 'nothing') await this.#setTimer(after, done.state.nextAttemptAt);
     await this.#cancelIfGone(after, at);
   }

@@ -63,7 +63,7 @@ export interface ChargeTerms extends Tenant {
   readonly api: 'charges' | 'payments';
   /** Receives this payment's events instead of the account's endpoints (W7). */
   readonly webhookUrl: string | null;
-  /** The provider connection that issues its instruments; null: the sandbox's bank. Everything later goes to this connection. */
+  /** The provider connection that issues its instruments; null: the sandbox's bank. All later calls go to this connection. */
   readonly connectionId: ConnectionId | null;
   readonly createdAt: Timestamp;
 }
@@ -74,7 +74,7 @@ export interface Failure {
   readonly providerErrorCode: string;
 }
 
-/** The merchant asked for money. This is stored before any outside call, so the pay code may not exist yet (K7). */
+/** The merchant requested a payment. This is stored before any outside call, so the pay code may not exist yet (K7). */
 export type ChargeCreated = Fact<'ChargeCreated', ChargeTerms & { readonly fingerprint: Fingerprint }>;
 /** The previous connection certainly created nothing, so the request goes to another one (V7). */
 export type ChargeRerouted = Fact<
@@ -141,7 +141,7 @@ interface Existing {
   readonly refusedMethods: readonly PaymentMethod[];
   /** null if no cancellation was requested. */
   readonly cancelRequestedAt: Timestamp | null;
-  /** How often a resend of its webhooks was requested. */
+  /** Number of requested resends of its webhooks. */
   readonly resends: number;
   /** When the payment's personal data was erased; absent if it was not (L2). */
   readonly erasedAt?: Timestamp;

@@ -144,7 +144,7 @@ export type MedCaseRejected = Fact<
   'MedCaseRejected',
   End & Reported & { readonly returnedToPayer: Minor; readonly ruledAt: Timestamp }
 >;
-/** The bank ruled in the merchant's favour, or the payer withdrew. */
+/** The bank ruled in the merchant's favor, or the payer withdrew. */
 export type MedCaseClosed = Fact<
   'MedCaseClosed',
   End &

@@ -1,4 +1,4 @@
-// Why and since when a case, or a report without a case, needs an operator (rules Q1, Q3, Q10, Q11).
+// The reasons for which a case, or a report without a case, needs an operator, and their start times (rules Q1, Q3, Q10, Q11).
 import type { Timestamp } from '../kernel/time.ts';
 import type { MedCaseState } from './medCase.ts';
 

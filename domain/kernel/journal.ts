@@ -68,7 +68,7 @@ export const addSums = (a: MerchantSums, b: MerchantSums): MerchantSums => ({
   retained: add(a.retained, b.retained),
 });
 
-/** Returns everything that belongs to the merchant. */
+/** Returns all money of the merchant. */
 export const totalOf = ({ available, pending, retained }: MerchantSums): Minor =>
   add(add(available, pending), retained);
 

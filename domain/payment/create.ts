@@ -15,7 +15,7 @@ export interface CreateCharge extends Fingerprinted {
   readonly terms: ChargeTerms;
   /** Set if the instrument needs no outside call; null if the provider must be asked (K7). */
   readonly instrument: PixInstrument | null;
-  /** Where the request carried the key: in a header or a body field. */
+  /** The header or body field in which the request carried the key. */
   readonly keyParam: 'Idempotency-Key' | 'idempotencyKey';
 }
 

@@ -235,7 +235,7 @@ export const recordCaseStep =
       events.push({ type: 'TransactionDisputeResolved', data });
     }
     // The merchant pays returns by the banks beyond the case: first up to the amount that was returned outside Quita and counted for the
-    // case, then up to the refundable remainder, so that the payer doesn't get it twice (V10). The platform bears the rest (Q11).
+    // case, then up to the refundable remainder. So the payer can't get it twice (V10). The platform bears the rest (Q11).
     const returned = sumOfReturns(medCase);
     const before = dispute.outside ?? ZERO;
     const isLost = moneyOutcome !== null && moneyOutcome !== 'refunded_to_merchant';

@@ -28,7 +28,7 @@ const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null =>
 };
 
 /**
- * Credits a held payment; `by` is who decided. No-op if already released. Rejects with `invalid_request` if the payment was returned, is
+ * Credits a held payment. `by`: who decided it. No-op if already released. Rejects with `invalid_request` if the payment was returned, is
  * being returned, was never held, or must not be credited.
  */
 export const releaseHeld =

@@ -4,7 +4,7 @@ import { decimalText, type Minor } from '../kernel/money.ts';
 export const PIX_GUI = 'br.gov.bcb.pix';
 export const NAME_MAX = 25;
 export const CITY_MAX = 15;
-/** Replaces a name or city of which folding leaves nothing, because the field can't be empty. */
+/** Replaces a name or city that is empty after folding, because the field can't be empty. */
 export const EMPTY_TEXT = 'N';
 /** Maximum length of field 54, including the point. */
 export const AMOUNT_TEXT_MAX = 13;

@@ -116,8 +116,8 @@ export const leftOfPaid = ({ settlement: { incoming }, incomingPayments }: Refun
 export const isAllBack = (payment: Refundable): boolean => refundedAmount(payment.refunds) >= leftOfPaid(payment);
 
 /**
- * Returns the part of the paid amount that is neither refunded, nor being refunded, nor returned outside Quita, nor held by a dispute or
- * lost in one. Never negative, although a refund and a return from outside can overlap.
+ * Returns the paid amount less refunds (completed or in progress), returns outside Quita, and amounts that disputes hold or took. Never
+ * negative, although a refund and a return from outside can overlap.
  */
 export const refundableRest = (payment: Refundable): Minor => {
   const { refunds, dispute } = payment;

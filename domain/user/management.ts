@@ -1,5 +1,5 @@
-// Who may manage whom among the users of an account (rule D5). Users never change their own role or access, and only an OWNER makes or
-// unmakes an OWNER. So an account never loses its last OWNER.
+// The rules by which users of an account manage each other (rule D5). Users never change their own role or access, and only an OWNER makes
+// or unmakes an OWNER. So an account never loses its last OWNER.
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { type AccountRole, type KnownUser, mayManageKeys, type UserState } from './user.ts';
 

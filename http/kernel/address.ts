@@ -1,4 +1,4 @@
-// The address that limits count a request by: an IPv4 address, or an IPv6 /64, the size of one customer's network. Also recognises
+// The address that limits count a request by: an IPv4 address, or an IPv6 /64, the size of one customer's network. Also recognizes
 // loopback addresses.
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';

@@ -4,7 +4,7 @@ import type { Rejection } from '../../domain/kernel/rejection.ts';
 /** An error response with additional headers. */
 export interface Refusal extends Rejection {
   readonly headers?: { readonly [name: string]: string };
-  /** Who may use the route, if the caller is on the other side. */
+  /** The users that may use the route, if the caller is of the other kind. */
   readonly isFor?: 'members' | 'operators';
 }
 

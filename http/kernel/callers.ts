@@ -90,9 +90,9 @@ export const isOfSession = (principal: Principal): principal is 'anySession' | '
 export const isOfOperators = (principal: Principal): boolean =>
   principal === 'operator' || principal === 'platformMember';
 
-/** Where browsers sign in. */
+/** The page where browsers sign in. */
 export const SIGN_IN = '/dashboard/sign-in';
-/** Where the pages of operators begin. */
+/** The common path of operators' pages. */
 export const PLATFORM_PAGES = '/dashboard/platform';
-/** Where an operator enrols a second factor in a browser. */
+/** The page where an operator enrolls a second factor. */
 export const ENROLMENT = `${PLATFORM_PAGES}/settings`;

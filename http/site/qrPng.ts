@@ -23,7 +23,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return framed;
 };
 
-/** Returns PNG scanlines, each with a filter byte (0: none) and 1-bit grey pixels, where 1 is white. */
+/** Returns PNG scanlines, each with a filter byte (0: none) and 1-bit gray pixels, where 1 is white. */
 const scanlines = (modules: BitMatrix, scale: number): Buffer => {
   const side = (modules.size + 2 * QUIET_MODULES) * scale;
   const stride = 1 + Math.ceil(side / 8);
@@ -44,7 +44,7 @@ const scanlines = (modules: BitMatrix, scale: number): Buffer => {
 const encodePng = async (modules: BitMatrix): Promise<Buffer> => {
   const total = modules.size + 2 * QUIET_MODULES;
   const scale = Math.floor(SIDE_MAX_PX / total);
-  const header = Buffer.alloc(13); // after the size: depth 1, grey, deflate, adaptive filters, not interlaced
+  const header = Buffer.alloc(13); // after the size: depth 1, gray, deflate, adaptive filters, not interlaced
   header.writeUInt32BE(total * scale, 0);
   header.writeUInt32BE(total * scale, 4);
   header[8] = 1;
@@ -59,7 +59,7 @@ const render = async (brCode: string): Promise<Buffer> =>
   encodePng(create(brCode, { errorCorrectionLevel: 'M' }).modules);
 
 /**
- * Returns the QR code of a BR code of 1 to 512 characters as a PNG: 1-bit grey, square, 384 to 480 px, below 4 kB, error correction M,
+ * Returns the QR code of a BR code of 1 to 512 characters as a PNG: 1-bit gray, square, 384 to 480 px, below 4 kB, error correction M,
  * quiet zone of 4 modules. Equal codes give equal bytes. Callers share the buffer and must not write to it. Rejects if the code is empty or
  * doesn't fit a QR symbol.
  */

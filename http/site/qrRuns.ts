@@ -7,7 +7,7 @@ interface Run {
   readonly length: number;
 }
 
-/** With error correction M, without the quiet zone of 4 modules. Throws if the text is empty or too long for a symbol. */
+/** Returns a QR code with error correction M, without the quiet zone of 4 modules. Throws if the text is empty or too long for a symbol. */
 export const qrRuns = (text: string): { readonly size: number; readonly runs: readonly Run[] } => {
   const { modules } = create(text, { errorCorrectionLevel: 'M' });
   const runs: Run[] = [];

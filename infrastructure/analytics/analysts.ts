@@ -99,7 +99,7 @@ const createRole = async (tx: Sql, role: string, isRole: boolean): Promise<void>
   await tx.query(`GRANT ${role} TO CURRENT_USER`); // to end its sessions, and to drop what it was granted
   await tx.query(`GRANT USAGE ON SCHEMA ${SCHEMA} TO ${role}`);
   await tx.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${SCHEMA} TO ${role}`);
-  // A rebuild creates the views anew.
+  // A rebuild recreates the views.
   await tx.query(`ALTER DEFAULT PRIVILEGES IN SCHEMA ${SCHEMA} GRANT SELECT ON TABLES TO ${role}`);
 };
 

@@ -27,7 +27,7 @@ const KINDS = [
   UsageError,
 ] as const;
 
-/** Errors about the server or our rights: connections, login, database, resources, shutdown, read-only mode, privileges. */
+/** Errors about the server or the program's rights: connections, login, database, resources, shutdown, read-only mode, privileges. */
 const SERVERS_OWN = /^(08|28|3D|53|57P)|^(25006|42501)$/;
 
 const sqlStateOf = (error: unknown): string | null => {

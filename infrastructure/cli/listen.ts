@@ -113,7 +113,7 @@ export interface Received {
   readonly signature: 'valid' | 'invalid';
   /** Why the signature is invalid; null if it is valid. */
   readonly distrust: string | null;
-  /** null if it was not forwarded. `status` is null if there was no response; `error` says why. */
+  /** null if it was not forwarded. If there was no response, `status` is null and `error` is the reason. */
   readonly forwarded: { readonly status: number | null; readonly ms: number; readonly error: string | null } | null;
 }
 

@@ -1,4 +1,4 @@
-// Output of the command line: colours and tables on a terminal, plain lines elsewhere, and progress of long work.
+// Output of the command line: colors and tables on a terminal, plain lines elsewhere, and progress of long work.
 
 import { Presets, SingleBar } from 'cli-progress';
 import pc from 'picocolors';
@@ -20,7 +20,7 @@ export interface Screen {
 
 const WIDTH_DEFAULT = 80;
 
-/** Uses colours on a terminal only. NO_COLOR switches them off; FORCE_COLOR switches them on elsewhere, too. */
+/** Uses colors on a terminal only. NO_COLOR switches them off; FORCE_COLOR switches them on elsewhere, too. */
 export const screenOf = ({ isTTY = false, columns }: Out, env: NodeJS.ProcessEnv): Screen => {
   const isForced = !['', '0', 'false'].includes(env['FORCE_COLOR'] ?? '');
   const isColoured = !env['NO_COLOR'] && (isForced || (isTTY && env['TERM'] !== 'dumb'));

@@ -8,7 +8,7 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { writeOutput } from '../cli/outputFile.ts';
 import { type CopiedTable, copiedTables } from './tables.ts';
 
-/** Of the file. Later releases read every format. */
+/** Version of the file's format. Later releases read every format. */
 export const DUMP_FORMAT = 1;
 const ROWS_AT_ONCE = 500;
 

@@ -105,7 +105,7 @@ export const ROLE = 'quita';
 export const DATABASE = 'quita';
 
 export interface Settings {
-  /** Of the program's role: 256 random bits, hex. */
+  /** Password of the program's role: 256 random bits, hex. */
   readonly password: string;
   /** Absolute path of the last socket folder created outside the data directory, or null. */
   readonly socketDir: string | null;

@@ -165,7 +165,8 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   random_page_cost: '1.1',
 
   // Queue tables, leases and timers change constantly: so check often whether to vacuum them (by the thresholds of migration 0031). Indexes
-  // keep the space filled between two vacuums: after a burst of 1,200 charges, 1,470 bytes each at 15 s, 460 at 3 s, for 0.6 % of a core.
+  // keep the space that they fill between two vacuums. After a burst of 1,200 charges, this was 1,470 bytes per charge at 15 s, and 460 at
+  // 3 s, for 0.6 % of a core.
   autovacuum_naptime: '3s',
 
   // Sessions of a killed program end within a second, even in the middle of a long statement.

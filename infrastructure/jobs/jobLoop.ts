@@ -82,7 +82,7 @@ export const isAll = (jobs: readonly ClaimedJob[], limits: Room): boolean => {
 
 /**
  * A taken job that is written later than this is not begun. Its claim counts from the statement that writes it, before the commit, and the
- * first touch may come two heartbeats after the begin: until then, another worker could mistake the claim for a dead worker's.
+ * first touch may come two heartbeats after the begin. Until then, another worker could mistake the claim for a dead worker's.
  */
 const WRITING_MS_MAX = 3_000;
 

@@ -181,7 +181,7 @@ export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL
 
 /**
  * $4 milliseconds, $5 why: puts claims back as if they had never been claimed. They may be claimed again after once to twice that time, or
- * a tenth of their age, up to a minute: after a rollback, many may wait for days, and would keep the workers busy.
+ * a tenth of their age, up to a minute. After a rollback, many may wait for days, and would keep the workers busy.
  */
 export const PUT_BACK = `UPDATE ${JOB} j SET state = 'retry', started_on = NULL, output = $5::jsonb, start_after = now() + (1 + random())
     * greatest($4 * interval '1 ms', least((now() - j.created_on) / 10, interval '1 min')) FROM ${CLAIMED}`;

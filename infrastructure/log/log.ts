@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** All SQL statements pass through this folder, so its frames are not informative. */
 const COMMON = 'infrastructure/postgres/';
 
-/** Returns the innermost frame of our own code in an error's stack, as `function, file, line 12`, or null if absent. */
+/** Returns the innermost frame of Quita's code in an error's stack, as `function, file, line 12`, or null if absent. */
 export const placeOf = ({ stack = '' }: Error): string | null => {
   const places = stack.split('\n').flatMap((line) => {
     const [, name, path = '', at] = FRAME.exec(line) ?? [];

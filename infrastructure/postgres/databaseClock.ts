@@ -111,8 +111,8 @@ export class DatabaseClock implements Clock {
 }
 
 /**
- * Opens the clock of a process. If the process's own clock is off, the API keeps answering by the database's clock (and reports that it
- * is not ready), but the process takes no work: certificates, deadlines of other libraries and logs still use the wrong clock.
+ * Opens the clock of a process. If the process's own clock is off, the API keeps answering by the database's clock (and reports that it is
+ * not ready), but the process takes no work. Certificates, deadlines of other libraries and logs still use the wrong clock.
  */
 export const openClock = (db: Sql, log: Log): Promise<DatabaseClock> =>
   DatabaseClock.open({

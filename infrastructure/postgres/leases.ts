@@ -108,7 +108,7 @@ type OnSharers = (sharers: readonly SharerRow[]) => void;
 export class LeaseKeeper {
   readonly #config: SessionConfig;
   readonly #timings: LeaseTimings;
-  /** With the role that a lease shares, and the callback to call after each renewal; null: it leads its role alone. */
+  /** The leases, each with the role that it shares and the callback after each renewal; null: it leads its role alone. */
   readonly #held = new Map<Lease, { readonly role: string; readonly onSharers: OnSharers } | null>();
   #pool: PgPool | null = null;
   #renewals: Repeating | null = null;

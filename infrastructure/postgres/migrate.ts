@@ -79,7 +79,7 @@ export class MigrationHeldUp extends Error {
 
 const TABLE = 'schema_migrations';
 
-/** An advisory lock serialises migrations across processes. A process killed during a migration leaves nothing half done. */
+/** An advisory lock serializes migrations across processes. A process killed during a migration leaves nothing half done. */
 const TRY_LOCK = 'SELECT pg_try_advisory_lock(1903520116, 1) AS locked';
 /** Between attempts to lock, because a start that is asked to stop can't take back a statement that waits. */
 const TRY_LOCK_MS = 100;

@@ -45,7 +45,7 @@ export const cutSession = (client: pg.ClientBase, reason?: Error): void => {
   inside(client).connection.stream.destroy(reason);
 };
 
-/** Keeps what the client writes, until the returned function is called. */
+/** Holds back the client's writes until the returned function is called. */
 export const holdBack = (client: pg.ClientBase): (() => void) => {
   const { stream } = inside(client).connection;
   stream.cork();

@@ -4,8 +4,8 @@ import type { WithTenantLock } from '../../application/ports/tenantLock.ts';
 import { LOCK_CLASS } from './leases.ts';
 
 export const tenantLock = (db: SqlPool): WithTenantLock => {
-  // One at a time in this process, for all tenants together: the work may need a connection of the same pool, and transactions that wait
-  // for the advisory lock would otherwise occupy all of them.
+  // One at a time in this process, for all tenants together. The work may need a connection of the same pool, and transactions that wait
+  // for the advisory lock would otherwise occupy them all.
   let last: Promise<unknown> = Promise.resolve();
   return (tenant, purpose, work) => {
     const mine = () =>

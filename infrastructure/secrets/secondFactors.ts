@@ -31,7 +31,7 @@ export const forgetsSecondFactors = (db: Sql): Pick<SecondFactors, 'forget'> => 
   },
 });
 
-/** Enrolment: a factor is pending until its first correct code confirms it. */
+/** Enrollment: a factor is pending until its first correct code confirms it. */
 const enrolment = (db: SqlPool, keyring: SecretsKeyring): Pick<SecondFactors, 'begin' | 'pendingOf' | 'confirm'> => ({
   begin: async ({ secondFactorId, userId, label }) => {
     const secret = new Secret({ size: SECRET_BYTES });

@@ -36,7 +36,7 @@ const NOWHERE: Front = [null];
 interface Waiter {
   readonly head: Position;
   readonly names: readonly string[];
-  /** Whose partition counts; undefined: all. */
+  /** The account whose partition counts; undefined: all partitions. */
   readonly account: AccountId | undefined;
   readonly resolve: (passed: boolean) => void;
   readonly timer: NodeJS.Timeout;

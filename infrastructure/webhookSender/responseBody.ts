@@ -98,8 +98,8 @@ function inputOf(decoder: DecoderStream | null, decoded: BodyReader, finish: () 
 const LIMITS = { chunkSize: MAX_READ_BYTES, finishFlush: zlib.Z_SYNC_FLUSH };
 
 /**
- * Concurrent Brotli decoders. Each fills its window before it returns a byte, and the answer sets the size of the window: 53 bytes of
- * answer take 16 MiB and 40 ms of one of the four threads that all files of the process share.
+ * Concurrent Brotli decoders. Each fills its window before it returns a byte, and the response sets the size of the window. A response of
+ * 53 bytes takes 16 MiB, and for 40 ms one of the four threads that all files of the process share.
  */
 const BROTLI_MAX = 2;
 let brotliOpen = 0;

@@ -7,7 +7,7 @@ const MAX_HOST_LENGTH = 253;
 const LOWEST_FREE_PORT = 1_024;
 
 export interface Target {
-  /** `https://host[:port]`, as the URL parser normalises it. */
+  /** `https://host[:port]`, as the URL parser normalizes it. */
   readonly origin: string;
   /** Path and query; a fragment is never sent. */
   readonly path: string;
@@ -65,7 +65,7 @@ function parseUrl(text: string): URL | null {
   return URL.parse(text);
 }
 
-// Decimal, octal, hex and short IPv4 forms are already dotted here: the URL parser (WHATWG) normalises or rejects them.
+// Decimal, octal, hex and short IPv4 forms are already dotted here: the URL parser (WHATWG) normalizes or rejects them.
 function judgeHost(url: URL, policy: TargetPolicy): Refusal | null {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   if (isIP(host) !== 0) {

@@ -96,7 +96,7 @@ export const createCheckpoint = async (
 export const createFirstCheckpoint = (db: Sql, checkpoint: Pick<Checkpoint, 'name' | 'version' | 'storeId'>) =>
   createCheckpoint(db, { ...checkpoint, position: null, eventId: null });
 
-/** Where a new consumer begins in a log that other consumers have followed before. */
+/** The starting point of a new consumer in a log that other consumers have followed before. */
 export interface Beginning {
   readonly name: string;
   readonly from: 'beginning' | 'now';
@@ -134,11 +134,11 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
 
 /** A consumer's checkpoint as its leader knows it. */
 export interface Standing extends Pick<Checkpoint, 'name' | 'version' | 'position' | 'swaps'> {
-  /** Where the table holds the newest version of its row, if that is known. */
+  /** The place of the newest version of its row in the table, if known. */
   readonly place?: string | null;
 }
 
-/** Where the table holds the newest version of each checkpoint, by name. */
+/** The place of the newest version of each checkpoint in the table, by name. */
 export type Places = ReadonlyMap<string, string>;
 
 export const readPlaces = async (db: Sql, names: readonly string[]): Promise<Places> => {

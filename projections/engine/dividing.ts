@@ -64,7 +64,7 @@ export const divide = async (tx: Sql, consumer: string, count: number): Promise<
   return { hasMarks: marks.length > 0 };
 };
 
-/** A swap or a running turn may hold a checkpoint. A waiter would delay the consumers behind it, so it gives way soon. */
+/** A swap or a running turn may hold a checkpoint. A waiter would delay the consumers behind it, so it stops waiting soon. */
 const LOCK_MS = 200;
 
 const DEADLOCK = '40P01';

@@ -57,7 +57,7 @@ export interface Member {
   stored: Position | null;
   /** Id of the event at `position`. */
   eventId: string | null;
-  /** Where the table holds the newest version of its checkpoint. */
+  /** The place of the newest version of its checkpoint in the table. */
   place: string | null;
   /** Why the consumer failed as a whole, or null. A failed consumer has its own subscription until it recovers. */
   fault: Error | null;

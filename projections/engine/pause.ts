@@ -11,5 +11,5 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', done);
   });
 
-/** Resolves in a later turn of the event loop, after what was written to sockets has left. */
+/** Resolves in a later turn of the event loop, after data written to sockets was sent. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-// The interface of a read model: how it is written, and who may read what.
+// The interface of a read model: its writer, and its reads for each kind of reader.
 import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';

@@ -104,7 +104,7 @@ const decodedFor = (
   );
 };
 
-/** Where a batch ends and begins, and how many events were read up to its end. */
+/** The end and the beginning of a batch, and the number of events read up to its end. */
 interface Reach {
   readonly to: Position;
   readonly from: Position | null;

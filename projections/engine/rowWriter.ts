@@ -21,7 +21,7 @@ export class RowWriter<Row> {
     this.#cells = cells;
     const names = cells.map(({ name }) => name);
     const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-    // In the target list, because FROM would first materialise every column.
+    // In the target list, because FROM would first materialize every column.
     const insert = `INSERT INTO ${table} AS t (${names}) SELECT ${cells.map(({ type }, i) => `unnest($${i + 1}::text[])::${type}`)}`;
     this.#insert = { name: `insert_${table}`, text: insert };
     this.#upsert = {

@@ -23,7 +23,7 @@ export const FIRST: Place<string> = { createdAt: '0001-01-01T00:00:00.000Z' as T
 
 interface Found {
   readonly ids: readonly PaymentId[];
-  /** Of the page's last payment; null if the page is empty. */
+  /** Id of the page's last payment; null if the page is empty. */
   readonly id: string | null;
   readonly createdAt: Timestamp | null;
 }

@@ -1,6 +1,6 @@
-// Deletes old items of institutions that agree with our movements (rule V4). Reports stay the same, because an agreed item only repeats its
-// movement. Days are judged one by one, in order. An item stays if it differs in anything, if it is listed on another day than we posted
-// it, or if it is matched with a dispute or an unknown return, because a later return may have the same amount.
+// Deletes old items of institutions that agree with Quita's movements (rule V4). Reports stay the same, because an agreed item only repeats
+// its movement. Days are checked one by one, in order. An item stays if it differs, or is listed on another day than it was posted. It also
+// stays if it is matched with a dispute or an unknown return, because a later return may have the same amount.
 import type { OldItems } from '../../application/ports/providerBooks.ts';
 import type { CaughtUp } from '../../application/ports/readModels/progress.ts';
 import type { Sql } from '../../application/ports/sql.ts';

@@ -35,7 +35,7 @@ interface Batch {
   readonly posted: Row<'kind' | 'reference' | 'end_to_end_id' | 'at' | 'day'>[];
   /** Postings of the latest ordered return of a received Pix, of which a part may have been returned outside Quita since the order. */
   readonly sentBack: Row<'payment_id' | 'end_to_end_id' | 'amount' | 'at' | 'day'>[];
-  /** Their connection is that of the payout. */
+  /** Fees of payouts, which belong to the payout's connection. */
   readonly payoutFees: Row<'reference' | 'amount' | 'at' | 'day' | 'ordinal'>[];
 }
 type Cell = string | number | null;

@@ -196,7 +196,7 @@ export const webhookDeliveriesProjection = aggregateTable({
     { columns: 'account_id, mode, scheduled_at, id', where: "status = 'FAILED'" },
     // For erasures, which remove responses of endpoints. Few deliveries fail, and fewer stay failed.
     { columns: 'of_stream', where: 'last_failure IS NOT NULL' },
-    // Indexed by day, of which the index stores each value once: 7 bytes per row (projections/webhooks/expiry.ts).
+    // Indexed by day, because the index stores each day once: 7 bytes per row (projections/webhooks/expiry.ts).
     { columns: 'recorded_on', where: "status <> 'PENDING'" },
   ],
   derived: [counterTable(DELIVERY_COUNTS, countsOfDeliveries), fromThoseThatWait],

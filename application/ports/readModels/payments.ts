@@ -13,7 +13,7 @@ export type SearchTerm =
   | { readonly by: 'txid'; readonly txid: string }
   /** End-to-end id of the payment, a return or a refund, or an acquirer's id. */
   | { readonly by: 'reference'; readonly reference: string }
-  /** Of the customer or the payer, in the form of `documentKeyOf`. */
+  /** Document of the customer or the payer, in the form of `documentKeyOf`. */
   | { readonly by: 'document'; readonly documentKey: string }
   /** In any case. */
   | { readonly by: 'email'; readonly email: string }
@@ -26,12 +26,12 @@ export interface PaymentFilter {
   /** Inclusive bounds of the creation time; null: unbounded. */
   readonly from: Timestamp | null;
   readonly to: Timestamp | null;
-  /** Of the customer, in the form of `documentKeyOf`; null: any. */
+  /** Document of the customer, in the form of `documentKeyOf`; null: any. */
   readonly documentKey: string | null;
   /** Inclusive bounds in minor units. */
   readonly amountFrom?: number | null;
   readonly amountTo?: number | null;
-  /** With which the payment was paid or, before that, can be paid. */
+  /** Method with which the payment was paid or, before that, can be paid. */
   readonly method?: PaymentMethod | null;
   /** Payments that at least one of these finds; null: any. */
   readonly found?: readonly SearchTerm[] | null;

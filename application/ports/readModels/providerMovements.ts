@@ -8,7 +8,7 @@ export interface Unlisted extends MovementKey {
   readonly accountId: AccountId;
   /** null: a requested payout. */
   readonly paymentId: PaymentId | null;
-  /** Of the received Pix that a return belongs to. */
+  /** End-to-end id of the received Pix that a return belongs to. */
   readonly endToEndId: string | null;
   readonly amount: number;
   readonly at: Timestamp;
@@ -57,8 +57,8 @@ export interface ProviderMovements {
   /** Matches listed returns with the disputes that announced them, and notes items that were posted on another day. */
   match(connectionId: ConnectionId, scope: Scope): Promise<void>;
   /**
-   * Returns about `limit` differences between listed items and our movements in a period, in order of time. `complete`: up to when none is
-   * missing. Call `match` first.
+   * Returns about `limit` differences between listed items and Quita's movements in a period, in order of time. `complete`: the time up to
+   * which none is missing. Call `match` first.
    */
   discrepancies(
     connectionId: ConnectionId,

@@ -1,4 +1,4 @@
-// Routes that enrol and confirm a user's second factor (rule D4).
+// Routes that enroll and confirm a user's second factor (rule D4).
 
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import * as s from '../../kernel/jsonSchema.ts';

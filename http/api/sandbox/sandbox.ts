@@ -71,8 +71,8 @@ export const getClockRoute = route('GET', '/v1/sandbox/clock', {
 });
 
 /**
- * Moves the test clock of the account forward, once running work has ended at the old time, so that the move meets only scheduled work.
- * Returns whether everything that was due has happened.
+ * Moves the test clock of the account forward, once running work has ended at the old time, so that only scheduled work is affected.
+ * Returns whether all due work is done.
  */
 export const moveClock = async (
   services: AppServices,

@@ -1,4 +1,4 @@
-// A merchant's colour on the payer's page, in a separate style sheet because the pages allow no inline styles. Text in the colour always
+// A merchant's color on the payer's page, in a separate style sheet because the pages allow no inline styles. Text in the color always
 // has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 import { createHash } from 'node:crypto';
 import type { Asset } from '../assets.ts';
@@ -10,7 +10,7 @@ export const CONTRAST_MIN = 4.5;
 /** The background of each scheme in preferences.css on which text is hardest to read. */
 const GROUND = { light: '#f1f5f3', dark: '#16201d' } as const;
 const [BLACK, WHITE] = ['#000000', '#ffffff'] as const;
-/** Steps from the colour to black or white. */
+/** Steps from the color to black or white. */
 const STEPS = 32;
 
 const channelsOf = (color: Color): readonly number[] =>
@@ -24,7 +24,7 @@ const luminance = (color: Color): number => {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 
-/** Returns the contrast ratio of two colours, from 1 to 21. */
+/** Returns the contrast ratio of two colors, from 1 to 21. */
 export const contrast = (a: Color, b: Color): number => {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (lighter + 0.05) / (darker + 0.05);
@@ -36,10 +36,10 @@ const mixed = (color: Color, other: Color, share: number): Color => {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 };
 
-/** Returns black or white, whichever has more contrast to the colour: at least 4.58. */
+/** Returns black or white, whichever has more contrast to the color: at least 4.58. */
 export const textOn = (color: Color): Color => (contrast(color, WHITE) >= contrast(color, BLACK) ? WHITE : BLACK);
 
-/** Returns the colour if it is readable on the scheme's pages, or else the nearest readable step towards black or white. */
+/** Returns the color if it is readable on the scheme's pages, or else the nearest readable step towards black or white. */
 export const textOf = (color: Color, scheme: keyof typeof GROUND): Color => {
   const end = scheme === 'light' ? BLACK : WHITE;
   for (let step = 0; step < STEPS; step++) {
@@ -64,7 +64,7 @@ export const colorAsset = (name: string): Asset | null => {
   return { contentType: 'text/css; charset=utf-8', body, version };
 };
 
-/** Returns the host-relative URL of a colour's style sheet, which changes with its content. Throws RangeError if `color` is invalid. */
+/** Returns the host-relative URL of a color's style sheet, which changes with its content. Throws RangeError if `color` is invalid. */
 export const colorUrl = (color: Color): string => {
   const name = `${color.slice(1)}.css`;
   const asset = colorAsset(name);

@@ -15,7 +15,7 @@ interface Layout {
   readonly script: boolean;
   /** Whether the page shows more than a Pix code and needs methods.css. */
   readonly methods: boolean;
-  /** Attributes of the body, with a leading space: the state, and what checkout.js needs to know. */
+  /** Attributes of the body, with a leading space: the state, and the data for checkout.js. */
   readonly attributes: Markup;
   /** The merchant's branding, or null if the page has no known merchant. */
   readonly brand: Brand | null;

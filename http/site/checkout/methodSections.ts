@@ -17,7 +17,7 @@ const facts = (rows: readonly (readonly [label: string, value: string])[]): Mark
 
 const inThrees = (digits: string): string => digits.replace(/\d{3}(?=\d)/g, '$& ');
 
-/** Shows the last three digits: enough to recognise one's own phone on a page that anyone with the link can see (I7). */
+/** Shows the last three digits: enough to recognize one's own phone on a page that anyone with the link can see (I7). */
 const maskedPhone = (phone: string): string => `celular com final ${phone.slice(-3)}`;
 
 /** `base` is the page's path, `amount` the formatted amount. */

@@ -18,7 +18,7 @@ export interface CheckoutView {
   readonly merchantName: string;
   /** SHA-256 of the merchant's image, or null if absent. */
   readonly logo: string | null;
-  /** `#rrggbb` of buttons and links, or null for Quita's colour. */
+  /** `#rrggbb` of buttons and links, or null for Quita's color. */
   readonly color: string | null;
   /** The merchant's description of the charge, or null. */
   readonly description: string | null;

@@ -8,7 +8,7 @@ import type { ChosenLanguage } from '../language.ts';
 import { CHROME } from './chrome.ts';
 import { docsPage, type Link } from './layout.ts';
 
-// --- Highlights JSON: keys, strings and other values have different colours ---
+// --- Highlights JSON: keys, strings and other values have different colors ---
 
 const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 

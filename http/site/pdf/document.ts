@@ -1,4 +1,4 @@
-// Common parts of all PDFs: one A4 page, colours, fonts and head. The bytes depend only on the facts.
+// Common parts of all PDFs: one A4 page, colors, fonts and head. The bytes depend only on the facts.
 import type PDFDocument from 'pdfkit';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 
@@ -11,7 +11,7 @@ export const MARGIN = 56;
 export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN;
 export const POINTS_PER_MM = 72 / 25.4;
 
-/** The light colours of the checkout page (preferences.css). */
+/** The light colors of the checkout page (preferences.css). */
 export const COLOR = {
   text: '#14201c',
   muted: '#52625c',
@@ -65,7 +65,7 @@ const LOGO_BOX = [170, 40] as const;
 
 /**
  * Draws the merchant's image or else Quita's mark at the left, and in test mode a badge at the right. `y` is the upper edge of the mark,
- * which is 24 points high; an image is centred on the mark's middle. Throws if the image is invalid.
+ * which is 24 points high; an image is centered on the mark's middle. Throws if the image is invalid.
  */
 export const drawHead = (pdf: Pdf, y: number, isTest: boolean, logo: Buffer | null = null): void => {
   if (logo === null) drawMark(pdf, y);

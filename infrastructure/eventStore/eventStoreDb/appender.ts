@@ -1,5 +1,5 @@
-// Appends. Each is sent, and while its outcome is unknown, the stream is read and the append sent again with the same ids and the same
-// expected revision, which can't write twice. Many appends are in flight on one stream of one connection.
+// Appends events. While the outcome of an append is unknown, its stream is read and the append repeated with the same ids and expected
+// revision, which can't write twice. Many appends are in flight on one stream of one connection.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

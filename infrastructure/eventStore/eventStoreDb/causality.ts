@@ -1,6 +1,5 @@
 // EventStoreDB's own tools index events by `$correlationId` and `$causationId`. The codec leaves out an id that follows from the rest. This
-// adapter writes such an id when it appends, and takes it out again when it reads: readers get the text that was appended, byte for byte,
-// from both stores.
+// adapter adds such an id when it appends and removes it when it reads. So readers get the appended text, byte for byte, from both stores.
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 
 /** Encloses the added ids. Inside a JSON string a tab is always escaped. */

@@ -38,7 +38,7 @@ interface Following {
   readonly batchSize: number;
   /** Ends the subscription. */
   readonly signal: AbortSignal;
-  /** Where to read near the head; null: always from the server. It must receive all these categories. */
+  /** The tail to read near the head; null: always read from the server. The tail must receive all these categories. */
   readonly tail: Tail | null;
   /** Called each time the log was found to hold the delivered events, before the events after them, and when the server is lost. */
   readonly onProved?: () => void;

@@ -1,4 +1,4 @@
-// Charges: PUT, GET and PATCH of /cob/{txid}. The id is ours, so that no call makes a second charge.
+// Charges: PUT, GET and PATCH of /cob/{txid}. Quita chooses the id, so that no call makes a second charge.
 import type {
   InstrumentOutcome,
   InstrumentRef,

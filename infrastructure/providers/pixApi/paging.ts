@@ -20,8 +20,8 @@ export const pageQuery = ({ number }: Place): Readonly<Record<string, string>> =
 });
 
 /**
- * Returns the cursor of the next page, or null on the last one. Some institutions leave the paging out of the answer, or a part of it: a
- * full page then has a successor, unless it repeats the page before it, because the institution ignores the number of the page.
+ * Returns the cursor of the next page, or null on the last one. Some institutions omit the paging or a part of it. A full page then has a
+ * successor, unless it repeats the page before it: such an institution ignores page numbers.
  */
 export const nextPage = (body: unknown, { number, before }: Place, ids: readonly string[]): string | null => {
   const pages = countOf(at(body, 'parametros', 'paginacao', 'quantidadeDePaginas'));

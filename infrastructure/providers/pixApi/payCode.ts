@@ -59,7 +59,7 @@ interface CodeParts {
   readonly merchantName: string;
 }
 
-/** The code names the receiver's city, which the payer's bank ignores in favour of the charge at `location`. */
+/** The code names the receiver's city, which the payer's bank ignores in favor of the charge at `location`. */
 const CITY = 'BRASIL';
 
 /** Returns the institution's code, or one built from the location. Returns null if there is neither, or the code is wrong. */

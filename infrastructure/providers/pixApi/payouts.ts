@@ -14,7 +14,7 @@ import type { PayoutPreset } from './presets/preset.ts';
 import { amountOf, at, textAt, timeOf } from './reading.ts';
 
 export interface SendOrder {
-  /** Ours, never used for another payment. */
+  /** Chosen by Quita, and never used for another payment. */
   readonly id: string;
   readonly amount: Minor;
   /** A Pix key. */

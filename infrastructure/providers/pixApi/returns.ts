@@ -8,7 +8,7 @@ import { isReadEndToEndId, returnOf } from './wire.ts';
 
 export interface ReturnOrder {
   readonly endToEndId: string;
-  /** Ours, never used for another return. */
+  /** Chosen by Quita, and never used for another return. */
   readonly id: string;
   readonly amount: Minor;
 }

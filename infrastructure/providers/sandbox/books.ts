@@ -39,7 +39,7 @@ export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Pro
 interface BookedRow extends PaymentRow {
   readonly account_id: AccountId;
   readonly booked_ms: number;
-  /** With microseconds. */
+  /** Time of the booking, with microseconds. */
   readonly booked: string;
 }
 const BOOKED = `SELECT account_id, booked_at::text AS booked, (extract(epoch FROM booked_at) * 1000)::bigint AS booked_ms, ${COLUMNS}

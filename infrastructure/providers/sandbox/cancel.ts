@@ -1,4 +1,4 @@
-// Cancels instruments. A cancellation and a payment at the same time are serialised; the later one sees the earlier.
+// Cancels instruments. A cancellation and a payment at the same time are serialized; the later one sees the earlier.
 import type { InstrumentRef } from '../../../application/ports/paymentProvider.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import { lockUntilEnd } from './lock.ts';

@@ -9,7 +9,7 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { lockUntilEnd } from './lock.ts';
 
-/** Of one charge, and of one case. Every ruling adds events to the streams of the case and of its charge. */
+/** Maximum of cases of one charge, and of rulings of one case. Every ruling adds events to the streams of the case and of its charge. */
 const CASES_MAX = 20;
 const RULINGS_MAX = 20;
 

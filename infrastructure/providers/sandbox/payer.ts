@@ -13,7 +13,10 @@ import { bookCase, bookRuling, caseReference, casesOutOfTurn, findCase, releaseT
 import { lockUntilEnd } from './lock.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
-/** Of one instrument. Real banks take one payment for a code. Every payment after the first is returned, with events in its stream. */
+/**
+ * Maximum of payments of one instrument. Real banks take one payment for a code. Every payment after the first is returned, with events in
+ * its stream.
+ */
 const PAYMENTS_MAX = 100;
 
 /** Undoes the transaction, with its notification: the payment was booked for another instrument. */

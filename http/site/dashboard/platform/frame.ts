@@ -1,4 +1,4 @@
-// The frame of every page of operators. Its band and colour keep it apart from the pages of merchants.
+// The frame of every page of operators. Its band and color keep it apart from the pages of merchants.
 import { html, type Markup } from '../../html.ts';
 import { LOGO } from '../../icons.ts';
 import { documentOf, languages, notice } from '../layout.ts';

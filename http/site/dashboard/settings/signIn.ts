@@ -46,7 +46,7 @@ export const changeOwnPassword = async (
   return { problem: refused.param === 'current_password' ? settings.wrongPassword : refused.message };
 };
 
-/** Returns the page that confirms the enrolment. `above`: the secret for the authenticator app, shown once. */
+/** Returns the page that confirms the enrollment. `above`: the secret for the authenticator app, shown once. */
 const confirmContent = ({ texts, to, csrf }: Person, above: Markup | null): Content => ({
   title: texts.settings.factor,
   section: SETTINGS,
