@@ -223,7 +223,7 @@ export const removeProviderConnection =
     }
     const done = await decide(needs, id, removeConnection(await openWorkOf(needs, id), accounts.realNow()), by);
     if (isRejection(done)) return done;
-    // From here on, refunds are refused. One that another process judged before has reserved its money after this time.
+    // From here on, refunds are refused. A refund that another process accepted before has reserved its money after this time.
     await stopwatch.pause(UNDER_WAY_MS);
     const requested = await openWorkOf(needs, id);
     if (requested > 0) {

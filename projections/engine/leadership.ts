@@ -95,7 +95,7 @@ export class Leadership {
     return since !== undefined && performance.now() - since >= yieldMs;
   }
 
-  /** Resolves on the signal. Rejects when this process must join the role anew. */
+  /** Resolves on the signal. Rejects when this process must join the role again. */
   async work(): Promise<void> {
     await Promise.race([this.#work(), this.lanes.broken, this.turns.session.lost]);
   }
@@ -177,7 +177,7 @@ export class Leadership {
 
   /**
    * Releases consumers whose checkpoint was moved elsewhere: a rebuilt copy was swapped in, or another process led them at the same time.
-   * Their versions and checkpoints are then read anew.
+   * Their versions and checkpoints are then read again.
    */
   async #beginAnew(share: Share): Promise<void> {
     const names = [...this.#lost];

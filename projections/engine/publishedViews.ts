@@ -1,5 +1,5 @@
-// Views that a read model publishes over its live copy in other schemas. They depend on its tables, so a swap drops them, and creates them
-// anew in the same transaction. A program with other definitions replaces them when it starts to lead.
+// Views that a read model publishes over its live copy in other schemas. They depend on its tables, so a swap drops and recreates them in
+// the same transaction. A program with other definitions replaces them when it starts to lead.
 import type { Sql } from '../../application/ports/sql.ts';
 import { liveSchema, type Projection } from './projection.ts';
 
