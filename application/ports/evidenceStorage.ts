@@ -54,7 +54,8 @@ export interface EvidenceStorage {
    */
   read(of: EvidenceRef): Promise<Buffer | null>;
   /**
-   * Opens a file that was read before, for streaming. Returns null if there is no such file. The caller must close it.
+   * Opens a file that was read before, for streaming. Returns null if there is no such file; an unread one that a later upload could
+   * change counts as absent. The caller must close it.
    */
   open(of: EvidenceRef): Promise<OpenedFile | null>;
   /** Removes the uploaded file and any interrupted upload. No-op if nothing was uploaded. */

@@ -89,8 +89,8 @@ describe('evidence storage: S3-compatible', () => {
     for (const name of Object.keys(S3_CREDENTIALS)) delete process.env[name];
   });
   evidenceStorageConformance('a bucket', async () => {
-    let now = Date.now();
-    const server = await openSignedS3(() => now);
+    let advanced = 0;
+    const server = await openSignedS3(() => Date.now() + advanced);
     const storage = new S3EvidenceStorage({
       bucket: BUCKET,
       prefix: 'quita/',
@@ -100,7 +100,7 @@ describe('evidence storage: S3-compatible', () => {
     return {
       storage,
       advance: (seconds) => {
-        now += seconds * 1_000;
+        advanced += seconds * 1_000;
       },
       breakIt: () => server.close(),
       close: async () => {

@@ -22,6 +22,8 @@ interface EvidenceStorageUnderTest {
 }
 
 const GRANT_SECONDS = 900;
+/** Real time that a test may take between granting a URL and using it. */
+const SLACK_SECONDS = 60;
 const FILE = pngImage();
 const UPLOAD: EvidenceUpload = {
   accountId: '0123456789abcdefghjkmnpqrs' as AccountId,
@@ -36,6 +38,15 @@ const OTHER_ID = '2123456789abcdefghjkmnpqrs' as EvidenceId;
 /** Uploads the body and returns the status. */
 export const sendTo = async (url: string, body: Uint8Array, contentType = 'image/png', method = 'PUT') =>
   (await fetch(url, { method, headers: { 'content-type': contentType }, body: new Uint8Array(body) })).status;
+
+/** Reads an opened file to its end and closes it. */
+const contentOf = async (file: OpenedFile | null): Promise<Buffer | null> => {
+  if (file === null) return null;
+  const chunks: Buffer[] = [];
+  for await (const chunk of file.chunks) chunks.push(chunk);
+  file.close();
+  return Buffer.concat(chunks);
+};
 
 export const evidenceStorageConformance = (name: string, open: () => Promise<EvidenceStorageUnderTest>): void => {
   describe(`evidence storage: ${name}`, () => {
@@ -74,10 +85,17 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       expect(await sendTo(`${url}${last}`, FILE)).to.equal(403);
       expect(await storage.read(UPLOAD)).to.equal(null);
     });
-    it('rejects an expired URL', async () => {
-      under.advance(GRANT_SECONDS + 1);
+    it('accepts a URL until it expires, rejects it afterwards, and then accepts a new one', async () => {
+      const other = { ...UPLOAD, evidenceId: OTHER_ID };
+      const otherUrl = await storage.uploadUrl(other, GRANT_SECONDS);
+      under.advance(GRANT_SECONDS - SLACK_SECONDS);
+      expect(await sendTo(otherUrl, FILE)).to.equal(200);
+      under.advance(SLACK_SECONDS + 1);
       expect(await sendTo(url, FILE)).to.equal(403);
       expect(await storage.read(UPLOAD)).to.equal(null);
+      // The bucket’s URLs are signed by the real clock, so the new one must outlast the advance.
+      expect(await sendTo(await storage.uploadUrl(UPLOAD, 2 * GRANT_SECONDS), FILE)).to.equal(200);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
     });
     it('keeps what was read, whatever is uploaded later', async () => {
       const [one, other] = [Buffer.alloc(1_000, 'a'), Buffer.alloc(1_000, 'b')];
@@ -87,6 +105,15 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       expect(await storage.read(upload)).to.deep.equal(one);
       await sendTo(at, other);
       expect(await storage.read(upload)).to.deep.equal(one);
+    });
+    it('opens no file that a later upload could change', async () => {
+      const [one, other] = [Buffer.alloc(1_000, 'a'), Buffer.alloc(1_000, 'b')];
+      const upload = { ...UPLOAD, size: 1_000 };
+      const at = await storage.uploadUrl(upload, GRANT_SECONDS);
+      expect(await sendTo(at, one)).to.equal(200);
+      const opened = await contentOf(await storage.open(upload));
+      await sendTo(at, other);
+      expect(await storage.read(upload)).to.deep.equal(opened ?? other);
     });
     it('separates files and accounts', async () => {
       const second = { ...UPLOAD, evidenceId: OTHER_ID, contentType: 'image/jpeg', size: jpegImage().length };
@@ -121,10 +148,7 @@ export const evidenceStorageConformance = (name: string, open: () => Promise<Evi
       await storage.read(upload);
       for (let times = 0; times < 2; times++) {
         const file = (await storage.open(upload)) as OpenedFile;
-        const chunks: Buffer[] = [];
-        for await (const chunk of file.chunks) chunks.push(chunk);
-        file.close();
-        expect([file.size, Buffer.concat(chunks).equals(bytes)]).to.deep.equal([bytes.length, true]);
+        expect([file.size, (await contentOf(file))?.equals(bytes)]).to.deep.equal([bytes.length, true]);
       }
       const unread = (await storage.open(upload)) as OpenedFile;
       unread.close();
