@@ -185,7 +185,7 @@ export const paymentProviderConformance = (name: string, open: () => Promise<Pro
       expect(outcome?.kind ?? 'none').to.equal(provider.paysOut ? 'confirmed' : 'none');
     });
 
-    it('claims a payment for one charge, idempotently', async () => {
+    it('claims a payment for its charge, idempotently', async () => {
       const { request, endToEndId } = await paid();
       expect(await provider.claim(endToEndId, request.paymentId)).to.equal(true);
       expect(await provider.claim(endToEndId, request.paymentId)).to.equal(true);
