@@ -44,9 +44,9 @@ class Element {
   contains(other: unknown): boolean {
     return [...this.found.values()].includes(other as Element);
   }
-  replaceChildren(heading: Element): void {
+  replaceChildren(content: Element): void {
     this.entered += 1;
-    this.found.set('h2', heading);
+    for (const tag of ['h2', 'p']) this.found.set(tag, content.found.get(tag)!);
   }
   focus(): void {
     this.focused = true;
@@ -93,9 +93,12 @@ const documentOf = (html: string) => {
     body.dataset[kebabToCamel(name!)] = value!;
   }
   for (const [, state, inside] of html.matchAll(/<template data-for="(.*?)">(.*?)<\/template>/gs)) {
-    const heading = new Element();
-    heading.textContent = /<h2>(.*)<\/h2>/.exec(inside!)![1]!;
-    body.found.set(`[data-for="${state}"]`, Object.assign(new Element(), { content: { cloneNode: () => heading } }));
+    const content = new Element();
+    for (const tag of ['h2', 'p']) {
+      const textContent = new RegExp(`<${tag}>(.*)</${tag}>`).exec(inside!)![1]!;
+      content.found.set(tag, Object.assign(new Element(), { textContent }));
+    }
+    body.found.set(`[data-for="${state}"]`, Object.assign(new Element(), { content: { cloneNode: () => content } }));
   }
   for (const part of ['panel', 'pay', 'clock', 'offline', 'copy', 'code', 'note']) {
     const elements = [...html.matchAll(new RegExp(`<[^>]* data-${part}(?:="(.*?)")?[ >]`, 'g'))].map(([, value]) =>

@@ -237,10 +237,10 @@ describe('checkout script', () => {
     expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal(['', false]);
   });
 
-  it('renders the panel’s text once and leaves it alone while nothing changes', () => {
+  it('replaces the panel’s text once, with one that announces updates', () => {
     const page = open();
     expect(page.find('panel').querySelector('h2')!.textContent).to.equal('Aguardando pagamento');
-    expect(page.find('panel').entered).to.equal(1);
+    expect(page.find('panel').querySelector('p')!.textContent).to.equal('Esta página avisa assim que o Pix chegar.');
     page.pass(10);
     expect(page.find('panel').entered).to.equal(1);
   });
