@@ -1,5 +1,6 @@
 // The payer’s page for payments with methods other than Pix, or with several methods (rules I8, I8a, P3).
-
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { AcquirerInstrument } from '../../../domain/charge/instruments.ts';
 import { checkoutAsset } from '../../../http/site/checkout/assets.ts';
@@ -7,6 +8,8 @@ import { renderCheckout } from '../../../http/site/checkout/renderCheckout.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
+const run = promisify(execFile);
+const RENDERER = '../../../http/site/checkout/renderCheckout.ts';
 const PIX_CODE = '00020126';
 const pageOf = (changes: CheckoutChanges): string => renderCheckout(checkoutViewOf(changes));
 /** Renders the page of a payment without Pix. */
@@ -217,7 +220,14 @@ describe('checkout page with several methods', () => {
     expect(page).to.include('data-expires-at="2026-12-01T00:00:00.000Z"');
   });
 
-  it('is deterministic', () => expect(pageOf(several)).to.equal(pageOf(several)));
+  it('is the same page whatever the time zone and language of the server’s process', async () => {
+    const view = JSON.stringify(checkoutViewOf(several));
+    const program = `import { renderCheckout } from ${JSON.stringify(import.meta.resolve(RENDERER))};
+      process.stdout.write(renderCheckout(${view}));`;
+    const env = { ...process.env, TZ: 'Asia/Tokyo', LC_ALL: 'en_US.UTF-8' };
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { env });
+    expect(stdout).to.equal(pageOf(several));
+  });
 
   it('obeys the content security policy and stays below 30 kB with style and script', () => {
     const page = pageOf({ ...several, others: Object.values(OTHERS) });
