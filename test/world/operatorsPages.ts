@@ -2,23 +2,32 @@
 import { expect } from 'chai';
 import { PLATFORM_PAGES } from '../../http/kernel/callers.ts';
 import { cookieOf, formOf, ownForm } from './browser.ts';
-import type { Reply, TestGateway } from './gateway.ts';
+import type { Reply, TestGateway, TestUser } from './gateway.ts';
 
 const HTML = { accept: 'text/html', 'accept-language': 'en' };
 
 export class OperatorsPages {
   readonly gateway: TestGateway;
+  readonly operator: TestUser;
   readonly bearer: { readonly authorization: string };
   readonly #owner: { readonly authorization: string };
 
-  private constructor(gateway: TestGateway, bearer: OperatorsPages['bearer'], owner: OperatorsPages['bearer']) {
+  private constructor(
+    gateway: TestGateway,
+    operator: TestUser,
+    bearer: OperatorsPages['bearer'],
+    owner: OperatorsPages['bearer'],
+  ) {
     this.gateway = gateway;
+    this.operator = operator;
     this.bearer = bearer;
     this.#owner = owner;
   }
 
   static async open(gateway: TestGateway): Promise<OperatorsPages> {
-    return new OperatorsPages(gateway, await gateway.logIn('OPERATOR'), await gateway.logIn('OWNER'));
+    const operator = await gateway.addUser('OPERATOR');
+    const bearer = await gateway.logIn('OPERATOR', operator);
+    return new OperatorsPages(gateway, operator, bearer, await gateway.logIn('OWNER'));
   }
 
   show(path: string): Promise<Reply<unknown>> {

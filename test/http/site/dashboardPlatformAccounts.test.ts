@@ -88,7 +88,7 @@ describe('operators’ pages for accounts and connections', () => {
         ]);
       }
     });
-    it('are suspended and reopened, which is written to the security log', async () => {
+    it('are suspended and reopened, and the security log says by whom', async () => {
       const { path, tenant, user } = await spare();
       for (const again of [1, 2]) {
         await pages.act(`${path}/suspend`, {}, path, 'accountSuspended');
@@ -99,12 +99,13 @@ describe('operators’ pages for accounts and connections', () => {
       }
       for (const _ of [1, 2]) await pages.act(`${path}/reopen`, {}, path, 'accountReopened');
       expect([await canCall(tenant.testKey), await canLogIn(user)]).to.deep.equal([true, true]);
-      const lines = logged.filter((line) => line.includes('"operation":"suspendAccountFromPage"'));
-      expect(lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 303)).to.have.length(2);
-      expect(JSON.parse(lines.at(-1) as string)).to.include({
-        security: 'operator_request',
-        id: `acct_${tenant.accountId}`,
-      });
+      const id = `acct_${tenant.accountId}`;
+      const by = `user:usr_${pages.operator.userId}`;
+      const done = logged.map((line) => JSON.parse(line)).filter((one) => one.id === id && one.status === 303);
+      const expected = ['suspend', 'suspend', 'reopen', 'reopen'].map(
+        (verb) => `operator_request ${verb}AccountFromPage ${by}`,
+      );
+      expect(done.map((one) => `${one.security} ${one.operation} ${one.by}`)).to.deep.equal(expected);
       for (const verb of ['suspend', 'reopen', 'settings', 'users'])
         expect(
           (await pages.send(`/accounts/acct_${NONE}/${verb}`, { option: 'name', value: 'x', email: 'a@example.com' }))
@@ -319,26 +320,38 @@ describe('operators’ pages for accounts and connections', () => {
       const { allowPrivate: _, ...fields } = settingsFor(of);
       return { ...fields, order: '3', allowPrivate: 'on', name: `Banco ${HOSTILE}` };
     };
-    const added = async (): Promise<string> => {
+    /** Adds a connection. Returns its id and the page shown. */
+    const shownNew = async () => {
       const { status, text } = await pages.send('/connections/new', fieldsFor(bank));
       expect(status, text).to.equal(200);
-      return /connections\/(pc_[0-9a-z]{26})/.exec(text)?.[1] as string;
+      return { id: /connections\/(pc_[0-9a-z]{26})/.exec(text)?.[1] as string, text };
+    };
+    const added = async (): Promise<string> => (await shownNew()).id;
+    /** Returns the secret of the callback URL that the page shows. */
+    const callbackSecretIn = (text: string, id: string): string => {
+      const [url = ''] = secretsIn(text);
+      expect(url).to.match(new RegExp(`^${gateway.baseUrl}/providers/${id}/[0-9a-f]{32}$`));
+      return url.slice(-32);
     };
 
-    it('are added with a callback URL', async () => {
+    it('are added with a callback URL that no later page shows', async () => {
       const fields = fieldsFor(bank);
       await pages.refusesOthers('/connections/new', fields);
       const again = await pages.refused('/connections/new', { ...fields, preset: 'none' }, 'preset must be one of');
       expect(again).to.include('value="none"').and.not.include(fields.clientSecret).and.not.include('<script>alert');
       await pages.refused('/connections/new', { ...fields, accountId: 'acct_x' }, connections.fields.accountId);
       await pages.refused('/connections/new', { ...fields, order: '-1' }, connections.fields.order);
-      const id = await added();
+      const { id, text } = await shownNew();
+      const secret = callbackSecretIn(text, id);
       const page = await pages.text(`/connections/${id}`);
       expect(page)
         .to.include(connections.circuits.closed)
         .and.include(connections.statuses.enabled)
-        .and.not.include('<script>alert');
-      expect(await pages.text('/connections')).to.include(id);
+        .and.not.include('<script>alert')
+        .and.not.include(secret);
+      expect(await pages.text('/connections'))
+        .to.include(id)
+        .and.not.include(secret);
     });
     it('are changed, drained, disabled, enabled and removed', async () => {
       const id = await added();
@@ -382,8 +395,10 @@ describe('operators’ pages for accounts and connections', () => {
       expect([checked.status, checked.text.includes(connections.checkGood)], checked.text).to.deep.equal([200, true]);
       expect(await show()).to.include(connections.webhookCurrent);
       const rotated = await pages.send(`${path}/callback-url`);
-      expect(secretsIn(rotated.text)[0]).to.match(new RegExp(`^${gateway.baseUrl}/providers/${id}/[0-9a-f]{32}$`));
-      expect(await pages.text(path)).to.include(connections.previousCallback);
+      const secret = callbackSecretIn(rotated.text, id);
+      expect(await pages.text(path))
+        .to.include(connections.previousCallback)
+        .and.not.include(secret);
       expect(await show()).to.include(connections.webhookOther);
       await desk.untilVersion(id, 2);
       const registered = await pages.send(`${path}/webhook`, { as: 'register' });
