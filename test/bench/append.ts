@@ -1,5 +1,5 @@
-// Appends per second with 32 writers, one 700-byte event an append: our group commit against one INSERT per transaction through pg
-// (own simple table, 32 connections). Rounds alternate on one server in one run. `node test/bench/append.ts`
+// Appends per second by 32 writers, one event of 700 bytes per append. Compares our group commit with one INSERT per transaction through pg
+// (a simple table, 32 connections). Rounds alternate on one server in one run. `node test/bench/append.ts`
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -16,7 +16,7 @@ const ROUNDS = 4;
 const WARM_UP_MS = 500;
 
 interface AppendBench {
-  /** What held our log. */
+  /** Name of the store that holds our log. */
   readonly what: string;
   /** Medians over the rounds, events per second. */
   readonly ours: number;
@@ -27,7 +27,7 @@ const metadata = JSON.stringify({ account: 'a'.repeat(26), mode: 'test', actor: 
 const data = JSON.stringify({ payload: 'x'.repeat(EVENT_BYTES - metadata.length - '{"payload":""}'.length) });
 const event = (): NewEvent => ({ id: randomUUID(), type: 'ChargeCreated', data, metadata });
 
-/** Each writer begins its next append when the last one is acknowledged. Events per second. */
+/** Returns the events per second. Each writer starts its next append when the previous one is acknowledged. */
 export const appendRound = async (append: (writer: number) => Promise<unknown>, forMs: number): Promise<number> => {
   const beganAtMs = performance.now();
   let appended = 0;
@@ -68,7 +68,7 @@ const connect = async ({ connectionString }: TestDatabase): Promise<pg.Client[]>
   return clients;
 };
 
-/** Every acknowledged append must be in its table: a round that lost some has no rate. */
+/** Throws if the table lacks an acknowledged append, because a rate that includes lost events means nothing. */
 const reconcile = (what: string, count: number, atLeast: number): void => {
   if (count < atLeast) throw new Error(`${what} holds ${count} of ${atLeast} events`);
 };

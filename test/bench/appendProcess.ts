@@ -1,5 +1,5 @@
-// Appends to the log of a checkout, in a process of its own: arguments are the checkout's root and a connection string. Of the checkout it
-// needs the module that opens the event store, and its port.
+// Appends to the log of a checkout, in a process of its own. The arguments are the checkout’s root and a connection string. It needs only
+// the checkout’s module that opens the event store, and its port.
 import { join } from 'node:path';
 import { appendRound, appendTo } from './append.ts';
 

@@ -1,4 +1,4 @@
-// The append bench as a row for each log.
+// The append bench as a row for each kind of log.
 import { benchAppend } from './append.ts';
 import type { BenchRow } from './row.ts';
 
@@ -15,7 +15,7 @@ export const append: BenchRow = async ({ say }) => {
 export const appendEventStoreDb: BenchRow = async ({ say }) => {
   say('append on EventStoreDB: 32 writers');
   const { what: store, ours, counterpart } = await benchAppend('eventStoreDb');
-  // The goal is that of the embedded log: here the server decides.
+  // The goal applies to the embedded log only. With EventStoreDB, the figure depends on the server.
   const goal = { text: '', met: null };
   const what = `append, 32 writers on ${store}`;
   return [

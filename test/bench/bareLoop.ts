@@ -1,10 +1,10 @@
-// The counterpart of webhook delivery: a process that signs and posts with undici and records nothing.
+// The counterpart of webhook delivery: a process that signs and posts messages with undici and records nothing.
 import { Agent } from 'undici';
 import { signatureHeaders } from '../../application/webhooks/webhookSignature.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import type { Message } from './receiverProcess.ts';
 
-/** Messages go to the URLs in turn. */
+/** The messages are sent to the URLs in turn. */
 export interface BareOrder {
   readonly urls: readonly string[];
   readonly messages: readonly Message[];

@@ -1,15 +1,15 @@
-// `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
+// `npm run bench` prints the table of architecture §10, each figure next to its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, payouts, scale, lists,
 //                   deliveryLists, liveCharges, chargesEventStoreDb, appendEventStoreDb, chargesOfMany, claims, reconciliation, roles,
 //                   eventStoreDbCpu, paidCharge
-//   --accounts <n>  so many accounts take turns: charges, chargesEventStoreDb, rebuild, delivery, latency, payouts, scale, liveCharges,
-//                   roles, eventStoreDbCpu, paidCharge (default: one account), chargesOfMany (default: 10,000). Claims and reconciliation
-//                   always have 50,000
+//   --accounts <n>  number of accounts that take turns in charges, chargesEventStoreDb, rebuild, delivery, latency, payouts, scale,
+//                   liveCharges, roles, eventStoreDbCpu and paidCharge (default: one account) and in chargesOfMany (default: 10,000).
+//                   Claims and reconciliation always have 50,000
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
-//   --quick         one short round each: whether it runs, not how fast
-//   --against <commit>  compares this tree with a commit (from 07ad746 on) in rounds that alternate: charges, append, rebuild, delivery.
-//                   The commit gets a checkout of its own with its own packages in bench-results/checkouts, which is kept
-//   --prune         removes all such checkouts, and does nothing else
+//   --quick         one short round each, to check that everything runs; the figures mean nothing
+//   --against <commit>  compares this tree with a commit (07ad746 or later) in alternating rounds: charges, append, rebuild, delivery.
+//                   The commit gets its own checkout with its own packages in bench-results/checkouts, which is kept
+//   --prune         removes all such checkouts and exits
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';

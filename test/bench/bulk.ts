@@ -1,4 +1,4 @@
-// A gateway on a log of any length, made in bulk: is everything consistent, how long do reads take, and how large is each table?
+// A gateway on a bulk-loaded log of any length. Measures consistency, the duration of reads and the size of each table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -28,11 +28,11 @@ export interface BulkReport {
   readonly fillSeconds: number;
   readonly projectSeconds: number;
   readonly verifySeconds: number;
-  /** Rows that a replay would make differently. */
+  /** Rows that differ from a replay. */
   readonly differences: readonly unknown[];
   /** Sum of the ledger's balances; 0 if every entry sums to zero. */
   readonly ledgerSum: number;
-  /** Median milliseconds of each GET of a merchant's key, the slowest first, with its status. */
+  /** Median milliseconds of each GET with a merchant’s key, with its status, slowest first. */
   readonly gets: readonly { readonly path: string; readonly status: number; readonly ms: number }[];
   readonly sizes: readonly Size[];
 }
@@ -51,11 +51,11 @@ const SIZES = `SELECT n.nspname || '.' || c.relname AS name, c.reltuples::bigint
   WHERE c.relkind = 'r' AND n.nspname !~ '^(pg_|information_schema)' AND pg_table_size(c.oid) > 1000000
   ORDER BY pg_total_relation_size(c.oid) DESC`;
 
-/** Reactions would do again what the deliveries show to be done. */
+/** Moves the processes past the whole log. Otherwise they would make the deliveries again that the log already contains. */
 const REACTED = `UPDATE subscriptions.checkpoints p SET position = c.position, event_id = c.event_id FROM subscriptions.checkpoints c
   WHERE c.name = 'payments' AND p.name <> ALL ($1::text[])`;
 
-/** Runs processes at once, and passes on what they print. Rejects if one fails. */
+/** Runs processes in parallel and passes on their output. Rejects if one fails. */
 const together = async (works: readonly BulkWork[], say: (line: string) => void): Promise<void> => {
   const run = async (work: BulkWork): Promise<void> => {
     const file = fileURLToPath(new URL('./bulkProcess.ts', import.meta.url));
@@ -67,7 +67,7 @@ const together = async (works: readonly BulkWork[], say: (line: string) => void)
   await Promise.all(works.map(run));
 };
 
-/** The read model with most rows follows streams of its own, so a process of its own builds it. */
+/** The read model with the most rows. It follows its own streams, so a separate process builds it. */
 const APART = 'webhookDeliveries';
 const FILLING = 2;
 
@@ -77,7 +77,7 @@ const timed = async <Result>(work: () => Promise<Result>): Promise<readonly [Res
   return [result, (performance.now() - beganAtMs) / 1_000];
 };
 
-/** Merchants with an endpoint each, made by the program. */
+/** Merchants with one endpoint each, created through the program. */
 const openTenants = async (
   gateway: TestGateway,
   count: number,
@@ -92,7 +92,7 @@ const openTenants = async (
   return tenants;
 };
 
-/** Asks every GET of a key, five times. Objects are the newest of the tenant. */
+/** Requests every GET of a merchant’s key five times, for the tenant’s newest objects. */
 const askAll = async (gateway: TestGateway, { testKey: key }: TestTenant): Promise<BulkReport['gets']> => {
   const newest = async (path: string) =>
     ((await gateway.get<{ data: readonly { id: string }[] }>(`${path}?limit=1`, { key })).body.data[0]?.id ??

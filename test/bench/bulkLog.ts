@@ -1,5 +1,5 @@
-// A log of years in minutes: payments of many merchants over a year, and the deliveries that told of them, through the program's own codec
-// and append. Everything that is not a payment or a delivery comes from the program itself.
+// A year-long log, written in minutes: payments of many merchants and their webhook deliveries, through the program’s own codec and append.
+// All other events come from the program itself.
 import { randomUUID } from 'node:crypto';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM } from '../../application/ports/eventStore.ts';
@@ -16,7 +16,7 @@ export interface BulkTenant {
   readonly endpointId: EndpointId;
 }
 
-/** What a payment sends when it is created, and when it is paid, with the revision of the event. */
+/** Messages about a payment’s creation and settlement, each with the revision of its event. */
 const CREATED = [
   ['charge.created', 1],
   ['payment.created', 1],
@@ -29,7 +29,7 @@ const PAID = [
 const BATCH_PAYMENTS = 1_000;
 const SAID_EVERY = 500_000;
 
-/** The streams of a payment and its deliveries; none for a payment that still waits, because the program would go on with it. */
+/** Returns the streams of a payment and its deliveries. Returns none for a pending payment, because the program would process it. */
 const streamsOf = (
   history: readonly LoggedEvent<PaymentEvent>[],
   tenants: ReadonlyMap<AccountId, BulkTenant>,
@@ -52,13 +52,13 @@ const streamsOf = (
   return [payment, ...sent];
 };
 
-/** One of several processes that fill the log together. */
+/** The share of one of several processes that fill the log together. */
 export interface Part {
   readonly index: number;
   readonly of: number;
 }
 
-/** Appends at least so many events. Payments take turns between the tenants. Returns how many events were appended. */
+/** Appends at least `atLeast` events, with payments of each tenant in turn. Returns the number of events appended. */
 export const fillLog = async (
   log: EventLog,
   tenants: readonly BulkTenant[],
@@ -66,7 +66,7 @@ export const fillLog = async (
   part: Part,
   say: (line: string) => void,
 ): Promise<number> => {
-  // Eight events for most payments, never fewer than four for one in a hundred.
+  // More payments than needed, because most have eight events with their deliveries.
   const payments = Math.ceil((atLeast * part.of) / 4);
   const tenantOf = (n: number) => tenants[n % tenants.length] as BulkTenant;
   const batches: Iterator<readonly LoggedEvent<PaymentEvent>[], undefined> = paymentHistory(

@@ -1,4 +1,4 @@
-// A process that does a part of `bulk`: the machine's cores fill the log, or build read models, together. Prints a line for progress.
+// One of the processes of `bulk`, which fill the log or build read models in parallel on all cores. Prints lines about its progress.
 import { openStorage } from '../../infrastructure/boot/storage.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';

@@ -1,5 +1,5 @@
-// POST /v1/charges with all that follows from it, against the CRUD baseline: 32 connections that never rest, then the same arrival rate
-// for both. Rounds alternate. Afterwards every accepted charge must be in the events and in the read model.
+// POST /v1/charges with all its effects, against the CRUD baseline. First 32 connections without pauses, then the same arrival rate for
+// both. Rounds alternate. Afterwards, every accepted charge must be in the events and in the read model.
 import { CrudProcess } from './crudProcess.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { LagSampler } from './lagSampler.ts';
@@ -10,7 +10,7 @@ import { median } from './statistics.ts';
 
 const CONNECTIONS = 32;
 const POOL_SIZES = [8, 16, 32];
-/** Of what the slower of the two takes at most. */
+/** Arrival rate of the open model, as a share of the slower side’s capacity. */
 const OPEN_SHARE = 0.6;
 const LAG_MS_MAX = 1_000;
 
@@ -69,7 +69,7 @@ const chargesOn =
     const charges: Target = { port: gateway.port, apiKeys: sellers.map(({ testKey }) => testKey) };
     const crud = await CrudProcess.start();
     const rounds = new Rounds();
-    // It asks the log by SQL.
+    // The sampler reads the log with SQL.
     const lag = eventStoreDb === null ? new LagSampler(gateway.sql) : null;
     say('charges: warming up');
     await rounds.run(charges, warmUpMs, null);
@@ -119,7 +119,7 @@ const chargesOn =
     const ms = (loads: readonly Load[]) =>
       `p50 ${of(loads, (load) => load.p50Ms).toFixed(1)} p99 ${p99(loads).toFixed(1)} ms`;
     const against = `a CRUD gateway (Express 5, pg, one transaction of three statements, pool of ${pool})`;
-    // The goals are those of the embedded default: here the server decides.
+    // The goals apply to the embedded default only. With EventStoreDB, the figures depend on the server.
     const goal = (text: string, met: boolean) => (eventStoreDb === null ? { text, met } : { text: '', met: null });
     const on = eventStoreDb === null ? '' : ` on ${eventStoreDb.what}`;
     const reconciled = `${accepted} accepted = ${events} events = ${rows} rows, verify: 0 differences in ${compared} rows`;

@@ -1,4 +1,4 @@
-// A checkout of another commit: a git worktree of its own with its own packages, kept for the next time in bench-results/checkouts.
+// A checkout of another commit: a git worktree with its own packages in bench-results/checkouts, kept for later runs.
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Checkout {
 
 export const thisTree: Checkout = { root: ROOT, name: 'this tree' };
 
-/** Returns the checkout of a commit, which is made if there is none. Throws if git knows no such commit. */
+/** Returns the checkout of a commit, and creates it if necessary. Throws if git knows no such commit. */
 export const checkoutOf = (commit: string, say: (line: string) => void): Checkout => {
   const hash = git('rev-parse', '--verify', '--end-of-options', `${commit}^{commit}`);
   const name = hash.slice(0, 10);

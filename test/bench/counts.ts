@@ -1,10 +1,10 @@
-// `npm run counts [-- <another checkout>]`: how far apart in the code things stand that belong together. The same questions, asked of any
-// checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through. Product code, tests
-// and documents are counted apart. A file names a thing in whatever way: code, comment, schema, text of a page.
-//   --since <commit>     lists the product files of that commit that have changed since, with package.json; new files don't count
+// `npm run counts [-- <another checkout>]` measures how far related code is spread, in any checkout of this repository. It lists the files
+// that name a concept, and the files and functions that a POST /v1/charges runs through. Product code, tests and documents are counted
+// separately. A name counts anywhere in a file: code, comment, schema or page text.
+//   --since <commit>     lists the product files of that commit that have changed since, with package.json; new files don’t count
 //   --path               lists the files that a POST /v1/charges runs through, with the functions that ran in each
-//   --wiring <folder>    lists the product files outside folders of that name that import from them, or from ports of that name: the files
-//                        that must change to remove the capability, and so the ones that had to change to add it
+//   --wiring <folder>    lists the product files outside folders of that name that import from them, or from ports of that name. To add or
+//                        remove the capability, these files must change
 //   --outside <folder>   leaves out files in folders of that name, in the singular and the plural (payout: payout/ and payouts/)
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const naming = (what: string, pattern: RegExp): Row => [
 const linesOf = (paths: readonly string[]): number =>
   paths.reduce((sum, path) => sum + (textOf.get(path) as string).split('\n').length, 0);
 
-/** Returns a test whether a file stands in a folder of this name, in the singular or the plural. */
+/** Returns a test whether a file is in a folder of this name, in the singular or the plural. */
 const inFolders =
   (name: string) =>
   (path: string): boolean =>
@@ -73,7 +73,7 @@ if (options.wiring !== undefined) {
   process.exit(0);
 }
 
-/** Returns the existing product files that have changed since a commit, deleted and renamed files included. */
+/** Returns the existing product files that changed since a commit, deleted and renamed files included. */
 const changedSince = (commit: string, outside: string | undefined): readonly string[] => {
   const kinds = ['--diff-filter=MDT', '--no-renames', '--name-only'];
   const changed = execFileSync('git', ['diff', ...kinds, commit, '--', ...ROOMS, 'package.json'], {
@@ -91,10 +91,10 @@ if (options.since !== undefined) {
   process.exit(0);
 }
 
-/** What everybody may build on: ports and the core. */
+/** Returns whether every folder may import from this one: ports and the core. */
 const isShared = (folder: string): boolean => /^application(\/(ports|core)\b.*)?$/.test(folder);
 
-/** Imports in application from one folder into another that is not shared, and between how many pairs of folders. */
+/** Counts imports in application from one unshared folder into another, and the distinct pairs of folders. */
 const arrows = (): { imports: number; pairs: number } => {
   const found: string[] = [];
   for (const path of product.filter((one) => one.startsWith('application/')))
@@ -105,17 +105,17 @@ const arrows = (): { imports: number; pairs: number } => {
   return { imports: found.length, pairs: new Set(found).size };
 };
 
-/** Creations that are traced. Timers of the process run beside some of them; what serves a creation runs in each. */
+/** Number of traced creations. Timers of the process run during some of them, but the code that serves a creation runs in each. */
 const TRACED = 9;
 
-/** Returns our files that run for each creation, from the socket to the append and back, each with the names of its functions that ran. */
+/** Returns the project’s files that run for every creation, from socket to append and back, each with its functions that ran. */
 const creationPath = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
   const urlOf = (path: string): string => pathToFileURL(join(ROOT, path)).href;
   const { TestGateway } = (await import(urlOf('test/world/gateway.ts'))) as typeof import('../world/gateway.ts');
   const { migratedDatabase } = (await import(urlOf('test/world/postgres.ts'))) as typeof import('../world/postgres.ts');
   const database = await migratedDatabase();
   const projecting = await TestGateway.open({ database, roles: { serves: true, projects: true, works: false } });
-  // Only what serves is traced: no projector and no worker beside it.
+  // Only the serving role is traced, without projector and worker.
   const gateway = await TestGateway.open({
     database,
     isAlone: false,
@@ -127,7 +127,7 @@ const creationPath = async (): Promise<ReadonlyMap<string, readonly string[]>> =
       idempotencyKey: `a-key-of-its-own-${n}`,
       body: { amount: 1000, payment_method: 'pix' },
     });
-  for (let n = 0; n < 3; n++) await create(n); // key and account are remembered from here on
+  for (let n = 0; n < 3; n++) await create(n); // afterwards, key and account are cached
   await projecting.close();
   const session = new Session();
   session.connect();

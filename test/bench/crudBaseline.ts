@@ -1,6 +1,6 @@
-// The counterpart of POST /v1/charges: a CRUD gateway of the same shape, as fast as we can make one of its kind. Express 5, pg with
-// prepared statements, one transaction of three statements a charge. It validates by the same schema, authenticates by key, refuses a
-// reused idempotency key, writes the same BR code and answers the same body; it keeps no history, no ledger, and tells nobody.
+// The counterpart of POST /v1/charges: a CRUD gateway with the same interface, as fast as we can make it. It uses Express 5, pg with
+// prepared statements, and one transaction of three statements per charge. It validates with the same schema, authenticates by key, rejects
+// a reused idempotency key, writes the same BR code and returns the same body. It keeps no history and no ledger, and sends no webhooks.
 import { createHash, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Ajv } from 'ajv';
@@ -17,7 +17,7 @@ export interface BaselineReady {
   readonly port: number;
   readonly apiKey: string;
 }
-/** The pool to use from now on: its size is part of what is tried. */
+/** Sets the size of the pool, which is one of the tuned parameters. */
 export interface BaselineOrder {
   readonly poolSize: number;
 }
@@ -89,7 +89,7 @@ const accounts = new Map<string, string>();
 let pool: pg.Pool;
 let baseUrl = '';
 
-/** The key's account, read once and then remembered, as the gateway does. */
+/** Returns the key’s account, which is read once and cached, as in the gateway. */
 const accountOf = async (key: string): Promise<string | undefined> => {
   const fingerprint = sha256(key);
   const known = accounts.get(fingerprint);

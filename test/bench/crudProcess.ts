@@ -1,4 +1,4 @@
-// The CRUD baseline as a process, and its pool at its best size.
+// The CRUD baseline as a process, with its fastest pool size.
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { newDataDir, removeDataDir } from '../world/program.ts';
@@ -26,7 +26,7 @@ export class CrudProcess {
     return new CrudProcess(child, dataDir, await reply<BaselineReady>(child));
   }
 
-  /** From now on with a pool of that size. Returns how many charges the table holds. */
+  /** Changes the size of the pool. Returns the number of charges in the table. */
   async usePool(poolSize: number): Promise<number> {
     const answer = reply<{ charges: number }>(this.#process);
     this.#process.send({ poolSize } satisfies BaselineOrder);

@@ -1,6 +1,6 @@
 // Webhook deliveries to endpoints of `*`, against a bare undici loop that posts the same signed bodies to the same receiver. The clock
-// begins when the payments' events are in the log and in the read models, and nothing has reacted to them; it ends when every delivery is
-// recorded, in events and in the read model.
+// starts when the log and the read models contain the payments’ events and no process has reacted to them. It stops when every delivery is
+// recorded in events and in the read model.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -23,22 +23,22 @@ interface Setup {
   readonly what: string;
   readonly endpoints: number;
   readonly perAccount: number;
-  /** Every so manieth endpoint refuses connections; null: none. */
+  /** Every n-th endpoint refuses connections; null: none. */
   readonly deadEvery: number | null;
   readonly goal: number | null;
 }
 
-/** Of the counterpart: as many as the gateway has at one endpoint, for each endpoint, and no more than help it. */
+/** Concurrency of the counterpart: the gateway’s limit per endpoint, for each endpoint. More than 64 in total don’t make it faster. */
 const concurrencyOf = ({ endpoints }: Setup): number => Math.min(16 * endpoints, 64);
-/** At most, by W6. */
+/** Maximum, by W6. */
 const ENDPOINTS_PER_ACCOUNT = 16;
 const CALLS_AT_ONCE = 32;
-/** What the settlement of a Pix sends to an endpoint: charge.paid, payment.completed, payment.status_changed. */
+/** Number of messages about a settled Pix to an endpoint: charge.paid, payment.completed, payment.status_changed. */
 const MESSAGES = 3;
 const PATIENCE_MS = 120_000;
 const LOOK_EVERY_MS = 20;
 
-/** One account, its endpoints, and the settlements of its payments that are still to be appended. */
+/** One account with its endpoints and the settlements that have yet to be appended. */
 interface Shop {
   readonly accountId: AccountId;
   readonly apiKey: string;
@@ -56,10 +56,10 @@ const ask = <T>(child: ChildProcess, order: object): Promise<T> => {
   return answer;
 };
 
-/** Of the nth endpoint: each has a host of its own, as endpoints of merchants have. */
+/** Returns the host of the n-th endpoint. Merchants’ endpoints have different hosts, so these do, too. */
 const hostOf = (n: number): string => `127.1.${Math.floor(n / 250)}.${(n % 250) + 1}`;
 
-/** Appends payments of each shop, without the events that settle them: the shop keeps those. */
+/** Appends payments of each shop without their settlements, which the shop keeps for later. */
 const openPayments = async ({ log }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
   let opened = 0;
   await appendAll(log, () => {
@@ -77,7 +77,7 @@ const openPayments = async ({ log }: GatewayUnderTest, shops: readonly Shop[], p
   });
 };
 
-/** Opens accounts with endpoints. Their payments are created before, so no endpoint receives their creation. */
+/** Opens accounts with endpoints. Their payments already exist, so no endpoint receives messages about their creation. */
 const openShops = async (
   gateway: GatewayUnderTest,
   { endpoints, perAccount, deadEvery }: Setup,
@@ -104,14 +104,14 @@ const openShops = async (
   return { shops, urls: all.filter((n) => !isDead(n)).map(urlOf) };
 };
 
-/** Appends so many settlements of each account, of all accounts in turn. */
+/** Appends `perShop` settlements of each account, of all accounts in turn. */
 const settle = async ({ log }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
   const taken = shops.map(({ settlements }) => settlements.splice(0, perShop));
   const inTurn = Array.from({ length: perShop }, (_, n) => taken.map((own) => own[n]!)).flat();
   await appendAll(log, () => inTurn.pop() ?? null);
 };
 
-/** Appends an event of an account that has no endpoint, to which nothing reacts. */
+/** Appends an event of an account without endpoints, which causes no reaction. */
 const appendIgnored = async ({ log }: GatewayUnderTest): Promise<void> => {
   const paid = paidPayment(0);
   let isLeft = true;
@@ -133,7 +133,7 @@ const untilDelivered = async (gateway: GatewayUnderTest, deliveries: number): Pr
   }
 };
 
-/** By the API: how many deliveries all accounts have together, and how many of these were delivered. */
+/** Returns the total number of deliveries of all accounts and the number of successful ones, according to the API. */
 const readStats = async (gateway: GatewayUnderTest, shops: readonly Shop[]) => {
   type Stats = { total: number; DELIVERED: number };
   const all = await eachOf(shops, CALLS_AT_ONCE, ({ apiKey }) =>
@@ -167,7 +167,7 @@ const deliveryRow =
       receiver: await cpuMsOf(receiver.pid!),
       loop: await cpuMsOf(bare.pid!),
     });
-    /** A round's deliveries a second, and its CPU of each process in µs a delivery. */
+    /** Returns a round’s deliveries per second, and the CPU of each process in µs per delivery. */
     const measured = async (run: () => Promise<unknown>) => {
       const before = await cpuNow();
       const beganAt = performance.now();

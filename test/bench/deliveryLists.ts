@@ -1,4 +1,4 @@
-// Reads of one account's 5,000,000 webhook deliveries, from query to JSON, bodies rendered from the events of their payments.
+// Reads of one account’s 5,000,000 webhook deliveries, from query to JSON. Bodies are rendered from the payments’ events.
 
 import { randomBytes } from 'node:crypto';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -24,10 +24,10 @@ import { appendAll, paidPayment } from './seed.ts';
 
 const DELIVERIES = 5_000_000;
 const DELIVERIES_QUICK = 50_000;
-/** Their events are in the log; the deliveries tell of them again and again, five of each in a row. */
+/** Number of payments whose events are in the log. The deliveries repeat them, five in a row for each. */
 const PAYMENTS = 4_000;
 const GOAL_MS = 20;
-/** What a paid payment sends, and the revisions at which it does. */
+/** Messages about a paid payment, each with the revision of its event. */
 const MESSAGES = [
   ['charge.created', 1],
   ['payment.created', 1],
@@ -38,7 +38,7 @@ const MESSAGES = [
 const TYPES = MESSAGES.map(([type]) => type);
 const ENDPOINTS = Array.from({ length: 16 }, () => encodeRawId(randomBytes(16)) as EndpointId);
 
-/** Oldest first, ten a second. One in 50 failed for good, one in 200 waits for a retry, one in 200 was cancelled. */
+/** Oldest first, ten per second. One in 50 has failed finally, one in 200 awaits a retry, and one in 200 was cancelled. */
 const FILL = `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, of_stream, of_revision, resend, form, event_type,
     endpoint_id, status, attempts, last_status_code, target, scheduled_at, updated_at, next_attempt_at)
   SELECT 'd' || lpad(md5(n::text), 25, '0'), $1, 'test', 0, 'payment-' || ($2::text[])[1 + n / 5 % ${PAYMENTS}], ($3::int[])[1 + n % 5], 0, 1,
@@ -50,7 +50,7 @@ const FILL = `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode
 const COUNT = `INSERT INTO rm_webhook_deliveries.delivery_counts
   SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`;
 const STEP = 100_000;
-/** As many wait for one endpoint that is away, one in 10,000 of them for another. */
+/** One in five deliveries waits for an endpoint that is down. One in 10,000 of these waits for another one. */
 const WAITING_SHARE = 5;
 const WAIT = `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id,
     resend, scheduled_at)

@@ -1,4 +1,4 @@
-// Charges of one build in two deployments: separate roles, and the log in EventStoreDB, each against all in one process on PostgreSQL.
+// Charges of one build in two deployments, each against one process on PostgreSQL: with separate roles, and with the log in EventStoreDB.
 import { thisTree } from './checkout.ts';
 import type { Load } from './load.ts';
 import { startEventStoreDb } from './logUnderTest.ts';
@@ -12,7 +12,7 @@ const AGAINST = 'all in one process on PostgreSQL';
 type Rounds = readonly Sides<Load & Cpu>[];
 const rowsOf = (side: Side): Promise<number> => side.count('rm_payments.payments');
 
-/** A row whose goals are a ratio of requests and one of CPU. */
+/** Returns a row with one goal for the ratio of requests and one for CPU. */
 const deploymentRow = (
   [name, what]: readonly [name: string, what: string],
   results: Rounds,

@@ -1,4 +1,4 @@
-// The gateway as it is run: a process of its own with its embedded database, and a look into that database from outside.
+// The gateway as in production: a process of its own with its embedded database, which the bench also reads directly.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -55,7 +55,7 @@ export class GatewayUnderTest {
     this.#codec = parts.codec;
   }
 
-  /** `eventStoreDb`: holds the log; default: the embedded database. */
+  /** `eventStoreDb` holds the log. Default: the embedded database. */
   static async start(eventStoreDb: EventStoreDbUnderTest | null = null): Promise<GatewayUnderTest> {
     const dataDir = await newDataDir();
     const port = await freePort();
@@ -78,7 +78,7 @@ export class GatewayUnderTest {
     return { store: this.store, codec: this.#codec.codec };
   }
 
-  /** Opens so many accounts and returns their keys; null: returns those of the demo account. */
+  /** Opens this many accounts and returns their keys; null: returns the demo account’s key. */
   async tenants(count: number | null): Promise<readonly Pick<TestTenant, 'testKey' | 'liveKey'>[]> {
     return count === null ? [{ testKey: this.apiKey, liveKey: this.liveApiKey }] : this.openTenants(count);
   }
@@ -89,7 +89,7 @@ export class GatewayUnderTest {
     return tenants;
   }
 
-  /** `body` undefined: GET, otherwise POST. `apiKey`: default that of the demo account. */
+  /** Sends a GET if `body` is undefined, otherwise a POST. `apiKey`: default the demo account’s key. */
   async call<T>(path: string, body?: unknown, options: { idempotencyKey?: string; apiKey?: string } = {}): Promise<T> {
     const { idempotencyKey, apiKey = this.apiKey } = options;
     const headers = {
@@ -105,7 +105,7 @@ export class GatewayUnderTest {
     return (await response.json()) as T;
   }
 
-  /** What the command line prints as JSON. */
+  /** Returns the JSON that the command line prints. */
   async cli<T>(...words: readonly string[]): Promise<T> {
     const { code, err, json } = await runWordsIn<T>({ DATA_DIR: this.#program.dataDir }, ...words, '--json');
     if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`);
@@ -124,7 +124,7 @@ export class GatewayUnderTest {
     return Number(rows[0]!.head);
   }
 
-  /** Until the log has grown to that many events and every read model and process has passed them. */
+  /** Resolves when the log has this many events and all read models and processes have handled them. */
   async caughtUpAt(events: number): Promise<void> {
     for (;;) {
       const { rows } = await this.sql.query<{ least: string | null }>(
@@ -136,7 +136,7 @@ export class GatewayUnderTest {
     }
   }
 
-  /** Until every read model and process has passed what the log holds when it is asked. */
+  /** Resolves when all read models and processes have handled every event that the log has at the call. */
   async caughtUp(): Promise<void> {
     const head = await this.store.head();
     for (;;) {
@@ -148,7 +148,7 @@ export class GatewayUnderTest {
     }
   }
 
-  /** Until every read model has passed what the log holds when it is asked; processes may be behind. */
+  /** Resolves when all read models have handled every event that the log has at the call. Processes may be behind. */
   async projected(): Promise<void> {
     const head = await this.store.head();
     const names = PROJECTIONS.map(({ name }) => name);
@@ -164,8 +164,8 @@ export class GatewayUnderTest {
   }
 
   /**
-   * Keeps all processes from reacting to what `prepare` appends, and returns what lets them go. `first` appends an event that they all take
-   * without effect: the batch in which it is waits for its checkpoint, and the batches behind it have not begun.
+   * Blocks all processes’ reactions to the events that `prepare` appends. Returns a function that unblocks them. `first` appends an event
+   * that every process handles without effect. That event’s batch waits for its checkpoint, and no later batch starts.
    */
   async heldBack(first: () => Promise<void>, prepare: () => Promise<void>): Promise<() => Promise<void>> {
     await this.sql.query('BEGIN');
@@ -176,14 +176,14 @@ export class GatewayUnderTest {
     return async () => void (await this.sql.query('COMMIT'));
   }
 
-  /** Milliseconds of CPU that the gateway's process and its database have used. */
+  /** Returns the CPU time of the gateway’s process and its database, in milliseconds. */
   async cpuMs(): Promise<{ readonly node: number; readonly postgres: number }> {
     const { rows } = await this.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const postmaster = await parentOf(rows[0]!.pid);
     return { node: await cpuMsOf(this.#program.process.pid!), postgres: await cpuMsWithChildren(postmaster) };
   }
 
-  /** Rejects unless the read models equal a replay of the log. Returns how many rows were compared. */
+  /** Rejects if the read models differ from a replay of the log. Returns the number of rows compared. */
   async verified(): Promise<number> {
     const openSession = leaderSessions(connectionConfig(this.connectionString, 'quita bench'));
     const { rows, differences } = await verify(PROJECTIONS, this.log, openSession);

@@ -1,5 +1,5 @@
-// `node test/bench/growth.ts`: what `npm run soak -- bulk` measured for several lengths of the log (bench-results/bulk-<events>.json), as a
-// plot in docs/images/growth.svg and as a table for docs/bench-history.md: how large each table and its indexes are.
+// `node test/bench/growth.ts` shows the size of each table and its indexes, as a plot in docs/images/growth.svg and a table for
+// docs/bench-history.md. It reads the results of `npm run soak -- bulk` for several lengths of the log (bench-results/bulk-<events>.json).
 import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const [WIDTH, HEIGHT] = [960, 560] as const;
 const MARGIN = { top: 20, right: 320, bottom: 50, left: 70 } as const;
 const LABEL_PX = 15;
 const MB = 1_000_000;
-/** Told apart by people who don't see all colours (Okabe and Ito). */
+/** Colours that colour-blind people can distinguish (Okabe and Ito). */
 const COLOURS = ['#000000', '#e69f00', '#56b4e9', '#009e73', '#0072b2', '#d55e00', '#cc79a7', '#7f7f7f'];
 
 type Part = 'tableBytes' | 'indexBytes';
@@ -84,7 +84,7 @@ const plot = (): string => {
     ({ part, colour, points }) =>
       `<path d="${path(points as Point[]) ?? ''}" fill="none" stroke="${colour}" stroke-width="2"${part === 'indexBytes' ? ' stroke-dasharray="5 4"' : ''}/>`,
   );
-  // From the top down, each at its line's end, or below the label above it.
+  // From top to bottom, each label is at the end of its line, or below the previous label.
   let below = Number.NEGATIVE_INFINITY;
   const labels = series
     .map((one) => ({ ...one, at: y(one.points.at(-1)?.mb ?? 1) }))

@@ -1,5 +1,5 @@
-// Projection lag under load: how old the oldest event is that the slowest read model of payments has not taken, looked at every 100 ms. The
-// others have nothing to do, and their checkpoints stay behind for up to a second.
+// Projection lag under load: the age of the oldest event that the slowest read model of payments has yet to handle, sampled every 100 ms.
+// The other read models have no events to handle, and their checkpoints may be up to a second behind.
 import type pg from 'pg';
 import { PROJECTIONS } from '../../projections/registry.ts';
 

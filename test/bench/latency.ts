@@ -1,4 +1,4 @@
-// One webhook alone: from the settlement's record to the request on the wire.
+// The latency of a single webhook, from the recorded settlement to the request on the wire.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eachOf } from '../world/eachOf.ts';
@@ -9,7 +9,7 @@ import { quantile } from './statistics.ts';
 const LATENCY_MS_MAX = 50;
 const REGISTERED_AT_ONCE = 32;
 
-/** Told apart by the charge; the time is that of the request's head. */
+/** First request for each charge, at the time of its head. */
 class FirstHits {
   readonly url: string;
   readonly #at = new Map<string, number>();

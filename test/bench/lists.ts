@@ -1,5 +1,5 @@
 // Lists, statistics and wallet reads of one account with 1,000,000 payments: the longest of many reads, against the bounds of the issue
-// "All of charges, payments, refunds, cancellation, wallets, statistics". The reads are those of the routes, from query to JSON.
+// "All of charges, payments, refunds, cancellation, wallets, statistics". The reads run the routes’ code from query to JSON.
 
 import { type Cursor, cursorAt, type PaymentFilter, SORT_FIELDS } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
@@ -31,7 +31,7 @@ const BATCH_PAYMENTS = 1_500;
 const LIST_GOAL_MS = 20;
 const SORT_GOAL_MS = 500;
 const PAGES = 100;
-/** Every n-th of the first hundred pages that are found by their number. */
+/** Step between measured pages, among the first hundred that are read by number. */
 const PAGE_STEP = 9;
 
 const TENANT: Tenant = { accountId: HISTORY_ACCOUNT, mode: 'test' };
@@ -61,7 +61,7 @@ const msOf = async (read: Read): Promise<number> => {
   return performance.now() - beganAt;
 };
 
-/** Each several times over, after one to warm up. */
+/** Returns the duration of each read in each round, after a warm-up. */
 export const timesOf = async (reads: readonly Read[], rounds: number): Promise<number[]> => {
   for (const read of reads.slice(0, 3)) await msOf(read);
   const times: number[] = [];
@@ -83,7 +83,7 @@ export const rowOf = (what: string, times: readonly number[], goalMs: number): R
   };
 };
 
-/** The first hundred pages by cursor, one after the other. */
+/** Returns the duration of each of the first hundred pages, read by cursor one after the other. */
 const walkedCharges = async (db: Sql, filter: PaymentFilter, limit: number): Promise<number[]> => {
   const times: number[] = [];
   let after: Cursor | null = null;

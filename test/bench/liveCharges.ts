@@ -1,6 +1,6 @@
-// POST /v1/charges with a live key against one with a test key: the CPU that the gateway's own process uses per charge, with all that
-// follows from it. Both at the same arrival rate, because CPU per request falls with the rate: commits and events are taken in groups. The
-// simulated institution runs in this process, over https with client certificates. Rounds alternate.
+// POST /v1/charges with a live key against the same with a test key: the CPU of the gateway’s process per charge, with all its effects.
+// Both have the same arrival rate, because commits and events are grouped, so CPU per request falls with the rate. The simulated
+// institution runs in this process, over https with client certificates. Rounds alternate.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { median } from './statistics.ts';
 const CONNECTIONS = 32;
 const PER_SECOND = 100;
 const RATIO_MAX = 1.8;
-/** The fraud guard lets so many charges of an account and of a customer through in an hour. */
+/** Raises the fraud limits per hour, of the account and of a customer. */
 const UNGUARDED = ['--velocity-account', '100000', '--velocity-customer', '100000'];
 
 const connect = async (gateway: GatewayUnderTest, simulator: Simulator): Promise<void> => {
@@ -47,7 +47,7 @@ export const liveCharges: BenchRow = async ({ quick, accounts: count, say }) => 
   const sellers = await gateway.tenants(count);
   const liveKeys = sellers.map(({ liveKey }) => liveKey);
   const testKeys = sellers.map(({ testKey }) => testKey);
-  /** Returns the milliseconds of CPU per charge. */
+  /** Returns the CPU per charge, in milliseconds. */
   const cpuOf = async (apiKeys: readonly string[]): Promise<number> => {
     const { port } = gateway;
     await gateway.caughtUp();

@@ -1,4 +1,4 @@
-// Orders for the load generator's process, and what its answers come to.
+// Sends orders to the load generator’s process and summarises its answers.
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export class LoadGenerator {
     this.#process = fork(join(import.meta.dirname, 'loadProcess.ts'));
   }
 
-  /** Rejects when a single request was not answered with 201: a figure over refused work is none. */
+  /** Rejects if any request was not answered with 201, because a rate that includes rejected requests means nothing. */
   run(order: Omit<LoadOrder, 'name'>): Promise<Load> {
     return new Promise((resolve, reject) => {
       this.#process.once('message', (result: LoadResult) => {

@@ -1,18 +1,18 @@
-// The load generator: a process of its own that speaks HTTP/1.1 over bare sockets, because it shares the cores with what it measures.
-// Closed model: every connection asks again when it was answered. Open model: requests are due at a fixed rate, whatever the answers do,
-// and a latency is counted from when the request was due, so that a stall shows in all the requests that it held up.
+// The load generator: a separate process that speaks HTTP/1.1 over bare sockets, because it shares the cores with the measured programs.
+// In the closed model, every connection sends a request as soon as the previous one is answered. In the open model, requests are due at a
+// fixed rate, independent of the answers. Latency counts from the due time, so a stall shows in every delayed request.
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
 export interface LoadOrder {
   readonly port: number;
-  /** Used in turn. */
+  /** Keys are used in turn. */
   readonly apiKeys: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
   /** Requests per second of the open model; null: closed model. */
   readonly perSecond: number | null;
-  /** Begins the Idempotency-Keys. Differs from that of any other order. */
+  /** Prefix of the idempotency keys, unique per order. */
   readonly name: string;
 }
 
@@ -21,7 +21,7 @@ export interface LoadResult {
   readonly refused: number;
   readonly firstRefusal: string | null;
   readonly seconds: number;
-  /** Milliseconds, one per answer, in no order. */
+  /** Milliseconds, one per answer, unordered. */
   readonly latenciesMs: readonly number[];
 }
 
@@ -40,7 +40,7 @@ class Load {
   readonly #heads: readonly string[];
   readonly #latencies: number[] = [];
   readonly #idle: Line[] = [];
-  /** When requests were due that no connection was free for. */
+  /** Due times of requests that found no free connection. */
   readonly #overdue: number[] = [];
   #sent = 0;
   #refused = 0;
@@ -85,7 +85,7 @@ class Load {
     };
   }
 
-  /** Sends what has become due, every millisecond. */
+  /** Sends all requests that are due, every millisecond. */
   #pace(beganAt: number, perSecond: number): () => void {
     let due = 0;
     const timer = setInterval(() => {
@@ -136,7 +136,7 @@ class Load {
   }
 }
 
-/** One kept-alive connection with one request on it at a time. */
+/** A kept-alive connection with at most one request in progress. */
 class Line {
   readonly socket: Socket;
   dueAt = 0;

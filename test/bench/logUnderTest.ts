@@ -1,4 +1,4 @@
-// The two logs that a row may run on. EventStoreDB is the test server as a process of its own, or the one that TEST_EVENTSTORE_URL names.
+// The two logs that a row can use. EventStoreDB is the test server in its own process, or the server in TEST_EVENTSTORE_URL.
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
@@ -8,10 +8,10 @@ export type LogName = 'postgres' | 'eventStoreDb';
 
 export interface EventStoreDbUnderTest {
   readonly url: string;
-  /** As the table names it. */
+  /** Name of the log in the table. */
   readonly what: string;
   readonly store: EventStore;
-  /** Of which it counts events: a given server may hold others. */
+  /** Position after which events count, because an existing server may contain others. */
   readonly from: Position | null;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export const startEventStoreDb = async (): Promise<EventStoreDbUnderTest> => {
   };
 };
 
-/** Events of payments of that type, since the start of the bench. */
+/** Returns the number of payments’ events of that type since the bench started. */
 export const countEvents = async ({ store, from }: EventStoreDbUnderTest, wanted: string): Promise<number> => {
   const over = new AbortController();
   let count = 0;

@@ -1,4 +1,4 @@
-// Rows with many tenants: charges of many accounts in turn against those of one, a claim of jobs, and a round of reconciliation.
+// Rows with many tenants: charges of many accounts in turn against those of one, a claim of jobs, and a reconciliation round.
 import { claimCosts, waitingLines } from '../infrastructure/jobs/costs.ts';
 import { QueueUnderTest } from '../infrastructure/jobs/queueUnderTest.ts';
 import { ListedTenants } from '../infrastructure/providers/listedTenants.ts';
@@ -8,7 +8,7 @@ import type { BenchRow } from './row.ts';
 import { median } from './statistics.ts';
 
 const CONNECTIONS = 32;
-/** CPU of PostgreSQL and Node per charge, against one account. */
+/** Maximum CPU of PostgreSQL and Node per charge, relative to one account. */
 const CPU_RATIO_MAX = 1.1;
 const TENANTS = 50_000;
 const BUFFERS_PER_JOB_MAX = 50;
@@ -24,7 +24,7 @@ interface Round {
   /** Milliseconds per charge. */
   readonly node: number;
   readonly postgres: number;
-  /** Reads of the log by index, per charge. */
+  /** Index reads of the log, per charge. */
   readonly reads: number;
 }
 
@@ -59,7 +59,7 @@ export const chargesOfMany: BenchRow = async ({ quick, accounts: wanted, say }) 
   };
   say('chargesOfMany: warming up');
   await run([gateway.apiKey], durationMs);
-  // Until each account has had a charge.
+  // Runs until each account has a charge.
   for (let charges = 0; charges < accounts; ) charges += (await run(keys, durationMs)).load.answered;
   const pairs: { many: Round; one: Round }[] = [];
   for (let n = 0; n < rounds; n++) {

@@ -1,6 +1,6 @@
-// Deliveries whose retention has passed.
+// Deliveries past their retention.
 
-/** Returns the statements that store so many old deliveries with 600 bytes of JSON each, of 100 accounts. The read model's tables exist. */
+/** Returns statements that store `count` old deliveries of 100 accounts, 600 bytes of JSON each. The read model’s tables must exist. */
 export const oldDeliveries = (count: number): readonly string[] => [
   `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
    SELECT n, 0, now() - interval '100 days', gen_random_uuid(), 'webhookDelivery-' || lpad(n::text, 26, '0'), 'WebhookDeliverySucceeded',

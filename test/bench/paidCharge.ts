@@ -1,5 +1,5 @@
-// What a paid Pix charge costs with one endpoint that receives all events: what is stored, commits, and the CPU of creating and of settling
-// it, each with its deliveries. Charges come 32 at once, so batches are as large as under load.
+// The cost of a paid Pix charge with one endpoint that receives all events: stored data, commits, and the CPU of creation and of
+// settlement, each with its deliveries. Charges come 32 at a time, so batches are as large as under load.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,14 +9,14 @@ import { type BenchRow, ofAccounts } from './row.ts';
 import { type Cpu, Side, type Sold } from './side.ts';
 
 const CONNECTIONS = 32;
-/** Looking costs PostgreSQL some 10 ms. */
+/** Each look costs PostgreSQL about 10 ms. */
 const LOOK_EVERY_MS = 1_000;
 const EVENTS_MAX = 8;
 const KB_MAX = 12;
-/** To an endpoint of `*`. */
+/** Deliveries to an endpoint of `*`. */
 const DELIVERIES = { created: 2, paid: 3 };
 
-/** The request log is kept for days only, and checkpoints and open jobs do not grow with charges. */
+/** Leaves out the request log, which is kept for a few days only, and checkpoints and open jobs, which don’t grow with charges. */
 const STORED = `SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind = 'r' AND n.nspname !~ '^(pg_|information_schema|pgboss)' AND n.nspname <> 'subscriptions' AND c.relname !~ '^request_log'`;
 const COUNTERS = `SELECT (SELECT count(*) FROM event_store.events)::float8 AS events, (${STORED})::float8 AS bytes,
@@ -26,13 +26,13 @@ interface Counters {
   readonly events: number;
   readonly bytes: number;
   readonly wal: number;
-  /** Of transactions that wrote. */
+  /** Commits of transactions that wrote. */
   readonly commits: number;
 }
 /** CPU in µs. */
 type Cost = Counters & Cpu;
 
-/** What work costs with all that follows from it, for each of `count` charges. */
+/** Returns the cost of `work` with all its effects, for each of `count` charges. */
 const costOf = async (side: Side, count: number, work: () => Promise<unknown>): Promise<Cost> => {
   const look = async () => (await side.sql.query<Counters>(COUNTERS)).rows[0] as Counters;
   const before = await look();

@@ -1,4 +1,4 @@
-// Rows of `--against <commit>`: this tree beside another commit in one run, rounds in pairs of alternating order (ABBA).
+// Rows of `--against <commit>`: this tree and another commit in one run, in pairs of rounds with alternating order (ABBA).
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { median } from './statistics.ts';
 type PairedRow = (other: Checkout, options: BenchOptions) => Promise<Row>;
 export type Sides<T> = readonly [ours: T, theirs: T];
 
-/** Issue 19: not slower than the commit before. */
+/** Issue 19: no slower than the previous commit. */
 const RATIO_MIN = 0.97;
 const CONNECTIONS = 32;
 
@@ -33,7 +33,7 @@ const both = async <T>(other: Checkout, open: (checkout: Checkout) => Promise<T>
   await open(other),
 ];
 
-/** Runs pairs of rounds, each pair in the reverse order of the one before. */
+/** Runs pairs of rounds. Each pair reverses the order of the previous one. */
 const inPairs = async <S, R extends { readonly perSecond: number }>(
   sides: Sides<S>,
   { pairs, say }: { readonly pairs: number; readonly say: (line: string) => void },
@@ -85,7 +85,7 @@ const CPU = {
   'CPU of PostgreSQL, µs:': ({ postgres }: Cpu) => postgres,
 };
 
-/** Rounds of charges on both sides. Rejects unless each side holds what it accepted, as `eventsOf` counts it. */
+/** Runs rounds of charges on both sides. Rejects unless each side’s events, counted by `eventsOf`, include every accepted charge. */
 export const chargesInPairs = async (
   sides: Sides<Side>,
   { quick, say }: Pick<BenchOptions, 'quick' | 'say'>,
@@ -135,7 +135,7 @@ const append: PairedRow = async (other, { quick, say }) => {
   const [durationMs, pairs] = quick ? [500, 3] : [2_000, 13];
   const sides = await both(other, async (checkout) => {
     const side = await Side.open(checkout);
-    await side.stopProgram(); // it has brought the database to its schema
+    await side.stopProgram(); // it has migrated the database
     const writer = start('appendProcess.ts', checkout.root, side.connectionString);
     await reply(writer);
     return { side, writer };
@@ -154,7 +154,7 @@ const append: PairedRow = async (other, { quick, say }) => {
   return rowOf({ name: 'append', what: 'append, 32 writers', unit: 'events/s', against: other.name }, results);
 };
 
-/** Of a Pix that is created and paid. */
+/** Number of events of a created and paid Pix. */
 const EVENTS_PER_PAYMENT = 3;
 
 const rebuild: PairedRow = async (other, { quick, events, say }) => {
@@ -174,7 +174,7 @@ const rebuild: PairedRow = async (other, { quick, events, say }) => {
     return (performance.now() - beganAt) / 1_000;
   };
   const round = async (side: Side) => {
-    const start = await secondsOf(side, 'status'); // a start of the program that does nothing else
+    const start = await secondsOf(side, 'status'); // the time to start the program alone
     const seconds = (await secondsOf(side, 'rebuild', 'all')) - start;
     return { perSecond: (await side.count('event_store.events')) / seconds };
   };
@@ -198,9 +198,9 @@ const delivery: PairedRow = async (other, { quick, say }) => {
   });
   type Target = (typeof sides)[number];
   const arrived = ({ receiver }: Target, deliveries: number) => ask<Received>(receiver, { deliveries });
-  /** Pays while no process reacts. Returns what lets them go. */
+  /** Pays while no process reacts. Returns a function that unblocks the processes. */
   const paid = ({ side, unpaid }: Target) => side.heldBack(() => side.pay(unpaid.splice(0, payments)));
-  // How many messages a paid charge sends is a matter of the commit: the round that warms up tells.
+  // The number of messages about a paid charge depends on the commit, so the warm-up round counts them.
   const perRound = new Map<Target, number>();
   for (const target of sides) {
     const letGo = await paid(target);

@@ -1,5 +1,5 @@
-// What an append costs if the log is partitioned by position, beside the log as it is (ADR 0019). A trial on one server in one run: both
-// logs take the same flushes in turn, each of 32 appends. `node test/bench/partitions.ts`
+// The cost of an append to a log partitioned by position, against the log as it is (ADR 0019). A trial on one server in one run: both logs
+// get the same flushes in turn, each of 32 appends. `node test/bench/partitions.ts`
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { migratedDatabase } from '../world/postgres.ts';
@@ -9,13 +9,13 @@ import { median } from './statistics.ts';
 const STREAMS = 32;
 const EVENT = 'x'.repeat(600);
 const METADATA = 'x'.repeat(100);
-/** Flushes per round: each begins 32 streams, and every second one continues those of the flush before. */
+/** Flushes per round. Each starts 32 streams, and every second one continues the streams of the previous flush. */
 const FLUSHES = 400;
 const ROUNDS = 8;
 const PARTITIONS = 12;
 const PARTITION_EVENTS = 10_000_000;
 
-/** The same events, in partitions by position. An index can't be unique across them, so the revisions are in a table of their own. */
+/** The same events, partitioned by position. No index can be unique across partitions, so revisions have their own table. */
 const PARTITIONED = `
   CREATE SCHEMA partitioned;
   CREATE TABLE partitioned.events (LIKE event_store.events) PARTITION BY RANGE (position);
@@ -43,7 +43,7 @@ const replaced = (text: string, pattern: RegExp, by: string): string => {
   return text.replace(pattern, by);
 };
 
-/** Returns event_store.append for the partitioned log. */
+/** Returns the function event_store.append for the partitioned log. */
 const appendOf = (text: string): string => {
   const heads = replaced(
     text,
@@ -87,7 +87,7 @@ const flush = async (log: Log, streams: readonly string[], revision: number): Pr
   if (rows.some(({ outcome }) => outcome !== 'written')) throw new Error(`${log}: ${rows[0]?.outcome}`);
 };
 
-/** Milliseconds of the database's CPU, of time, and bytes of the write-ahead log, for an event. */
+/** Returns the milliseconds of database CPU, the elapsed milliseconds and the bytes of write-ahead log, each per event. */
 const round = async (log: Log) => {
   await client.query('CHECKPOINT');
   const [cpuMs, wal, beganAtMs] = [

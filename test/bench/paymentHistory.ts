@@ -1,4 +1,4 @@
-// Payments of one account over a year, as a projector would read them: events straight into read models, without a log to write first.
+// A year of one account’s payments as a projector reads them. The events go straight into read models, without a log.
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
@@ -15,7 +15,7 @@ const LIFETIME_SECONDS = 3_600;
 const YEAR_MS = 365 * DAY_MS;
 const NO_HOLD = { PIX: 0, CREDIT_CARD: 0, MBWAY: 0, MULTIBANCO: 0, BOLETO: 0, CRYPTO: 0 };
 
-/** Numbers that look random and are the same in every run. */
+/** Returns a pseudorandom number that is the same in every run. */
 const scrambled = (n: number, salt: number): number => {
   let x = (n * 2_654_435_761 + salt * 40_503) >>> 0;
   x = Math.imul(x ^ (x >>> 15), 2_246_822_507) >>> 0;
@@ -57,7 +57,7 @@ const termsOf = (n: number, accountId: AccountId, createdAt: Timestamp, method: 
   };
 };
 
-/** As long as a real one. */
+/** As long as a real code. */
 const brCodeOf = ({ txid, amount }: ChargeTerms): string =>
   `00020101021226860014br.gov.bcb.pix2564127.0.0.1/pix/${txid}5204000053039865406${amount}5802BR5909Loja Demo6009Sao Paulo62070503***6304ABCD`;
 
@@ -76,12 +76,12 @@ const settledOf = (n: number, terms: ChargeTerms, at: Timestamp): PaymentEvent =
   const providerPaymentId = `E99999004${at.replaceAll(/\D/g, '').slice(0, 12)}${digits(n, 11)}`;
   const payer = { name: customer.name, document: customer.document };
   const incoming = { method: terms.methods[0] ?? 'PIX', providerPaymentId, amount, payer, paidAt: at };
-  // Of a payment, a settlement reads its terms alone.
+  // A settlement reads only the payment’s terms.
   const payment = { charge: { terms } } as unknown as ExistingPayment;
   return settled(payment, { incoming, fees: DEFAULT_FEES, holdDays: NO_HOLD, at });
 };
 
-/** Of a thousand: 860 are paid (10 of them refunded), 20 cancelled, 100 expired, 20 wait; every tenth is by card. */
+/** Of a thousand, 860 are paid (10 of them refunded), 20 cancelled, 100 expired and 20 pending. Every tenth is by card. */
 const eventsOf = (n: number, accountId: AccountId, createdAt: Timestamp): readonly PaymentEvent[] => {
   const luck = scrambled(n, 7) % 1_000;
   const terms = termsOf(n, accountId, createdAt, luck % 10 === 0 ? 'CREDIT_CARD' : 'PIX');
@@ -115,8 +115,8 @@ const eventsOf = (n: number, accountId: AccountId, createdAt: Timestamp): readon
 };
 
 /**
- * `payments` payments up to `until`, spread over the time before it, in batches of so many. `accountOf`: the account of the n-th. `part`:
- * every `of`-th payment alone.
+ * Yields `payments` payments in batches of `batchPayments`, spread over `spanMs` before `until`. `accountOf`: the account of the n-th
+ * payment. `part`: yields only every `of`-th payment.
  */
 export function* paymentHistory(
   payments: number,

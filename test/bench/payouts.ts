@@ -1,4 +1,4 @@
-// Payouts of one wallet: how long a request takes until it is granted (ADR 0013), one after the other and from eight clients at once.
+// Payouts of one wallet: the time from a request to its grant (ADR 0013), sequentially and from eight parallel clients.
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
 import { type BenchRow, ofAccounts, type Row } from './row.ts';
 import { quantile } from './statistics.ts';

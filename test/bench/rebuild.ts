@@ -1,5 +1,5 @@
-// Rebuilding all read models at once, against row-per-event upserts: the same models by the same code, but one
-// event at a time, in transactions of 1,000. Both fill tables of their own from one log, and must come to the same rows.
+// Rebuilding all read models at once, against row-per-event upserts: the same models by the same code, but one event at a time, in
+// transactions of 1,000. Each fills its own tables from the same log, and the rows must be equal.
 
 import { randomBytes } from 'node:crypto';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
@@ -20,7 +20,7 @@ import { seed } from './seed.ts';
 import { median } from './statistics.ts';
 
 const TRANSACTION_EVENTS = 1_000;
-/** The counterpart is slow: a part of the log gives its rate. */
+/** The counterpart is slow, so its rate is measured on a part of the log. */
 const COUNTERPART_EVENTS = 10_000;
 const ROUNDS = 3;
 
@@ -33,7 +33,7 @@ export const rebuild: BenchRow = async ({ quick, events: wanted, accounts: count
   const session = await openSession('bench');
   say(`rebuild: writing ${wanted} events`);
   const keyring = new SecretsKeyring([Buffer.alloc(32, 7)]);
-  /** Remembers no data key yet, like a new process. */
+  /** Returns a codec without cached data keys, as in a new process. */
   const newCodec = () => codecWith(database.connectionString, keyring);
   const seeding = newCodec();
   const accounts = Array.from({ length: count ?? 1 }, () => encodeRawId(randomBytes(16)) as AccountId);
@@ -83,13 +83,13 @@ export const rebuild: BenchRow = async ({ quick, events: wanted, accounts: count
     return perSecond;
   };
 
-  /** Both ways must come to the same rows. */
+  /** Rejects if the rows of the two differ. Returns the number of rows. */
   const compared = async (): Promise<number> => {
     let rows = 0;
     for (const projection of PROJECTIONS) {
       for (const { name } of projection.tables) {
         const [fast, slow] = [`${liveSchema(projection.name)}.${name}`, `${slowSchema(projection)}.${name}`];
-        // As text, because each schema has its own composite types.
+        // Compared as text, because each schema has its own composite types.
         const but = (one: string, other: string) =>
           `(SELECT t::text FROM ${one} t EXCEPT SELECT t::text FROM ${other} t)`;
         const text = `SELECT (SELECT count(*) FROM ${fast}) AS fast, (SELECT count(*) FROM (${but(fast, slow)} UNION ALL ${but(slow, fast)}) d) AS different`;

@@ -1,21 +1,21 @@
-// A webhook receiver as a process, on every address of loopback: takes everything, and tells how many distinct deliveries came.
+// A webhook receiver as a process, on all loopback addresses. It accepts every request and reports the number of distinct deliveries.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WebhookFamily } from '../../domain/kernel/publisher.ts';
 
-/** A message as it came. */
+/** A received message. */
 export interface Message {
   readonly type: string;
   readonly family: WebhookFamily;
   readonly body: string;
 }
-/** Is answered when so many distinct deliveries have come since the answer before; they are then forgotten. */
+/** Answered when this many distinct deliveries have arrived since the previous answer. They are then forgotten. */
 export interface ReceiverOrder {
   readonly deliveries: number;
 }
 export interface Received {
   readonly deliveries: number;
-  /** The first of each type that ever came. */
+  /** The first message of each type since the start. */
   readonly messages: readonly Message[];
 }
 
@@ -34,7 +34,7 @@ const answer = (): void => {
   process.send?.(received);
 };
 
-/** Reads the body, which nobody else does. */
+/** Keeps the message with its body, which no other code reads. */
 const keep = (req: IncomingMessage, type: string): void => {
   const isCanonical = String(req.headers['x-acme-signature']).startsWith('t=');
   const message = { type, family: isCanonical ? 'canonical' : 'legacy', body: '' } satisfies Message;

@@ -1,7 +1,7 @@
-// `npm run replay:day [-- --against <commit>]`: plays a fixed day of traffic on this tree and writes what it left behind to
-// bench-results/replay-<name>.txt: events, answers, reads and webhooks, without what differs by nature (ids, times, secrets). With
-// --against it plays the same day on a checkout of that commit, and says "equal" or shows the first differences (exit code 1).
-// --against this plays it on this tree twice. Days that have civil dates in them are compared on the same civil day.
+// `npm run replay:day [-- --against <commit>]` replays a fixed day of traffic on this tree. It writes the day’s events, answers, reads and
+// webhooks to bench-results/replay-<name>.txt, without values that always differ (ids, times, secrets). With --against, it replays the same
+// day on a checkout of that commit, and prints "equal" or the first differences (exit code 1). `--against this` replays it on this tree
+// twice. Days that contain civil dates must be compared on the same civil day.
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const COLUMNS_SHOWN = 1_200;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Returns the file that the day was written to. */
+/** Returns the path of the file that contains the day. */
 const replay = async (checkout: Checkout, name: string): Promise<string> => {
   const beganAt = performance.now();
   const side = await Side.open(checkout);

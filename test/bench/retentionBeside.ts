@@ -1,5 +1,5 @@
-// Appends per second and their latency, alone and while old deliveries are deleted at the pace of a worker (ADR 0008). Rounds alternate on
-// one server in one run. `node test/bench/retentionBeside.ts`
+// Appends per second and their latency, alone and while old deliveries are deleted at a worker’s pace (ADR 0008). Rounds alternate on one
+// server in one run. `node test/bench/retentionBeside.ts`
 import { randomUUID } from 'node:crypto';
 import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
@@ -35,7 +35,7 @@ interface Round {
   readonly p50: number;
   readonly p99: number;
 }
-/** Each writer begins its next append when the last one is acknowledged. */
+/** Each writer starts its next append when the previous one is acknowledged. */
 const round = async (forMs: number): Promise<Round> => {
   const latencies: number[] = [];
   const beganAtMs = performance.now();

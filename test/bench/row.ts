@@ -1,4 +1,4 @@
-// A row of the table of architecture §10: a figure of ours beside its counterpart of the same run, and the goal.
+// A row of the table of architecture §10: one of our figures, its counterpart of the same run, and the goal.
 import { median } from './statistics.ts';
 
 export interface Row {
@@ -9,25 +9,25 @@ export interface Row {
   readonly ours: number;
   /** null: the goal is a bound, not a comparison. */
   readonly counterpart: number | null;
-  /** Of rounds that were run in pairs: the ratio of each pair. */
+  /** The ratio of each pair, if rounds were run in pairs. */
   readonly ratios?: readonly number[];
-  /** `met` null: measured without a goal. */
+  /** `met` null: no goal was set. */
   readonly goal: { readonly text: string; readonly met: boolean | null };
-  /** What else was measured in the same rounds, and what was counted afterwards. */
+  /** Other figures of the same rounds, and counts afterwards. */
   readonly details: Readonly<Record<string, string | number>>;
 }
 
 export interface BenchOptions {
-  /** One short round each: whether it runs, not how fast. */
+  /** One short round each, to check that everything runs. */
   readonly quick: boolean;
-  /** Events of the log in the rows whose figure depends on its length. */
+  /** Length of the log, for rows that depend on it. */
   readonly events: number;
-  /** Accounts in turn; null: one, or as many as the row needs. */
+  /** Number of accounts that take turns; null: one, or as many as the row needs. */
   readonly accounts: number | null;
   readonly say: (line: string) => void;
 }
 
-/** Names the accounts in a row's text. */
+/** Returns the part of a row’s text that names the accounts. */
 export const ofAccounts = (accounts: number | null): string =>
   accounts === null ? '' : `, ${accounts} accounts in turn`;
 

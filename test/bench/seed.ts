@@ -1,5 +1,4 @@
-// A log of a given length, made by the program's own decisions: payments that were created and paid and, when asked for, the deliveries
-// that told of it.
+// A log of a given length, made by the program’s own decisions: created and paid payments, optionally with their webhook deliveries.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DECLARED_SETTINGS } from '../../application/capabilities.ts';
@@ -137,10 +136,10 @@ export const finishedDelivery = (
   return newStream(WEBHOOK_DELIVERY, stream, done.events, { ...circumstances(paymentId), account });
 };
 
-/** Appends at once that keep every flush full. */
+/** Concurrent appends, enough to fill every flush. */
 const WRITERS = 512;
 
-/** Appends all that `next` gives until it gives null. */
+/** Appends the results of `next` until it returns null. */
 export const appendAll = async ({ store, codec }: EventLog, next: () => NewStream | null): Promise<void> => {
   const write = async (): Promise<void> => {
     for (let one = next(); one !== null; one = next()) {
@@ -158,11 +157,11 @@ export const appendAll = async ({ store, codec }: EventLog, next: () => NewStrea
 interface Seed {
   /** Whether each payment has a delivery. */
   readonly deliveries: boolean;
-  /** Payments take turns between these accounts. Default: one. */
+  /** Payments are of these accounts in turn. Default: one account. */
   readonly accounts?: readonly AccountId[] | undefined;
 }
 
-/** Appends payments until there are at least so many events. Returns the number of events. */
+/** Appends payments until the log has at least `atLeast` events. Returns the number of events. */
 export const seed = async (
   log: EventLog,
   atLeast: number,

@@ -1,5 +1,5 @@
-// The gateway of any checkout, seen from outside: its programs, their environment, HTTP and the command line. Nothing else is asked of it,
-// so that every commit from 07ad746 on can be measured. Its database is an embedded server of its own, which this tree starts.
+// The gateway of any checkout, used from outside only: programs, environment, HTTP and command line. So every commit since 07ad746 can be
+// measured. This tree starts the embedded server for its database.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 const run = promisify(execFile);
 const CONNECTIONS = 32;
 const IDLE_LOOK_MS = 250;
-/** Of that time, what processes without work use at most: two ticks of /proc. */
+/** Maximum CPU of processes without work in that time: two ticks of /proc. */
 const IDLE_CPU_MS = 20;
 const LOOKS_IDLE = 3;
 
@@ -31,14 +31,14 @@ export interface Cpu {
 }
 
 export interface Deployment {
-  /** Default: all in one. */
+  /** Default: all roles in one process. */
   readonly roles?: readonly RoleName[];
   readonly env?: Readonly<Record<string, string>>;
-  /** So many accounts sell, besides the first. Only for this tree: they are appended to its log. Default: only the first sells. */
+  /** Number of accounts that sell, besides the first. Only for this tree, because they are appended to its log. Default: only the first. */
   readonly accounts?: number | null;
 }
 
-/** A charge, and the key of its account. */
+/** A charge and its account’s key. */
 export interface Sold {
   readonly id: string;
   readonly apiKey: string;
@@ -52,7 +52,7 @@ export class Side {
   readonly #server: EmbeddedPostgres;
   readonly #env: Readonly<Record<string, string>>;
   readonly #programs: readonly Program[];
-  /** Of the accounts that sell. */
+  /** Keys of the accounts that sell. */
   apiKeys: readonly string[] = [];
 
   private constructor(
@@ -108,7 +108,7 @@ export class Side {
     return this.#server.connectionString;
   }
 
-  /** Returns what the checkout's command line prints; rejects unless it exits with 0. */
+  /** Returns the output of the checkout’s command line. Rejects unless it exits with 0. */
   async cli(...words: readonly string[]): Promise<string> {
     const { root } = this.checkout;
     const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.#programs[0]!.dataDir, ...this.#env };
@@ -116,7 +116,7 @@ export class Side {
     return (await run(process.execPath, args, { cwd: root, env })).stdout;
   }
 
-  /** `body` undefined: GET, otherwise POST. */
+  /** Sends a GET if `body` is undefined, otherwise a POST. */
   async call<T>(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       headers: {
@@ -130,7 +130,7 @@ export class Side {
     return (await response.json()) as T;
   }
 
-  /** Creates so many charges by Pix, of all accounts in turn. */
+  /** Creates this many Pix charges, of all accounts in turn. */
   async createCharges(count: number, name: string): Promise<readonly Sold[]> {
     return eachOf(
       Array.from({ length: count }, (_, n) => n),
@@ -145,7 +145,7 @@ export class Side {
     );
   }
 
-  /** Pays charges in the sandbox, and waits until each is settled. */
+  /** Pays charges in the sandbox. Resolves when all are settled. */
   async pay(charges: readonly Sold[]): Promise<void> {
     await eachOf(charges, CONNECTIONS, async ({ id, apiKey: apikey }) => {
       await this.call(`/v1/sandbox/charges/${id}/pay`, {}, { apikey });
@@ -156,8 +156,8 @@ export class Side {
   }
 
   /**
-   * Keeps the processes from reacting to what happens during `prepare`, and returns what lets them go: what they have taken waits for its
-   * checkpoint, which is locked, and what is behind it is not begun.
+   * Blocks the processes’ reactions to all events during `prepare`. Returns a function that unblocks them. Each process’s current batch
+   * waits for its checkpoint, which is locked, and later batches don’t start.
    */
   async heldBack(prepare: () => Promise<void>): Promise<() => Promise<void>> {
     const found = await this.sql.query<{ schema: string }>(
@@ -172,7 +172,7 @@ export class Side {
     return async () => void (await this.sql.query('COMMIT'));
   }
 
-  /** Milliseconds of CPU that the gateway's processes and its database have used. */
+  /** Returns the CPU time of the gateway’s processes and its database, in milliseconds. */
   async cpuMs(): Promise<Cpu> {
     const { rows } = await this.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const postmaster = await parentOf(rows[0]!.pid);
@@ -180,7 +180,7 @@ export class Side {
     return { node: nodes.reduce((sum, ms) => sum + ms, 0), postgres: await cpuMsWithChildren(postmaster) };
   }
 
-  /** Runs `work` and what follows from it. Returns its result with the CPU in µs for each of the things that `countOf` counts. */
+  /** Runs `work` with all its effects. Returns its result with the CPU in µs for each of the things that `countOf` counts. */
   async withCpu<T>(work: () => Promise<T>, countOf: (result: T) => number): Promise<T & Cpu> {
     const before = await this.cpuMs();
     const result = await work();
@@ -190,7 +190,7 @@ export class Side {
     return { ...result, node: each('node'), postgres: each('postgres') };
   }
 
-  /** Returns the metric of each process that has it. */
+  /** Returns the metric from each process that has it. */
   async metric(name: string): Promise<readonly number[]> {
     const texts = await Promise.all(
       this.#programs.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/metrics`)).text()),
@@ -198,7 +198,7 @@ export class Side {
     return texts.flatMap((text) => new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.slice(1).map(Number) ?? []);
   }
 
-  /** Until the gateway and its database have next to nothing to do. */
+  /** Resolves when the gateway and its database are almost idle. */
   async idle(): Promise<void> {
     let before = await this.cpuMs();
     for (let looks = 0; looks < LOOKS_IDLE; ) {
@@ -214,18 +214,18 @@ export class Side {
     return Number(rows[0]!.count);
   }
 
-  /** Stops the program; the database goes on. */
+  /** Stops the program. The database keeps running. */
   async stopProgram(): Promise<void> {
     await Promise.all(this.#programs.map((program) => program.stop()));
   }
 
-  /** Rejects unless the read models equal a replay of the log: its command line then exits with another code than 0. */
+  /** Closes everything. Rejects if the read models differ from a replay of the log: the command line then doesn’t exit with 0. */
   async close(): Promise<void> {
     await this.cli('projections', 'verify');
     await this.discard();
   }
 
-  /** Closes it as it is. */
+  /** Closes everything without verification. */
   async discard(): Promise<void> {
     await this.stopProgram();
     this.sql.on('error', () => undefined);

@@ -1,6 +1,6 @@
-// The few figures that a table needs.
+// Statistics for the table.
 
-/** `q` in [0, 1]; the nearest measured value, never an interpolation. NaN of nothing. */
+/** Returns the nearest measured value, without interpolation, or NaN if there are no values. `q` is from 0 to 1. */
 export const quantile = (values: readonly number[], q: number): number => {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;

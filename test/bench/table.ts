@@ -1,4 +1,4 @@
-// The rows as text.
+// Formats the rows as text.
 import { type Row, ratioOf } from './row.ts';
 
 const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(1));

@@ -1,5 +1,5 @@
-// A fixed day of traffic: charges and payments by all methods, what payers, banks and acquirers do with them, refunds, dispute cases,
-// webhooks that fail, and days that pass. Amounts are all different, which tells payments apart whatever their ids.
+// A fixed day of traffic: charges and payments by all methods, actions of payers, banks and acquirers, refunds, dispute cases, failing
+// webhooks, and days that pass. All amounts differ, so payments can be identified without their ids.
 import type { Merchant } from './merchant.ts';
 
 const HOUR = 3_600;
@@ -24,7 +24,7 @@ const pixCharges = async (m: Merchant): Promise<void> => {
     await m.pay(held, { payer: { document: null } });
     await m.review(held, verdict);
   }
-  await m.pay(await m.charge(lock), { payer: { document: null } }); // stays held
+  await m.pay(await m.charge(lock), { payer: { document: null } }); // remains held
   await m.cancel(await m.charge({}));
   const expiring = await m.charge({ expires_in: 600 });
   await m.advance(660);
@@ -54,7 +54,7 @@ const otherMethods = async (m: Merchant): Promise<void> => {
     await m.act(slow, 'authorize', {});
     await m.cancel(slow);
     await m.cancel(await m.payment(order));
-    await m.payment(order); // expires in its time
+    await m.payment(order); // expires when due
   }
   for (const act of ['chargeback', 'dispute']) {
     const paid = await m.payment({ paymentMethods: ['CREDIT_CARD'] });
@@ -115,9 +115,9 @@ const disputes = async (m: Merchant): Promise<void> => {
   }
   await opened({ amount: 1 });
   await opened({ response_deadline: null });
-  await opened(); // nobody answers it
+  await opened(); // gets no answer
   const refunded = await paidCharge(m);
-  await m.settings({ auto_confirm_refunds: false }); // else the bank confirms it while the case goes on
+  await m.settings({ auto_confirm_refunds: false }); // otherwise the bank confirms it during the case
   await m.decide(await m.refund(refunded, { amount: 307 }), 'confirm', {});
   await m.onCase(await m.med(refunded), 'decide', { result: 'agreed' });
 };
@@ -134,7 +134,7 @@ const webhooks = async (m: Merchant): Promise<void> => {
   await m.mendEndpoint();
 };
 
-/** Plays the day; each step is over before the next one begins. */
+/** Replays the day. Each step ends before the next one starts. */
 export const playDay = async (m: Merchant): Promise<void> => {
   await m.endpoints();
   await pixCharges(m);

@@ -1,13 +1,13 @@
-// What the merchant, payers, banks and acquirers of the recorded day do, over HTTP, under fixed idempotency keys.
+// Actions of the merchant, payers, banks and acquirers of the recorded day, over HTTP, with fixed idempotency keys.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Receiver } from '../../world/receiver.ts';
 import type { Side } from '../side.ts';
 
 const LOOK_EVERY_MS = 75;
-/** Looks at the log in a row that find it unchanged. */
+/** Number of consecutive looks that find the log unchanged. */
 const LOOKS_QUIET = 3;
 const NO_REFUND = `rf_${'0'.repeat(26)}`;
-/** Longest wait for the settled state of what was just asked for, such as a job that issues a code. */
+/** Longest wait for a job, such as one that issues a code, to finish a requested change. */
 const PATIENCE_MS = 20_000;
 
 interface Answer {
@@ -19,7 +19,7 @@ interface Answer {
 export class Merchant {
   readonly #side: Side;
   readonly #receiver: Receiver;
-  /** What was asked and answered, in order. */
+  /** Requests and their answers, in order. */
   readonly answers: string[] = [];
   readonly ids: string[] = [];
   readonly cases: string[] = [];
@@ -44,7 +44,7 @@ export class Merchant {
   get hook(): string {
     return this.#receiver.url;
   }
-  /** The webhooks that came, in the order of their arrival. */
+  /** Received webhooks, in order of arrival. */
   get webhooks(): readonly string[] {
     return this.#receiver.got.map(({ path, headers, rawBody }) =>
       [path, headers['x-acme-event-type'], headers['x-acme-sequence'], rawBody].join(' '),
@@ -79,7 +79,7 @@ export class Merchant {
   async cancel(id: string): Promise<void> {
     await this.#post(`/v1/payments/${id}/cancel`, {});
   }
-  /** An operator decides on money that is held. */
+  /** Decides on held money as an operator. */
   async review(id: string, verdict: 'release' | 'return'): Promise<void> {
     this.answers.push(`held ${verdict} ${await this.#side.cli('held', verdict, id.replace(/^ch_/, 'tx_'), '--json')}`);
     await this.quiet();
@@ -87,7 +87,7 @@ export class Merchant {
   async resend(id: string): Promise<void> {
     await this.#post(`/v1/payments/${id}/resend-webhook`, {});
   }
-  /** Returns the id of the refund; that of no refund when it was refused. */
+  /** Returns the id of the refund, or `NO_REFUND` if it was rejected. */
   async refund(id: string, body: object): Promise<string> {
     return (await this.#post(`/v1/payments/${id}/refund`, { idempotencyKey: this.#nextKey(), ...body })).id;
   }
@@ -111,7 +111,7 @@ export class Merchant {
   async advance(seconds: number): Promise<void> {
     await this.#post('/v1/sandbox/clock/advance', { seconds });
   }
-  /** The same request twice, then another under its key. */
+  /** Sends the same request twice, then another one with its key. */
   async replayed(first: object, other: object): Promise<void> {
     const key = this.#nextKey();
     const amount = this.#nextAmount();
@@ -135,16 +135,16 @@ export class Merchant {
     await this.#post('/v1/webhooks/override-secret/rotate', {});
   }
 
-  /** Records the answer, and waits until what follows from it is over. */
+  /** Records the answer, and waits until all its effects are complete. */
   async #post(path: string, body: object, key = this.#nextKey()): Promise<Answer> {
     let answer = await this.#ask(path, body, key);
-    // What the sandbox answers until a job has finalised the payment.
+    // The sandbox returns 409 until a job has finalised the payment.
     const untilMs = performance.now() + PATIENCE_MS;
     while (answer.status === 409 && /finalis/.test(answer.text) && performance.now() < untilMs) {
       await pause(LOOK_EVERY_MS);
       answer = await this.#ask(path, body, key);
     }
-    // 202 is 200 on a slow machine; what came of it shows in the log and in the reads.
+    // A slow machine returns 202 instead of 200. The log and the reads show the outcome.
     const isSoFar = answer.status === 202 || answer.status === 200;
     this.answers.push(`POST ${path} ${isSoFar ? 'done' : `${answer.status} ${answer.text}`}`);
     await this.quiet();
@@ -162,8 +162,7 @@ export class Merchant {
   }
 
   /**
-   * Until nothing is under way and nothing is appended any more. The sandbox's bank answers a refund that it does not know when the account
-   * is at rest.
+   * Resolves when no work is in progress and the log stops growing. The sandbox bank answers an unknown refund when the account is idle.
    */
   async quiet(): Promise<void> {
     let [length, looks] = [-1, 0];

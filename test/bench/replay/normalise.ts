@@ -1,4 +1,5 @@
-// Two runs of the same day differ in ids, secrets and times. Here ids become names by what they belong to, and times become distances.
+// Two runs of the same day differ in ids, secrets and times. This module replaces ids by names that depend on their context, and times by
+// distances.
 import { createHash } from 'node:crypto';
 
 /** Raw ids, UUIDs, end-to-end ids, references and codes of instruments, fingerprints and secrets. */
@@ -25,21 +26,21 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const DAY = /(?<![\d-])\d{4}-\d\d-\d\d(?![\dT-])/g;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Brasília has had no summer time since 2019. */
+/** Brasília has had no daylight saving time since 2019. */
 const BRASILIA_MS = -3 * HOUR_MS;
 const civilDay = (ms: number): number => Math.floor((ms + BRASILIA_MS) / DAY_MS);
-/** Values that depend on how fast the machine is or on dice: retries are spread. */
+/** Values that depend on the machine’s speed or on chance, such as the random spread of retries. */
 const VAGUE: readonly (readonly [RegExp, string])[] = [
   [/"(nextAttemptAt|nextRetryAt)":"[^"]+"/g, '"$1":"<later>"'],
   [/"(durationMs|duration_ms|response_time_ms|latencyMs)":\d+/g, '"$1":0'],
-  [/"expiracao":\d{6,}/g, '"expiracao":0'], // until the end of a civil day: the time of an event says it, too
-  [/data:image\/png;base64,[^"]+/g, '<png>'], // of a code that is compared as a text
+  [/"expiracao":\d{6,}/g, '"expiracao":0'], // until the end of a civil day, which an event’s time also shows
+  [/data:image\/png;base64,[^"]+/g, '<png>'], // image of a code, which is also compared as text
   [/6304[0-9A-F]{4}(?=")/g, '6304<crc>'],
 ];
 
 const HAPPENED = /(?<="at":")[^"]+/;
 const CREATED = /(?<="(?:createdAt|created_at)":")[^"]+/;
-/** Returns when an event happened or an object was created; else the first time in the line. NaN: there is none. */
+/** Returns when an event happened or an object was created, or else the first time in the line. Returns NaN if there is none. */
 export const timeOf = (line: string): number => {
   const [best, second] = isEvent(line) ? [HAPPENED, CREATED] : [CREATED, HAPPENED];
   return Date.parse((best.exec(line) ?? second.exec(line) ?? line.match(TIME))?.[0] ?? '');
@@ -48,8 +49,8 @@ export const timeOf = (line: string): number => {
 const isEvent = (line: string): boolean => line.startsWith('  ');
 
 /**
- * Writes the times of a line as distances from its own, and days as distances from its day in Brasília. What an event says follows from its
- * time, to the minute; between other times lies the real time that the day took, so that hours are told.
+ * Replaces a line’s times by distances from its own time, and days by distances from its day in Brasília. Times in an event follow from its
+ * own, so they are exact to the minute. Other times include real time that the run took, so they are exact to the hour.
  */
 const withoutTimes = (line: string): string => {
   const baseMs = timeOf(line);
@@ -58,7 +59,7 @@ const withoutTimes = (line: string): string => {
   const [grainMs, unit, earlierMs] = isEvent(line) ? [60_000, 'min', 30_000] : [HOUR_MS, 'h', 20 * 60_000];
   const distance = (time: string): string => {
     const ms = Date.parse(time);
-    // A full hour, or the last instant before it, is where a civil day ends somewhere.
+    // A full hour, or the instant before it, is the end of a civil day in some time zone.
     const isCivil = [0, 1, 1_000].some((before) => (ms + before) % HOUR_MS === 0);
     return isCivil
       ? `<day ${civilDay(ms) - today} ${time.slice('2026-11-23'.length)}>`
@@ -71,23 +72,23 @@ const withoutTimes = (line: string): string => {
 
 export class Names {
   readonly #names = new Map<string, string>();
-  /** How many texts had the same surroundings. */
+  /** Number of texts with the same surroundings. */
   readonly #units = new Map<string, number>();
   readonly #fixed: readonly (readonly [string, string])[];
 
-  /** `fixed`: texts that differ from run to run as a whole, such as an address, and what stands for them. */
+  /** `fixed`: texts that differ in every run as a whole, such as an address, with their replacements. */
   constructor(fixed: readonly (readonly [string, string])[]) {
     this.#fixed = fixed;
   }
 
-  /** Replaces all that differs by nature; ids that have no name yet become `?`. */
+  /** Replaces all values that always differ. Ids without a name become `?`. */
   masked(text: string): string {
     return this.#replaced(text, () => '?');
   }
 
   /**
-   * The same, but gives names to ids that have none: by the text around their first appearance, so that a difference elsewhere leaves
-   * them as they are. The name of a stream, which says little, counts as a part of its first event.
+   * Like `masked`, but gives names to ids that have none. A name depends on the text around the id’s first appearance, so that differences
+   * elsewhere don’t change it. A stream’s name says little, so it counts as part of its first event.
    */
   named(text: string): string {
     const [first = '', second, ...rest] = text.split('\n');
@@ -118,8 +119,8 @@ export class Names {
   }
 
   /**
-   * Returns texts in an order that does not depend on ids, with names for these. Texts that differ in nothing but ids without a name wait
-   * until others have given the names that tell them apart.
+   * Returns the texts, with named ids, in an order that does not depend on ids. Texts that differ only in unnamed ids come later, when
+   * other texts have given these ids names.
    */
   inOrder(texts: readonly string[]): readonly string[] {
     const done: string[] = [];

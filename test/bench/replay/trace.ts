@@ -1,4 +1,4 @@
-// What a day has left behind: the events of all streams, webhooks, and everything that reads show.
+// The traces of a day: the events of all streams, webhooks, and the answers to all reads.
 import { codeOf } from '../../support/totp.ts';
 import type { Side } from '../side.ts';
 import type { Merchant } from './merchant.ts';
@@ -17,12 +17,12 @@ interface Page {
 
 const PAGE = 100;
 const HOUR_MS = 3_600_000;
-/** By how much one event may come later behind another in another run. */
+/** Maximum difference between two runs in the time from one event to a later one. */
 const LATE_MS = 20 * 60_000;
 
 const isDelivery = (stream: string): boolean => stream.startsWith('webhookDelivery-');
 
-/** One text a stream: its name, then a line for each event, with the hours since the first one. */
+/** Returns one text per stream: its name, then a line per event with the hours since the first event. */
 const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
   const { rows } = await sql.query<Recorded>(
     'SELECT stream, id, type, data, metadata FROM event_store.events ORDER BY stream, revision',
@@ -31,14 +31,14 @@ const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
     const happenedMs = events.map(({ data }) => timeOf(`  ${data}`));
     const lines = events.map(({ id, type, data, metadata }, n) => {
       const hours = Math.floor(((happenedMs[n] as number) - (happenedMs[0] as number) + LATE_MS) / HOUR_MS);
-      const when = Number.isNaN(hours) || isDelivery(stream) ? '' : `+${hours} h `; // retries are spread
+      const when = Number.isNaN(hours) || isDelivery(stream) ? '' : `+${hours} h `; // retries are spread at random
       return `  ${when}${type} ${id} ${data} ${metadata}`;
     });
     return [stream, ...lines].join('\n');
   });
 };
 
-/** The items of a page, each by itself, because times are told from the creation of what a line is about. */
+/** Returns each item of a page by itself, because times in a line are relative to the creation of its object. */
 const itemsOf = (path: string, page: Page): readonly string[] => {
   const name = Object.keys(page).find((key) => Array.isArray(page[key]));
   if (name === undefined) return [`GET ${path} ${JSON.stringify(page)}`];
@@ -80,7 +80,7 @@ const readsOf = async (side: Side, { ids, cases }: Merchant): Promise<readonly s
   return lines;
 };
 
-/** What operators read: the ledger, all of it and by payment, and what waits for them. */
+/** Returns operators’ reads: the ledger, as a whole and by payment, and pending work. */
 const operatorsReadsOf = async (side: Side, ids: readonly string[]): Promise<readonly string[]> => {
   const email = 'operator@example.com';
   const user = await side.cli('user', 'add', '--email', email, '--role', 'OPERATOR', '--json');
@@ -96,7 +96,7 @@ const operatorsReadsOf = async (side: Side, ids: readonly string[]): Promise<rea
   return lines;
 };
 
-/** Retries are spread by dice. */
+/** Times that differ because retries are spread at random. */
 const SPREAD = /"(at|deliveredAt|updatedAt)":"[^"]+"/g;
 
 const deliveriesOf = async (side: Side): Promise<readonly string[]> => {
@@ -113,9 +113,9 @@ const deliveriesOf = async (side: Side): Promise<readonly string[]> => {
   }
 };
 
-/** As it is, before ids, secrets and times are taken out. */
+/** The raw recording, with ids, secrets and times. */
 interface Recording {
-  /** Addresses of this run, and what stands for them. */
+  /** Addresses of this run, with their replacements. */
   readonly addresses: readonly (readonly [string, string])[];
   readonly streams: readonly string[];
   readonly answers: readonly string[];
@@ -134,10 +134,10 @@ export const recordingOf = async (side: Side, merchant: Merchant): Promise<Recor
   deliveries: await deliveriesOf(side),
 });
 
-/** Returns the day as lines that are the same in each run of the same program. */
+/** Returns the day as lines that are equal in every run of the same program. */
 export const linesOf = ({ addresses, streams, answers, webhooks, deliveries }: Recording): readonly string[] => {
   const names = new Names(addresses);
-  // Deliveries differ in little but the ids of payments and endpoints, so these get their names first.
+  // Deliveries differ in little but the ids of payments and endpoints, so these ids get their names first.
   const [facts, told] = [streams.filter((stream) => !isDelivery(stream)), streams.filter(isDelivery)];
   return [
     ...['# events', ...names.inOrder(facts), ...names.inOrder(told)],
