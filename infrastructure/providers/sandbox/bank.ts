@@ -139,6 +139,7 @@ export class SandboxBank implements PaymentProvider, AcquirerReports, DisputeFee
     return cancelInstrument(this.#needs.db, ref);
   }
 
+  /** Never finds null: `issueLocally` books nothing, so the bank can’t tell a charge that was never issued from an unpaid one. */
   async statusOf(request: InstrumentRequest): ReturnType<PaymentProvider['statusOf']> {
     const { accountId, txid, method } = request;
     const payments = (await paymentsOf(this.#needs.db, accountId, txid))
