@@ -258,22 +258,26 @@ describe('evidence', () => {
         ]);
       await expectNone();
     });
-    it('after the grant expires; a new grant works', async () => {
-      const [late, sent] = [await desk.grant(), await desk.grant()];
-      now += 899_999;
+    it('from 900 s after the grant on, not 1 ms earlier; a new grant works', async () => {
+      const [early, late, sent] = [await desk.grant(), await desk.grant(), await desk.grant()];
       expect(await put(sent, FILE)).to.equal(200);
+      now += 899_999;
+      expect(await put(early, FILE)).to.equal(200);
+      expect((await desk.complete(early)).status).to.equal(200);
       now += 1;
       expect(await put(late, FILE)).to.equal(403);
       for (const upload of [late, sent]) expectError(await desk.complete(upload), 409, 'EVIDENCE_NOT_UPLOADED');
-      await expectNone(sent);
-      await desk.add();
-      expect(await desk.count()).to.equal(1);
+      expect(await files()).to.deep.equal([early.id, sent.id].sort());
+      const { id } = await desk.add();
+      expect((await desk.list()).map((one) => one.id)).to.deep.equal([id, early.id]);
     });
-    it('after the grant expires by the account’s clock', async () => {
-      const upload = await desk.grant();
-      await desk.merchant.advance(900);
-      expect(await put(upload, FILE)).to.equal(403);
-      await expectNone();
+    it('from 900 s of the account’s clock after the grant on, not 1 s earlier', async () => {
+      const [early, late] = [await desk.grant(), await desk.grant()];
+      await desk.merchant.advance(899);
+      expect(await put(early, FILE)).to.equal(200);
+      await desk.merchant.advance(1);
+      expect(await put(late, FILE)).to.equal(403);
+      await expectNone(early);
     });
     it('if the connection is cut; the same grant then accepts the whole file', async () => {
       const upload = await desk.grant();
