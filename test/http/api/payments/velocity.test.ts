@@ -12,9 +12,11 @@ import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { FakeProvider } from '../../../world/fakeProvider.ts';
 import { newKey, type Reply, startedDatabase, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { pollUntil } from '../../../world/pollUntil.ts';
 import type { TestDatabase } from '../../../world/postgres.ts';
 
 const ANA = '123.456.789-09';
+const ANA_DIGITS = '12345678909';
 const BRUNO = '52998224725';
 const CUSTOMER = 'fraud.customer_velocity_exceeded';
 const ACCOUNT_CODE = 'fraud.account_velocity_exceeded';
@@ -68,6 +70,14 @@ describe('velocity guard (E6)', () => {
     const why = metadataForProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
     const decide = () => ({ events: [event], reply: null });
     await gateway.gateway.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why);
+  };
+  /** Returns the documents in the account’s reservations, oldest first. */
+  const customers = async () => {
+    const { rows } = await gateway.storage.operations.query<{ customer: string | null }>(
+      'SELECT customer FROM operations.velocity_reservations WHERE account_id = $1 ORDER BY reserved_at',
+      [tenant.accountId],
+    );
+    return rows.map(({ customer }) => customer);
   };
   const outcomes = (replies: readonly Reply[]) =>
     Object.fromEntries(
@@ -242,21 +252,30 @@ describe('velocity guard (E6)', () => {
       clock.nowMs = start;
     }
   });
-  it('deletes the customers of earlier hours', async () => {
+  it('keeps customers’ documents for two hours, then deletes them with the account’s next charge', async () => {
     const start = clock.nowMs;
     await charges(2);
-    clock.nowMs = start + 3 * HOUR_MS;
     try {
+      clock.nowMs = start + 2 * HOUR_MS;
       await charges(1, BRUNO);
+      expect(await customers()).to.deep.equal([ANA_DIGITS, ANA_DIGITS, BRUNO]);
+      clock.nowMs += 1;
+      await charges(1, null);
+      expect(await customers()).to.deep.equal([BRUNO, null]);
     } finally {
       clock.nowMs = start;
     }
-    const { rows } = await gateway.storage.operations.query<{ customer: string }>(
-      'SELECT customer FROM operations.velocity_reservations WHERE account_id = $1',
-      [tenant.accountId],
-    );
-    expect(rows).to.have.length(1);
-    expect(rows[0]?.customer).to.equal(BRUNO);
+  });
+  it('forgets the customer’s document when the charge is erased (L2)', async () => {
+    bank.next('issue', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+    const { id } = (await charge()).body;
+    expect(await customers()).to.deep.equal([ANA_DIGITS]);
+    const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+    const body = { payment: id, reason: 'request 17', despiteRetention: true };
+    const erased = await gateway.call('POST', '/ops/v1/privacy/erase', { key: null, headers, body });
+    expect(erased.status, erased.text).to.equal(200);
+    const look = async () => ((await customers())[0] === null ? true : null);
+    expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
   });
   it('is not consulted without a bank for live mode, which returns 422 (E5)', async () => {
     const bare = await openReady({ database, clock, isAlone: false });
