@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Tenant } from '../../../../domain/kernel/ids.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
-import { openReady, rawIdOf } from '../../../world/http.ts';
+import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
 
 const DOCUMENT = '39053344705';
@@ -52,15 +52,12 @@ describe('pages of the search for a person', () => {
       ).to.deep.equal(ids.slice(n + 1));
   });
 
-  it('reject a startingAfter that is not an item, when erasing', async () => {
-    for (const startingAfter of ['x', 'tx_00000000000000000000000000']) {
-      const options = { key: null, headers, body: { document: DOCUMENT, startingAfter } };
-      const { status, body } = await gateway.call<{ error: unknown }>('POST', '/ops/v1/privacy/erase', {
-        ...options,
-        body: { ...options.body, reason: 'request 17' },
-      });
-      expect([status, body.error]).to.have.nested.property('[1].code', 'invalid_cursor');
-      expect([status, body.error]).to.have.nested.property('[1].param', 'startingAfter');
-    }
-  });
+  for (const what of ['find', 'report', 'erase'] as const)
+    it(`reject a startingAfter that is not an item (${what})`, async () => {
+      for (const startingAfter of ['x', 'tx_00000000000000000000000000']) {
+        const body = { document: DOCUMENT, startingAfter, ...(what === 'erase' && { reason: 'request 17' }) };
+        const reply = await gateway.call('POST', `/ops/v1/privacy/${what}`, { key: null, headers, body });
+        expectError(reply, 400, 'invalid_cursor', 'startingAfter');
+      }
+    });
 });
