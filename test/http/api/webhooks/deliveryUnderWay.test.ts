@@ -3,11 +3,14 @@ import { expect } from 'chai';
 import { deliveryIdOf, gate } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { Merchant } from '../../../world/merchant.ts';
+import type { StoppableClock } from '../../../world/stoppableClock.ts';
 
 describe('deliveries under way', () => {
   let merchant: Merchant;
-  const receivers = deliveryScene((_, own) => {
+  let clock: StoppableClock;
+  const receivers = deliveryScene((_, own, stoppable) => {
     merchant = own;
+    clock = stoppable;
   });
   const totals = async (): Promise<Record<string, number>> => {
     const counted: Record<string, number> = {};
@@ -54,19 +57,25 @@ describe('deliveries under way', () => {
     expect(await totals()).to.deep.equal({ PENDING: 1, DELIVERED: 2 });
   });
 
-  it('are PROCESSING during a retry while the clock is advanced', async () => {
-    const { script, open } = gate(500);
-    const receiver = await receivers.open((hit, res, n) =>
-      n === 1 ? void res.writeHead(500).end() : script(hit, res, n),
-    );
-    await merchant.register(receiver.url, ['charge.created']);
-    await merchant.charge();
-    await merchant.flush();
-    const advanced = merchant.advance(10);
-    await receiver.until((hit) => hit !== receiver.got[0]);
-    expect(await merchant.delivery()).to.include({ status: 'PROCESSING', attempts: 1, nextRetryAt: null });
-    open();
-    await advanced;
-    expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 2 });
-  });
+  for (const [how, fallDue] of [
+    ['in real time', async () => clock.pass(6_000)],
+    ['while the clock is advanced', () => merchant.advance(10)],
+  ] as const)
+    it(`are PROCESSING during a retry ${how}`, async () => {
+      clock.stop();
+      const { script, open } = gate(500);
+      const receiver = await receivers.open((hit, res, n) =>
+        n === 1 ? void res.writeHead(500).end() : script(hit, res, n),
+      );
+      await merchant.register(receiver.url, ['charge.created']);
+      await merchant.charge();
+      await merchant.flush();
+      const due = fallDue();
+      await receiver.until((hit) => hit !== receiver.got[0]);
+      expect(await merchant.delivery()).to.include({ status: 'PROCESSING', attempts: 1, nextRetryAt: null });
+      open();
+      await due;
+      await merchant.flush();
+      expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 2 });
+    });
 });
