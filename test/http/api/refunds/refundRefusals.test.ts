@@ -167,12 +167,17 @@ describe('refund requests', () => {
       await refused(charge, {}, 400, 'charge_disputed');
     });
 
-    it('of another account return not_found', async () => {
+    it('of another account or mode, or unknown, return not_found', async () => {
       const charge = await desk.paid();
       const stranger = await Merchant.open(gateway);
       const body = { idempotencyKey: newKey() };
-      for (const key of [stranger.key, stranger.tenant.liveKey]) {
-        const path = `/v1/payments/${rawIdOf(charge)}`;
+      for (const [id, key] of [
+        [rawIdOf(charge), stranger.key],
+        [rawIdOf(charge), stranger.tenant.liveKey],
+        [rawIdOf(charge), desk.merchant.tenant.liveKey],
+        ['0'.repeat(26), desk.merchant.key],
+      ] as const) {
+        const path = `/v1/payments/${id}`;
         expectError(await gateway.post(`${path}/refund`, body, { key }), 404, 'not_found');
         expectError(await gateway.get(`${path}/refunds`, { key }), 404, 'not_found');
       }
