@@ -2,7 +2,10 @@
 import { expect } from 'chai';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
+import { Merchant } from '../../../world/merchant.ts';
 import { Receiver, typeOf } from '../../../world/receiver.ts';
+import { StoppableClock } from '../../../world/stoppableClock.ts';
+import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
 
 type Body = Record<string, unknown>;
 interface Paid {
@@ -340,13 +343,27 @@ describe('sandbox: a payer pays', () => {
   });
 
   describe('refuses a payment', () => {
-    it('of an expired charge', async () => {
+    it('of an expired charge, after its expiry is recorded', async () => {
       const { id } = await newCharge({ expires_in: 60 });
       await gateway.post('/v1/sandbox/clock/advance', { seconds: 60 }, as);
       const { end_to_end_id, charge } = await paid(id, {}, 'refused');
       expect(end_to_end_id).to.equal(null);
       expect(charge).to.include({ status: 'expired' });
       expect(await ledger()).to.deep.equal({});
+    });
+    it('of a charge at its expiry, not 1 ms earlier, before the expiry is recorded', async () => {
+      const clock = new StoppableClock();
+      clock.stop();
+      const other = await openReady({ clock, startSchedule: NO_SCHEDULES });
+      const shop = await Merchant.open(other);
+      const [inTime, late] = [await shop.charge({ expires_in: 60 }), await shop.charge({ expires_in: 60 })];
+      clock.pass(59_999);
+      await shop.pay(inTime.id);
+      clock.pass(1);
+      const { body } = await other.post<Paid>(`/v1/sandbox/charges/${late.id}/pay`, {}, shop);
+      expect([body.outcome, body.charge['status']]).to.deep.equal(['refused', 'pending']);
+      expect(other.faults).to.deep.equal([]);
+      await other.close();
     });
     it('of a charge that failed at the provider', async () => {
       const { id } = await newCharge({ metadata: { sandbox_provider: 'rejected' } });
@@ -361,6 +378,19 @@ describe('sandbox: a payer pays', () => {
         `SELECT replace(stream, 'payment-', '') AS id FROM event_store.events WHERE stream LIKE 'payment-%' ORDER BY position DESC LIMIT 1`,
       );
       await paid(rows[0]!.id, {}, 'refused');
+    });
+    it('after 100 of one code; a repeat of one of the 100 is a duplicate', async () => {
+      const { id } = await newCharge();
+      const { end_to_end_id: first } = await paid(id, {}, 'settled');
+      await gateway.storage.operations.query(
+        `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at)
+         SELECT p.account_id, n, p.txid, 1, now() FROM sandbox_bank.payments p, generate_series(1, 98) n WHERE provider_payment_id = $1`,
+        [first],
+      );
+      const { end_to_end_id: last } = await paid(id, {}, 'returned');
+      await paid(id, {}, 'refused');
+      await paid(id, { late: true }, 'refused');
+      await paid(id, { end_to_end_id: last as string }, 'duplicate');
     });
   });
 
@@ -397,19 +427,6 @@ describe('sandbox: a payer pays', () => {
       );
       expect(await statuses(id)).to.deep.equal(['pending', 'WAITING_PAYMENT']);
       expect((await gateway.call<Paid>('POST', `/v1/sandbox/charges/${id}/pay`, as)).body.outcome).to.equal('settled'); // no body at all
-    });
-    it('is refused as the 101st payment of a code; repeating one of the 100 is a duplicate', async () => {
-      const { id } = await newCharge();
-      const { end_to_end_id: first } = await paid(id, {}, 'settled');
-      await gateway.storage.operations.query(
-        `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at)
-         SELECT p.account_id, n, p.txid, 1, now() FROM sandbox_bank.payments p, generate_series(1, 98) n WHERE provider_payment_id = $1`,
-        [first],
-      );
-      const { end_to_end_id: last } = await paid(id, {}, 'returned');
-      await paid(id, {}, 'refused');
-      await paid(id, { late: true }, 'refused');
-      await paid(id, { end_to_end_id: last as string }, 'duplicate');
     });
     it('gets 403 with a live key', async () => {
       const { id } = await newCharge();
