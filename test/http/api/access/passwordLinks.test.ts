@@ -130,6 +130,16 @@ describe('password links by mail', () => {
     expect((await set(tokens[1] as string)).status).to.equal(204);
     await expectDead(tokens[0] as string);
   });
+  it('stop working once the user changes the password in a session', async () => {
+    const user = await gateway.addUser();
+    await reset(user.email);
+    const token = tokenIn(await mailbox.take(user.email));
+    const headers = await gateway.logIn('OWNER', user);
+    const body = { current_password: user.password, new_password: 'trocada na sessão' };
+    expect((await gateway.call('POST', '/v1/auth/password', { key: null, headers, body })).status).to.equal(204);
+    await expectDead(token);
+    expect(await logIn({ ...user, password: body.new_password })).to.equal(200);
+  });
   it('set one password when used twice at the same time', async () => {
     const user = await gateway.addUser();
     await reset(user.email);

@@ -277,8 +277,11 @@ describe('an operator in production', () => {
     expect((await accounts(headers)).status).to.equal(200);
     expectError(await accounts(early), 401, 'unauthorized');
   });
-  it('can log out without a second factor; members don’t need one', async () => {
-    const headers = await gateway.logIn('OPERATOR');
+  it('can change the password and log out without a second factor; members don’t need one', async () => {
+    const operator = await gateway.addUser('OPERATOR');
+    const headers = await gateway.logIn('OPERATOR', operator);
+    const body = { current_password: operator.password, new_password: 'outra senha de teste' };
+    expect((await gateway.call('POST', '/v1/auth/password', { key: null, headers, body })).status).to.equal(204);
     expect((await gateway.call('POST', '/v1/auth/logout', { key: null, headers })).status).to.equal(204);
     const member = await gateway.logIn('VIEWER');
     expect((await gateway.get('/v1/request-logs', { key: null, headers: member })).status).to.equal(200);
