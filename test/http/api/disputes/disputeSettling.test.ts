@@ -2,8 +2,6 @@
 // (rules Q1, Q10, Q11, X4).
 
 import { expect } from 'chai';
-import type { PaymentId } from '../../../../domain/kernel/ids.ts';
-import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import type { MedCaseView } from '../../../../domain/presentation/medCase.ts';
 import { CaseDesk, netOf } from '../../../world/caseDesk.ts';
 import type { Reply, TestGateway } from '../../../world/gateway.ts';
@@ -372,25 +370,5 @@ describe('dispute reports that wait for an operator', () => {
       expectError(await dismiss('contradicted'), 404, 'not_found');
       expectError(await dismiss(id), 400, 'case_not_open');
     });
-  });
-
-  it('the review of a held Pix is recorded in account time', async () => {
-    const locked = { amount: 10_000, expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } };
-    const [passed, sentBack] = [await desk.merchant.charge(locked), await desk.merchant.charge(locked)];
-    for (const { id } of [passed, sentBack])
-      await desk.good<Body>(`/v1/sandbox/charges/${id}/pay`, { payer: { document: null } });
-    const { now: before } = await desk.merchant.advance(86_400);
-    for (const [{ id }, verdict, type] of [
-      [passed, 'release', 'TransactionHeldReleased'],
-      [sentBack, 'return', 'TransactionHeldRejected'],
-    ] as const) {
-      const path = `/ops/v1/held/${rawIdOf(id)}/${verdict}`;
-      expect((await gateway.post(path, {}, { key: null, headers })).status).to.equal(200);
-      const times: string[] = [];
-      for await (const event of gateway.storage.store.readStream(PAYMENT.stream(rawIdOf(id) as PaymentId)))
-        if (event.type === type) times.push((JSON.parse(event.data) as { at: string }).at);
-      expect(times).to.have.length(1);
-      expect((times[0] as string) >= before, `${times[0]} after ${before}`).to.equal(true);
-    }
   });
 });

@@ -104,6 +104,21 @@ describe('a payment held for review', () => {
       [...CREATED, PROCESSING, 'charge.paid', 'payment.completed', 'payment.status_changed'].toSorted(),
     );
   });
+  for (const [verdict, type] of [
+    ['release', 'TransactionHeldReleased'],
+    ['return', 'TransactionHeldRejected'],
+  ] as const)
+    it(`is decided in account time (${verdict})`, async () => {
+      const { id } = await held();
+      const { now: before } = await shop.advance(86_400);
+      await decide(verdict, id);
+      const { now: after } = await shop.clock();
+      const times: string[] = [];
+      for await (const event of gateway.storage.store.readStream(PAYMENT.stream(rawIdOf(id) as PaymentId)))
+        if (event.type === type) times.push((JSON.parse(event.data) as { at: string }).at);
+      expect(times).to.have.length(1);
+      expect([before, ...times, after]).to.deep.equal([before, ...times, after].toSorted());
+    });
   it('changes nothing when released a second time', async () => {
     const { id } = await held();
     await decide('release', id);

@@ -15,7 +15,7 @@ interface Refused {
   readonly error: { readonly code: ErrorCode };
 }
 
-describe('200 concurrent partial refunds of one payment', () => {
+describe('in two processes', () => {
   let database: TestDatabase;
   let gateways: TestGateway[];
 
@@ -36,43 +36,7 @@ describe('200 concurrent partial refunds of one payment', () => {
   const faults = () => gateways.flatMap((gateway) => gateway.faults);
   const first = () => gateways[0] as TestGateway;
 
-  it('succeed in one process until the money is used up', async () => {
-    const desk = await RefundDesk.open(first(), true);
-    const charge = await desk.paid(1_000);
-    const replies = await Promise.all(
-      Array.from({ length: COUNT }, () => desk.ask<{ id: string } & Refused>(charge, { amount: 13 })),
-    );
-    const made = replies.filter(({ status }) => status === 201);
-    expect(made).to.have.length(Math.floor(1_000 / 13));
-    for (const { status, body } of replies.filter((reply) => !made.includes(reply)))
-      expect([status, body.error.code]).to.deep.equal([400, 'refund_amount_exceeds_remaining']);
-    expect(new Set(made.map(({ body }) => body.id)).size).to.equal(made.length);
-    const list = await desk.list(charge);
-    expect(list.map(({ id }) => id).sort()).to.deep.equal(made.map(({ body }) => body.id).sort());
-    expect(await desk.available()).to.equal(netOf(1_000) - 13 * made.length);
-    const look = async () => ((await desk.list(charge)).every(({ status }) => status === 'REFUNDED') ? true : null);
-    expect(await pollUntil(first().gateway.projected, 60_000, look)).to.equal(true);
-    expect(await desk.merchant.statusOf(charge)).to.equal('paid');
-    const rest = await desk.refund(charge);
-    expect(rest.amount).to.equal(1_000 % 13);
-    await expectLedgerBalances(first());
-    const { storage } = first();
-    expect((await verify(PROJECTIONS, storage, storage.openSession)).differences).to.deep.equal([]);
-    expect(faults()).to.deep.equal([]);
-  });
-
-  it('succeed at most 100 times, whatever amount is left (M7)', async () => {
-    const desk = await RefundDesk.open(first(), true);
-    const charge = await desk.paid(1_000);
-    const replies = await Promise.all(Array.from({ length: COUNT }, () => desk.ask<Refused>(charge, { amount: 1 })));
-    expect(replies.filter(({ status }) => status === 201)).to.have.length(100);
-    for (const { status, body } of replies.filter((reply) => reply.status !== 201))
-      expect([status, body.error.code]).to.deep.equal([400, 'refund_limit_reached']);
-    expect(await desk.available()).to.equal(netOf(1_000) - 100);
-    expect(faults()).to.deep.equal([]);
-  });
-
-  it('follow settings and decisions made in another process', async () => {
+  it('refunds follow settings and decisions made in the other process', async () => {
     const [one, other] = gateways as [TestGateway, TestGateway];
     const desk = await RefundDesk.open(one, true);
     const key = { key: desk.merchant.key };
@@ -89,27 +53,65 @@ describe('200 concurrent partial refunds of one payment', () => {
     expect(faults()).to.deep.equal([]);
   });
 
-  it('never exceed the payment across two processes; those that got 503 can be retried', async () => {
-    const desk = await RefundDesk.open(first());
-    const charge = await desk.paid(50);
-    const keys = Array.from({ length: COUNT }, newKey);
-    const ask = (idempotencyKey: string, i: number) =>
-      (gateways[i % 2] as TestGateway).post<Refused>(
-        `/v1/payments/${rawIdOf(charge)}/refund`,
-        { idempotencyKey, amount: 1 },
-        { key: desk.merchant.key },
+  describe('200 concurrent partial refunds of one payment', () => {
+    it('succeed in one process until the money is used up', async () => {
+      const desk = await RefundDesk.open(first(), true);
+      const charge = await desk.paid(1_000);
+      const replies = await Promise.all(
+        Array.from({ length: COUNT }, () => desk.ask<{ id: string } & Refused>(charge, { amount: 13 })),
       );
-    const replies = await Promise.all(keys.map(ask));
-    const busy = keys.filter((_key, i) => replies[i]?.status === 503);
-    const again = [];
-    for (const key of busy) again.push(await ask(key, 0));
-    const all = [...replies.filter(({ status }) => status !== 503), ...again];
-    expect(all.filter(({ status }) => status === 201)).to.have.length(50);
-    for (const { status, body } of all.filter((reply) => reply.status !== 201))
-      expect([status, body.error.code]).to.deep.equal([400, 'refund_amount_exceeds_remaining']);
-    const list = await desk.list(charge);
-    expect(list.reduce((sum, { amount }) => sum + amount, 0)).to.equal(50);
-    await expectLedgerBalances(first());
-    for (const gateway of gateways) gateway.faults.length = 0; // giving up on a busy stream is reported as a fault
+      const made = replies.filter(({ status }) => status === 201);
+      expect(made).to.have.length(Math.floor(1_000 / 13));
+      for (const { status, body } of replies.filter((reply) => !made.includes(reply)))
+        expect([status, body.error.code]).to.deep.equal([400, 'refund_amount_exceeds_remaining']);
+      expect(new Set(made.map(({ body }) => body.id)).size).to.equal(made.length);
+      const list = await desk.list(charge);
+      expect(list.map(({ id }) => id).sort()).to.deep.equal(made.map(({ body }) => body.id).sort());
+      expect(await desk.available()).to.equal(netOf(1_000) - 13 * made.length);
+      const look = async () => ((await desk.list(charge)).every(({ status }) => status === 'REFUNDED') ? true : null);
+      expect(await pollUntil(first().gateway.projected, 60_000, look)).to.equal(true);
+      expect(await desk.merchant.statusOf(charge)).to.equal('paid');
+      const rest = await desk.refund(charge);
+      expect(rest.amount).to.equal(1_000 % 13);
+      await expectLedgerBalances(first());
+      const { storage } = first();
+      expect((await verify(PROJECTIONS, storage, storage.openSession)).differences).to.deep.equal([]);
+      expect(faults()).to.deep.equal([]);
+    });
+
+    it('succeed at most 100 times, whatever amount is left (M7)', async () => {
+      const desk = await RefundDesk.open(first(), true);
+      const charge = await desk.paid(1_000);
+      const replies = await Promise.all(Array.from({ length: COUNT }, () => desk.ask<Refused>(charge, { amount: 1 })));
+      expect(replies.filter(({ status }) => status === 201)).to.have.length(100);
+      for (const { status, body } of replies.filter((reply) => reply.status !== 201))
+        expect([status, body.error.code]).to.deep.equal([400, 'refund_limit_reached']);
+      expect(await desk.available()).to.equal(netOf(1_000) - 100);
+      expect(faults()).to.deep.equal([]);
+    });
+
+    it('never exceed the payment across two processes; those that got 503 can be retried', async () => {
+      const desk = await RefundDesk.open(first());
+      const charge = await desk.paid(50);
+      const keys = Array.from({ length: COUNT }, newKey);
+      const ask = (idempotencyKey: string, i: number) =>
+        (gateways[i % 2] as TestGateway).post<Refused>(
+          `/v1/payments/${rawIdOf(charge)}/refund`,
+          { idempotencyKey, amount: 1 },
+          { key: desk.merchant.key },
+        );
+      const replies = await Promise.all(keys.map(ask));
+      const busy = keys.filter((_key, i) => replies[i]?.status === 503);
+      const again = [];
+      for (const key of busy) again.push(await ask(key, 0));
+      const all = [...replies.filter(({ status }) => status !== 503), ...again];
+      expect(all.filter(({ status }) => status === 201)).to.have.length(50);
+      for (const { status, body } of all.filter((reply) => reply.status !== 201))
+        expect([status, body.error.code]).to.deep.equal([400, 'refund_amount_exceeds_remaining']);
+      const list = await desk.list(charge);
+      expect(list.reduce((sum, { amount }) => sum + amount, 0)).to.equal(50);
+      await expectLedgerBalances(first());
+      for (const gateway of gateways) gateway.faults.length = 0; // giving up on a busy stream is reported as a fault
+    });
   });
 });
