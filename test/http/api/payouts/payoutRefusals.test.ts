@@ -56,8 +56,8 @@ onBothStores('refused payouts', (log) => {
   afterEach(() => expect([...gateway.faults, ...withoutRail.faults]).to.deep.equal([]));
 
   let pixes = 0;
-  /** Creates a live charge of 100,000 and settles it. */
-  const earn = async (): Promise<void> => {
+  /** Creates a live charge of 100,000 and settles it. Returns its ID. */
+  const earn = async (): Promise<PaymentId> => {
     const made = await gateway.charge({ amount: 100_000 }, { key: tenant.liveKey, idempotencyKey: newKey() });
     expect(made.status, made.text).to.equal(201);
     const id = rawIdOf(made.body['id'] as string) as PaymentId;
@@ -66,6 +66,7 @@ onBothStores('refused payouts', (log) => {
     const why = metadataForProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
     const decide = () => ({ events: [event], reply: null });
     await gateway.gateway.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why);
+    return id;
   };
   const settings = (change: SettingsChange) => changeAccountSettings(gateway.gateway)(tenant.accountId, change, BY);
   const ask = (body: Body = {}, idempotencyKey = newKey(), at = gateway): Promise<Reply<PayoutBody>> =>
@@ -80,6 +81,19 @@ onBothStores('refused payouts', (log) => {
     return reply.body;
   };
 
+  it('include all destinations, also of refunds, while the account’s list is empty (M7a)', async () => {
+    const id = await earn();
+    const refund = () => {
+      const body = { idempotencyKey: newKey(), amount: 10, destinationKey: PIX_KEY };
+      return gateway.post(`/v1/payments/${id}/refund`, body, { key: tenant.liveKey });
+    };
+    await settings({ cashoutDestinations: [] });
+    expectError(await ask(), 422, 'destination_not_allowed', 'destination.pix_key');
+    expectError(await refund(), 422, 'REFUND_NOT_SUPPORTED');
+    await settings({ cashoutDestinations: [PIX_KEY] });
+    await made();
+    expect((await refund()).status).to.equal(201);
+  });
   it('are checked for shape, idempotency, rail, destination, limits and funds, in this order (Y4)', async () => {
     const used = newKey();
     await made({ amount: 11 }, used);
