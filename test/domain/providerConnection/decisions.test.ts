@@ -225,8 +225,20 @@ describe('settingProblem', () => {
     });
   it('returns null for valid settings', () => {
     expect(settingProblem(settings)).to.equal(null);
-    const names = PROVIDER_CONNECTION.serde.types.flatMap((type) => Object.keys(type));
-    expect(names.filter((name) => /secret$/i.test(name))).to.deep.equal([]);
+  });
+});
+
+describe('the events of a provider connection', () => {
+  it('store the versions of secrets, never a secret', () => {
+    const names = Object.values(PROVIDER_CONNECTION.serde.table).flatMap(({ shape }) =>
+      Object.keys(shape.fields ?? {}),
+    );
+    expect([...new Set(names)].filter((name) => /secret|key|password/i.test(name)).toSorted()).to.deep.equal([
+      'callbackSecretVersion',
+      'clientSecretVersion',
+      'pixKey',
+      'privateKeyVersion',
+    ]);
   });
 });
 
