@@ -66,15 +66,19 @@ describe('removing a provider connection, on Postgres', () => {
     work.payments = 0;
     expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
   });
-  it('keeps a connection in use when repeated after an interruption before the second count', async () => {
-    const { remove, status, work, forgotten, paused } = await drained();
-    paused.meanwhile = async () => {
-      throw new Error('killed');
-    };
-    expect(await remove().catch((error: Error) => error.message)).to.equal('killed');
-    expect([await status(), forgotten]).to.deep.equal(['removed', []]);
-    paused.meanwhile = async () => undefined;
-    work.payments = 1;
-    expect([await remove(), await status(), forgotten]).to.deep.equal(['connection_in_use', 'draining', []]);
+  it('completes an interrupted removal when repeated, or restores the connection if it is in use', async () => {
+    for (const payments of [0, 1]) {
+      const { remove, status, work, forgotten, paused, id } = await drained();
+      paused.meanwhile = async () => {
+        throw new Error('killed');
+      };
+      expect(await remove().catch((error: Error) => error.message)).to.equal('killed');
+      expect([await status(), forgotten]).to.deep.equal(['removed', []]);
+      paused.meanwhile = async () => undefined;
+      work.payments = payments;
+      expect([await remove(), await status(), forgotten]).to.deep.equal(
+        payments === 0 ? ['removed', 'removed', [id]] : ['connection_in_use', 'draining', []],
+      );
+    }
   });
 });
