@@ -2,7 +2,7 @@
 // test/infrastructure/deliveries/failingTargets.test.ts.
 import { expect } from 'chai';
 import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
-import { EndpointHealth, PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
+import { EndpointHealth } from '../../../application/webhooks/endpointHealth.ts';
 import { at } from '../../support/samples.ts';
 
 const attempt = { group: 'we', key: 'd', dueAt: at('13:00:00') } as TimedAttempt;
@@ -42,8 +42,6 @@ describe('endpoint health (W3)', () => {
     for (let n = 0; n < times; n++) await health.failed(attempt, 'timeout');
   };
 
-  it('uses the rule of three failures in a row and one probe per minute', () =>
-    expect(PROBE_RULE).to.deep.equal({ failuresInARow: 3, everySeconds: 60 }));
   it('reads the state of a healthy target once per second, however many deliveries it receives', async () => {
     for (const ms of [0, 1, 500, 999, 1_000, 1_500]) {
       nowMs = ms;

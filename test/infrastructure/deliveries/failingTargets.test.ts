@@ -1,6 +1,7 @@
 // First attempts for a failing target become probes, one a minute, and are all released when the target accepts a delivery (W3).
 import { expect } from 'chai';
 import type { FailingTargets, TimedAttempt } from '../../../application/ports/failingTargets.ts';
+import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
@@ -27,8 +28,7 @@ describe('failing targets', () => {
     pool = opened;
   });
   beforeEach(async () => {
-    const rule = { failuresInARow: 3, everySeconds: 60 };
-    [one, other] = [failingTargets(pool, 'deliver', rule), failingTargets(pool, 'deliver', rule)];
+    [one, other] = [failingTargets(pool, 'deliver', PROBE_RULE), failingTargets(pool, 'deliver', PROBE_RULE)];
   });
   const fail = async (seconds: readonly number[], group = 'we') => {
     const counts = [];
