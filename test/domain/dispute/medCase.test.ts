@@ -11,7 +11,8 @@ import {
   reviewCase,
   ruleCase,
 } from '../../../domain/dispute/decisions.ts';
-import { type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/medCase.ts';
+import { confirmEvidence } from '../../../domain/dispute/evidence.ts';
+import { type MedCase, type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/medCase.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../domain/kernel/rejection.ts';
@@ -37,6 +38,17 @@ import {
   REVIEW,
   ruling,
 } from './caseStories.ts';
+
+const FILE = {
+  evidenceId: '00000000000000000000000mv1' as EvidenceId,
+  fileName: 'recibo.png',
+  fileSize: 1_234,
+  mimeType: 'image/png',
+  uploadedBy: 'merchant',
+  sha256: 'ab'.repeat(32),
+  grantedAt: OPENED_AT,
+  at: AT,
+} as const;
 
 describe('a dispute case', () => {
   it('opens once and keeps its original terms', () => {
@@ -242,20 +254,10 @@ describe('a dispute case', () => {
     for (const end of [ACCEPTED, REJECTED, CLOSED]) expect(caseAfter(...OPEN, REVIEW, end).review).to.equal(null);
   });
   it('changes updated_at for requests, appeals and evidence, but not for reminders and reviews', () => {
-    const file = {
-      evidenceId: '00000000000000000000000mv1' as EvidenceId,
-      fileName: 'recibo.png',
-      fileSize: 1_234,
-      mimeType: 'image/png',
-      uploadedBy: 'merchant',
-    } as const;
     const updates: readonly (readonly [MedCaseEvent, Timestamp])[] = [
       [{ type: 'MedCaseEvidenceRequested', data: { at: AT } }, AT],
       [APPEALED[1] as MedCaseEvent, AT],
-      [
-        { type: 'MedCaseEvidenceConfirmed', data: { ...file, sha256: 'ab'.repeat(32), grantedAt: OPENED_AT, at: AT } },
-        AT,
-      ],
+      [{ type: 'MedCaseEvidenceConfirmed', data: FILE }, AT],
       [{ type: 'MedCaseDeadlineNeared', data: { at: AT } }, OPENED_AT],
       [REVIEW, OPENED_AT],
     ];
@@ -315,7 +317,7 @@ describe('the reminder of the deadline (Q2)', () => {
 });
 
 describe('any sequence of decisions', () => {
-  it('ends a case at most once and afterwards adds nothing but late reports', () => {
+  it('ends a case at most once; afterwards its snapshot never changes, and only late reports are recorded', () => {
     const decision = fc.constantFrom(
       appealCase('It came.', AT),
       acceptCase(true, AT),
@@ -324,9 +326,12 @@ describe('any sequence of decisions', () => {
       ruling(DISAGREED, 3),
       ruling('withdrawn', 4),
       ruling(AGREED, 5, true),
+      ruleCase({ report: 6, ruling: 'withdrawn', review: false, at: AT }, true, LATER),
       reviewCase(true, true, AT),
       reviewCase(false, true, AT),
       nearDeadline(AT),
+      confirmEvidence(FILE),
+      confirmEvidence({ ...FILE, evidenceId: '00000000000000000000000mv2' as EvidenceId, at: LATER }),
     );
     fc.assert(
       fc.property(fc.array(decision, { maxLength: 15 }), (decisions) => {
@@ -340,8 +345,9 @@ describe('any sequence of decisions', () => {
             state = medCase.evolve(state, event);
             if (['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'].includes(event.type)) ends++;
           }
-          if (before.status !== 'absent' && before.closedAt !== null)
-            for (const { type } of decided.events) expect(type).to.equal('MedCaseLateReported');
+          if (before.status === 'absent' || before.closedAt === null) continue;
+          for (const { type } of decided.events) expect(type).to.equal('MedCaseLateReported');
+          expect(snapshotOf(state as MedCase)).to.deep.equal(snapshotOf(before));
         }
         const isEnded = state.status !== 'absent' && state.moneyOutcome !== null;
         expect(ends).to.equal(isEnded ? 1 : 0);
