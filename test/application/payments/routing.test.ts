@@ -3,13 +3,17 @@ import { expect } from 'chai';
 import { CreateChargeHandler, CreatePaymentHandler } from '../../../application/payments/create.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { Settler, takePayment } from '../../../application/payments/settle.ts';
-import { type PaymentProviders, ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
+import {
+  type InstrumentRequest,
+  type PaymentProviders,
+  ProviderUnavailable,
+} from '../../../application/ports/paymentProvider.ts';
 import { type ChargeBody, chargeRequest, paymentRequest } from '../../../domain/charge/request.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, MINUTE_MS, SECOND_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import { type ExistingPayment, exists } from '../../../domain/payment/payment.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { systemStopwatch as stopwatch } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 import { CREATED_AT, incoming } from '../../support/samples.ts';
@@ -51,7 +55,7 @@ describe('a charge with two connections', () => {
       return [first, second].find((one) => one.connectionId === connectionId) ?? null;
     },
   };
-  const ask = async (key: string): Promise<ExistingPayment> => {
+  const ask = async (key: string, body = BODY): Promise<ExistingPayment> => {
     const { commands, accounts, clock } = core;
     const issuer = new InstrumentIssuer({ commands, accounts, providers, timers });
     const handler = new CreateChargeHandler({ commands, clock, stopwatch, providers, issuer, velocity });
@@ -59,7 +63,7 @@ describe('a charge with two connections', () => {
       account: core.account,
       mode: 'live',
       idempotencyKey: key,
-      request: chargeRequest(BODY),
+      request: chargeRequest(body),
       baseUrl: 'https://pay.example.com',
       actor: 'key:test',
       requestId: 'req_1',
@@ -247,14 +251,21 @@ describe('a charge with two connections', () => {
     }
   });
 
-  it('in live mode sends no sandbox instructions from the metadata to the provider', async () => {
-    const seen: unknown[] = [];
+  it('in live mode sends nothing of the metadata to the provider but the description', async () => {
+    const seen: InstrumentRequest[] = [];
     const issue = first.issue.bind(first);
     first.issue = (request) => {
-      seen.push(request.sandbox);
+      seen.push(request);
       return issue(request);
     };
-    const payment = await ask(newKey());
-    expect([exists(payment), seen]).to.deep.equal([true, [null]]);
+    await ask(newKey(), {
+      ...BODY,
+      description: 'Pedido 17',
+      metadata: { sandbox_provider: 'rejected', cupom: 'BF20' },
+    });
+    expect(seen.map(({ note, debtor, sandbox }) => ({ note, debtor, sandbox }))).to.deep.equal([
+      { note: 'Pedido 17', debtor: null, sandbox: null },
+    ]);
+    expect(JSON.stringify(seen)).to.not.match(/sandbox_provider|rejected|cupom|BF20/);
   });
 });
