@@ -95,6 +95,9 @@ describe('API keys', () => {
   const issue = async (label: string | null = null, mode: 'test' | 'live' = 'test') =>
     done(await issueApiKey(needs)(accountId, { mode, label }, BY));
 
+  const keptKeys = async () =>
+    JSON.stringify([await core.eventsOf(KEYRING.stream(accountId)), await listApiKeys(needs)(accountId)]);
+
   it('are looked up once and cached while a lease is held', async () => {
     const { cleartext, key } = await issue();
     const { keyId, mode, fingerprint } = key;
@@ -156,7 +159,7 @@ describe('API keys', () => {
   });
 
   describe('when one is issued', () => {
-    it('returns a cleartext of its mode and stores only its fingerprint and prefix', async () => {
+    it('shows a cleartext of its mode once: the log and the list have only its fingerprint and prefix', async () => {
       const { cleartext, key } = await issue('till', 'live');
       expect(cleartext).to.match(/^ak_live_[\w-]{32}$/);
       const { keyId: _, issuedAt: __, ...kept } = key;
@@ -168,7 +171,9 @@ describe('API keys', () => {
         prefix: cleartext.slice(0, 12),
         label: 'till',
       });
-      expect(JSON.stringify(await core.eventsOf(KEYRING.stream(accountId)))).to.not.contain(cleartext);
+      expect(await keptKeys())
+        .to.include(fingerprint)
+        .and.not.include(cleartext);
       expect(announced).to.deep.equal([]);
     });
     it('creates two keys when repeated', async () => {
@@ -192,6 +197,13 @@ describe('API keys', () => {
         fresh.key.keyId,
       ]);
       expect(await listApiKeys(needs)(accountId)).to.deep.equal([fresh.key]);
+    });
+    it('shows the new cleartext once: the log and the list have only its fingerprint and prefix', async () => {
+      const { key } = await issue();
+      const { cleartext } = done(await rotateApiKey(needs)(accountId, key.keyId, undefined, BY));
+      expect(await keptKeys())
+        .to.include(keyFingerprint(cleartext))
+        .and.not.include(cleartext);
     });
     it('rejects a repeat with not_found but announces it again, because the first response may have been lost', async () => {
       const { key } = await issue();
