@@ -40,71 +40,79 @@ const cancellation = { reason: 'The merchant cancelled the payment.', providerEr
 const refusal = { reason: 'The bank said no.', providerErrorCode: 'declined', at: at('13:00:00') };
 
 const STATES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
-  ['nothing', [], { status: 'absent' }],
-  ['anything without a creation', [issued(), expired(), cancelled(), resendRequested(0, 1)], { status: 'absent' }],
-  ['created', [THREE], requested],
-  ['Pix issued', [THREE, issued()], open],
+  ['is absent without events', [], { status: 'absent' }],
   [
-    'another method issued',
+    'is absent if the creation is missing',
+    [issued(), expired(), cancelled(), resendRequested(0, 1)],
+    { status: 'absent' },
+  ],
+  ['is requested after the creation', [THREE], requested],
+  ['is open once the Pix is issued', [THREE, issued()], open],
+  [
+    'is open once another instrument is issued',
     [THREE, otherIssued(card())],
     { ...open, instruments: { pix: null, acquirerInstruments: [card()] } },
   ],
   [
-    'all issued, in the order of their events',
+    'lists the other instruments in the order of their events',
     [THREE, otherIssued(boleto()), issued(), otherIssued(card())],
     { ...open, instruments: { pix: instrument(), acquirerInstruments: [boleto(), card()] } },
   ],
   [
-    'one refused before another was issued',
+    'lists a method that was refused before another was issued',
     [THREE, refusedInstrument('BOLETO'), issued()],
     { ...open, refusedMethods: ['BOLETO'] },
   ],
   [
-    'failed',
+    'is failed if the creation failed',
     [THREE, refusedInstrument('BOLETO'), failed()],
     { ...requested, refusedMethods: ['BOLETO'], status: 'failed', failure: refusal },
   ],
-  ['expired', [THREE, issued(), expired()], { ...open, status: 'expired', failure: expiry }],
-  ['wanted cancelled', [THREE, issued(), cancelRequested()], { ...open, cancelRequestedAt: CANCELLED_AT }],
+  ['is expired after the expiry', [THREE, issued(), expired()], { ...open, status: 'expired', failure: expiry }],
   [
-    'cancelled',
+    'stays open after a cancellation request',
+    [THREE, issued(), cancelRequested()],
+    { ...open, cancelRequestedAt: CANCELLED_AT },
+  ],
+  [
+    'is cancelled after the cancellation',
     [THREE, issued(), cancelRequested(), cancelled()],
     { ...open, status: 'cancelled', cancelRequestedAt: CANCELLED_AT, failure: cancellation },
   ],
   [
-    'cancelled before there was an instrument',
+    'can be cancelled before any instrument is issued',
     [THREE, cancelRequested(), cancelled()],
     { ...requested, status: 'cancelled', cancelRequestedAt: CANCELLED_AT, failure: cancellation },
   ],
   [
-    'cancelled after its expiry: a Pix was held for it',
+    'can be cancelled after the expiry, because a Pix may be held',
     [THREE, issued(), expired(), cancelRequested(), cancelled()],
     { ...open, status: 'cancelled', cancelRequestedAt: CANCELLED_AT, failure: cancellation },
   ],
   [
-    'its webhooks wanted again',
+    'counts the requests to resend its webhooks',
     [THREE, issued(), resendRequested(1, 1), resendRequested(1, 2)],
     { ...open, resends: 2 },
   ],
   [
-    'an instrument of an expired one changes nothing',
+    'ignores an instrument after the expiry',
     [THREE, issued(), expired(), otherIssued(card())],
     { ...open, status: 'expired', failure: expiry },
   ],
   [
-    'an instrument of a cancelled one changes nothing',
+    'ignores instruments after the cancellation',
     [THREE, cancelRequested(), cancelled(), issued(), otherIssued(card())],
     { ...requested, status: 'cancelled', cancelRequestedAt: CANCELLED_AT, failure: cancellation },
   ],
-  ['expired without an instrument changes nothing', [THREE, expired()], requested],
-  ['failed with an instrument changes nothing', [THREE, issued(), failed()], open],
+  ['ignores an expiry before any instrument is issued', [THREE, expired()], requested],
+  ['ignores a failure after an instrument was issued', [THREE, issued(), failed()], open],
   [
-    'expired after it was cancelled changes nothing',
+    'ignores an expiry after the cancellation',
     [THREE, issued(), cancelled(), expired()],
     { ...open, status: 'cancelled', failure: cancellation },
   ],
   [
-    'cancelled after it failed changes nothing',
+    'ignores a cancellation after the failure',
     [THREE, failed(), cancelRequested(), cancelled()],
     { ...requested, status: 'failed', failure: refusal },
   ],
@@ -116,10 +124,14 @@ describe('the state of a charge', () => {
 
 describe('pendingMethods', () => {
   const PENDING: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
-    ['all, as they were sent', [THREE], ['CREDIT_CARD', 'BOLETO', 'PIX']],
-    ['not those that are issued', [THREE, issued()], ['CREDIT_CARD', 'BOLETO']],
-    ['not those that are refused', [THREE, refusedInstrument('CREDIT_CARD'), otherIssued(boleto())], ['PIX']],
-    ['none', [THREE, issued(), otherIssued(card()), refusedInstrument('BOLETO')], []],
+    ['returns all methods in the order of the request', [THREE], ['CREDIT_CARD', 'BOLETO', 'PIX']],
+    ['excludes issued methods', [THREE, issued()], ['CREDIT_CARD', 'BOLETO']],
+    ['excludes refused and issued methods', [THREE, refusedInstrument('CREDIT_CARD'), otherIssued(boleto())], ['PIX']],
+    [
+      'is empty if every method is issued or refused',
+      [THREE, issued(), otherIssued(card()), refusedInstrument('BOLETO')],
+      [],
+    ],
   ];
   for (const [name, history, methods] of PENDING)
     it(name, () => {

@@ -116,22 +116,22 @@ describe('the state of a refund', () => {
   const known = { order: ORDER, requestedAt: REFUND_REQUESTED_AT };
   const sent = { ...known, sentAt: REFUNDED_AT };
   const STATES: readonly (readonly [string, readonly RefundEvent[], unknown])[] = [
-    ['absent', [], { status: 'absent' }],
-    ['absent, whatever else was written', [submitted, completed], { status: 'absent' }],
-    ['requested', [requested], { status: 'requested', ...known }],
+    ['is absent without events', [], { status: 'absent' }],
+    ['is absent if the request is missing', [submitted, completed], { status: 'absent' }],
+    ['is requested after the request', [requested], { status: 'requested', ...known }],
     [
-      'submitted, the first order counts',
+      'is submitted, with the time of the first order',
       [requested, unknown, { ...submitted, data: { at: at('18:00:00') } }],
       { status: 'submitted', ...sent },
     ],
-    ['unknown', [requested, submitted, unknown], { status: 'unknown', ...sent }],
+    ['is unknown while the outcome is unknown', [requested, submitted, unknown], { status: 'unknown', ...sent }],
     [
-      'completed',
+      'stays completed after later events',
       [requested, submitted, completed, failed, submitted],
       { status: 'completed', ...sent, endToEndId: 'E-out-1', completedAt: REFUNDED_AT },
     ],
     [
-      'failed',
+      'stays failed after later events',
       [requested, failed, completed, requested],
       { status: 'failed', ...known, reason: 'account closed', failedAt: REFUNDED_AT },
     ],

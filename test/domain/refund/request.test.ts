@@ -37,7 +37,7 @@ describe('a refund request', () => {
   });
 
   for (const [what, body] of [
-    ['that is no Pix key', { destinationKey: 'nobody' }],
+    ['that is not a Pix key', { destinationKey: 'nobody' }],
     ['with a devolution', { destinationKey: '99991111140', strategy: 'devolution' }],
   ] as const)
     it(`rejects a destinationKey ${what}`, () => {

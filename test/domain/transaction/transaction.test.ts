@@ -65,31 +65,39 @@ const failure = { reason: 'insufficient funds', providerErrorCode: 'declined', a
 const returnId = `return-${END_TO_END_ID}`;
 
 const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
-  ['nothing', [], NONE],
-  ['a card in flight', [processing()], { ...NONE, status: 'processing', method: 'CREDIT_CARD' }],
+  ['is none without events', [], NONE],
   [
-    'a second one in flight changes nothing',
+    'is processing while a card payment is in progress',
+    [processing()],
+    { ...NONE, status: 'processing', method: 'CREDIT_CARD' },
+  ],
+  [
+    'ignores a second attempt while one is in progress',
     [processing(), processing('BOLETO')],
     { ...NONE, status: 'processing', method: 'CREDIT_CARD' },
   ],
-  ['declined, others may pay', [processing(), refused('CREDIT_CARD', false)], { ...NONE, declined: ['CREDIT_CARD'] }],
   [
-    'another one declined leaves the one in flight',
+    'is none after a decline if other methods are left',
+    [processing(), refused('CREDIT_CARD', false)],
+    { ...NONE, declined: ['CREDIT_CARD'] },
+  ],
+  [
+    'stays processing if another method is declined',
     [processing(), refused('BOLETO', false)],
     { ...NONE, status: 'processing', method: 'CREDIT_CARD', declined: ['BOLETO'] },
   ],
   [
-    'the last one declined',
+    'is refused once the last method is declined',
     [refused('BOLETO', false), refused('CREDIT_CARD', true)],
     { ...NONE, status: 'refused', declined: ['BOLETO', 'CREDIT_CARD'], failure },
   ],
   [
-    'in flight after that changes nothing',
+    'ignores an attempt after the last method was declined',
     [refused('CREDIT_CARD', true), processing()],
     { ...NONE, status: 'refused', declined: ['CREDIT_CARD'], failure },
   ],
   [
-    'a wrong amount',
+    'lists a wrong amount as rejected, with its payer',
     [sentBack('wrong_amount', { amount: toMinor(5) })],
     {
       ...NONE,
@@ -99,17 +107,17 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'a wrong amount from whom the bank doesn’t name',
+    'lists a wrong amount without a payer if the bank names none',
     [sentBack('wrong_amount', { payer: { name: null, document: null } })],
     { ...NONE, incomingPayments: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })] },
   ],
   [
-    'a wrong amount that went back',
+    'lists a wrong amount as returned after its return',
     [sentBack('wrong_amount'), returned()],
     { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1', payer })] },
   ],
   [
-    'a wrong amount while a card is in flight',
+    'stays processing if a wrong amount arrives',
     [processing(), sentBack('wrong_amount')],
     {
       ...NONE,
@@ -119,7 +127,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'on its way back by the payer lock',
+    'is returning after a payer mismatch',
     [sentBack('payer_mismatch')],
     {
       ...NONE,
@@ -129,7 +137,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'returned by the payer lock',
+    'is returned once the mismatched payment is returned',
     [sentBack('payer_mismatch'), returned()],
     {
       ...NONE,
@@ -140,7 +148,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'a second one that went back first leaves it on its way',
+    'stays returning if a second payment is returned first',
     [
       sentBack('payer_mismatch'),
       sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }),
@@ -162,9 +170,18 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
       incoming: incoming(),
     },
   ],
-  ['held', [held()], { ...NONE, status: 'held', incomingPayments: [seen({ outcome: 'held' })], incoming: nameless }],
   [
-    'held, an operator sends it back',
+    'is held while a payment awaits review',
+    [held()],
+    {
+      ...NONE,
+      status: 'held',
+      incomingPayments: [seen({ outcome: 'held' })],
+      incoming: nameless,
+    },
+  ],
+  [
+    'is returning after an operator rejects the held payment',
     [held(), heldRejected('operator')],
     {
       ...NONE,
@@ -174,7 +191,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'held, an operator sent it back',
+    'is returned once the payment that an operator rejected is returned',
     [held(), heldRejected('operator'), returned()],
     {
       ...NONE,
@@ -185,13 +202,13 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     },
   ],
   [
-    'held, cancelled',
+    'is none once a held payment is returned because of a cancellation',
     [held(), heldRejected('cancelled'), returned()],
     { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'cancelled', returnId })] },
   ],
-  ['a held one rejected that is not held changes nothing', [heldRejected('operator')], NONE],
+  ['ignores the rejection of a held payment if none is held', [heldRejected('operator')], NONE],
   [
-    'what is of settled money, without any, changes nothing',
+    'ignores releases, refunds and disputes before a settlement',
     [released(), refundReserved(), refundCompleted(), disputeOpened()],
     NONE,
   ],
@@ -210,9 +227,9 @@ const refund = (over: object = {}) => ({
 const completed = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
 const failed = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
 const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
-  ['settled', [settled()], SETTLED],
+  ['is settled after the settlement', [settled()], SETTLED],
   [
-    'settled by a card that was in flight, after another method was declined',
+    'keeps the declined methods when the card payment in progress settles',
     [processing(), refused('BOLETO', false), settledByCard()],
     {
       ...SETTLED,
@@ -222,7 +239,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
     },
   ],
   [
-    'held, then let pass: one incoming payment',
+    'lists a held payment once after its release and settlement',
     [held(), heldReleased(), settled({ incoming: nameless })],
     {
       ...SETTLED,
@@ -230,20 +247,20 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
       settlement: settlementOf(settled({ incoming: nameless })),
     },
   ],
-  ['released', [settled(), released()], { ...SETTLED, releasedAt: at('14:05:01') }],
-  ['refund reserved', [settled(), refundReserved()], { ...SETTLED, refunds: [refund()] }],
+  ['stores when the funds were released', [settled(), released()], { ...SETTLED, releasedAt: at('14:05:01') }],
+  ['lists a reserved refund', [settled(), refundReserved()], { ...SETTLED, refunds: [refund()] }],
   [
-    'refund completed',
+    'lists a completed refund',
     [settled(), refundReserved(), refundCompleted()],
     { ...SETTLED, refunds: [refund({ outcome: completed })] },
   ],
   [
-    'refund failed',
+    'lists a failed refund',
     [settled(), refundReserved(), refundReleased()],
     { ...SETTLED, refunds: [refund({ outcome: failed })] },
   ],
   [
-    'several refunds, in the order of their reservation',
+    'lists refunds in the order of their reservation',
     [
       settled(),
       refundReserved({ amount: toMinor(5) }),
@@ -255,9 +272,9 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
       refunds: [refund({ amount: 5 }), refund({ refundId: OTHER_REFUND_ID, amount: 7, outcome: completed })],
     },
   ],
-  ['the end of a refund that was never reserved changes nothing', [settled(), refundCompleted()], SETTLED],
+  ['ignores the completion of a refund that was never reserved', [settled(), refundCompleted()], SETTLED],
   [
-    'disputed',
+    'stores an opened dispute',
     [settled(), disputeOpened('DISPUTE', 7_345)],
     {
       ...SETTLED,
@@ -280,12 +297,12 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
     },
   ],
   [
-    'in flight or declined after that changes nothing',
+    'ignores attempts and declines after the settlement',
     [settled(), processing(), refused('CREDIT_CARD', true)],
     SETTLED,
   ],
   [
-    'a second one that went back',
+    'lists a returned second payment',
     [settled(), sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }), returned(OTHER_END_TO_END_ID)],
     {
       ...SETTLED,
