@@ -94,7 +94,7 @@ const W9: Readonly<Record<string, Row>> = {
     status: 'WAITING_PAYMENT',
     previousStatus: 'WAITING_PAYMENT', // W10
   }),
-  'created, by another method than Pix': row([CARD[0]!], CARD[1]!, '13:00:00', {
+  'created with another method than Pix': row([CARD[0]!], CARD[1]!, '13:00:00', {
     canonical: ['charge.created'],
     legacy: ['payment.created'],
     status: 'WAITING_PAYMENT',
@@ -118,13 +118,13 @@ const W9: Readonly<Record<string, Row>> = {
     status: 'PAID',
     previousStatus: 'EXPIRED',
   }),
-  'settled once an operator let it pass': row([...OPEN, held(), heldReleased()], settled(), '13:05:01', {
+  'settled after an operator released it': row([...OPEN, held(), heldReleased()], settled(), '13:05:01', {
     ...settles,
     paid: BY_PIX,
     status: 'PAID',
     previousStatus: 'PROCESSING',
   }),
-  'in flight': row(CARD, processing(), '13:04:00', {
+  'card payment in progress': row(CARD, processing(), '13:04:00', {
     ...changes,
     status: 'PROCESSING',
     previousStatus: 'WAITING_PAYMENT',
@@ -144,7 +144,7 @@ const W9: Readonly<Record<string, Row>> = {
     status: 'CANCELLED',
     previousStatus: 'WAITING_PAYMENT',
   }),
-  'cancelled before there was an instrument': row([created(), cancelRequested()], cancelled(), '13:10:00', {
+  'cancelled before any instrument was issued': row([created(), cancelRequested()], cancelled(), '13:10:00', {
     ...ends,
     status: 'CANCELLED',
     previousStatus: 'PENDING',
@@ -292,26 +292,26 @@ describe('messagesOf follows the table of W9', () => {
   const silent: readonly (readonly [string, readonly PaymentEvent[], PaymentEvent])[] = [
     ['the release of funds', [...OPEN, settled()], released()],
     ['a wrong amount', OPEN, sentBack('wrong_amount')],
-    ['a wrong amount that went back', [...OPEN, sentBack('wrong_amount')], returned()],
+    ['the return of a wrong amount', [...OPEN, sentBack('wrong_amount')], returned()],
     ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { providerPaymentId: 'E2' })],
     ['a late Pix', [...OPEN, expired()], sentBack('charge_ended')],
-    ['the return after the payer lock, repeated', [...BACK, returned()], returned()],
+    ['a repeated return after a payer mismatch', [...BACK, returned()], returned()],
     ['another instrument after the first', [TWO[0]!, TWO[1]!], TWO[2]!],
-    ['a method that can’t be had', [TWO[0]!, TWO[1]!], refusedInstrument('BOLETO')],
-    ['a method that can’t be had, before there is any', [TWO[0]!], refusedInstrument('BOLETO')],
-    ['a declined method while another is waited for', TWO, refused('BOLETO', false)],
-    ['a wish to cancel', OPEN, cancelRequested()],
+    ['a refused method', [TWO[0]!, TWO[1]!], refusedInstrument('BOLETO')],
+    ['a refused method before any instrument is issued', [TWO[0]!], refusedInstrument('BOLETO')],
+    ['a declined method while another is open', TWO, refused('BOLETO', false)],
+    ['a cancellation request', OPEN, cancelRequested()],
     [
-      'a cancelled payment whose held Pix is not yet on its way back',
+      'the cancellation of a payment whose held Pix is not yet rejected',
       [...OPEN, held(), cancelRequested()],
       cancelled(),
     ],
     ['the return of a Pix held when it was cancelled', [...CANCELLED_HELD, heldRejected('cancelled')], returned()],
-    ['an operator who lets a held Pix pass, before it is credited', [...OPEN, held()], heldReleased()],
-    ['an operator who sends a held Pix back, before it is there', [...OPEN, held()], heldRejected('operator')],
+    ['the release of a held Pix before it settles', [...OPEN, held()], heldReleased()],
+    ['the rejection of a held Pix before it is returned', [...OPEN, held()], heldRejected('operator')],
     ['a return that the provider refuses', BACK, returnRefused()],
-    ['a return that is asked for again', [...BACK, returnRefused()], returnRetried('return-2')],
-    ['a wish to have the webhooks again', PAID, resendRequested(2, 1)],
+    ['a return that is requested again', [...BACK, returnRefused()], returnRetried('return-2')],
+    ['a request to resend the webhooks', PAID, resendRequested(2, 1)],
     ['a devolution that was requested', PAID, refundReserved(BACK_BY_PIX)],
     ['a devolution that failed', [...PAID, refundReserved(BACK_BY_PIX)], refundReleased(BACK_BY_PIX)],
     ['a reversal that was requested', APPROVED, refundReserved(PART)],

@@ -59,10 +59,10 @@ describe('refundView', () => {
   const VIEWS: readonly (readonly [string, RefundRecord, RefundState['status'] | undefined, object])[] = [
     ['requested', record(), undefined, shown],
     ['without a reason', record({ reason: null }), 'requested', { ...shown, reason: null }],
-    ['on its way', record(), 'submitted', { ...shown, status: 'IN_PROGRESS' }],
+    ['in progress', record(), 'submitted', { ...shown, status: 'IN_PROGRESS' }],
     ['completed', record({ outcome: completed }), 'completed', { ...shown, status: 'REFUNDED' }],
     ['failed', record({ outcome: failed }), 'failed', { ...shown, status: 'FAILED', failureReason: 'account closed' }],
-    ['failed, which the payment does not know yet', record(), 'failed', { ...shown, status: 'IN_PROGRESS' }],
+    ['failed, but not yet recorded in the payment', record(), 'failed', { ...shown, status: 'IN_PROGRESS' }],
   ];
   for (const [name, refund, way, view] of VIEWS)
     it(`has exactly these fields in this order for every strategy: ${name}`, () => {
@@ -97,12 +97,12 @@ describe('refundPayoutView (M6, Y2)', () => {
   const VIEWS: readonly (readonly [string, RefundRecord, object])[] = [
     ['pending', record(), pending],
     [
-      'pending, to a key that the merchant sent',
+      'pending, to a key that the merchant gave',
       record({ destination: 'maria@example.com', namedByMerchant: true }),
       { ...pending, destination: 'm***@example.com' },
     ],
     [
-      'pending, to the payer’s document, which the merchant sent',
+      'pending, to the payer’s document, given by the merchant',
       record({ namedByMerchant: true }),
       { ...pending, destination: `${LOCKED_TO.slice(0, 3)}***${LOCKED_TO.slice(-2)}` },
     ],

@@ -85,14 +85,18 @@ const byCard = { ...withoutPix, payment_method: 'credit_card' };
 const settlement = { end_to_end_id: 'E9999900420261121130500000000001' };
 
 const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
-  ['pending, without an instrument', [created()], withoutPix],
+  ['pending before any instrument is issued', [created()], withoutPix],
   ['pending', OPEN, pending],
   ['paid', [...OPEN, settled()], { ...pending, status: 'paid', settlement }],
-  ['paid in time after all', [...OPEN, expired(), settled()], { ...pending, status: 'paid', settlement }],
-  ['processing: held for review', [...OPEN, held()], { ...pending, status: 'processing' }],
-  ['processing: on its way back', [...OPEN, sentBack('payer_mismatch')], { ...pending, status: 'processing' }],
   [
-    'refunded by the payer lock',
+    'paid in time, reported after the expiry',
+    [...OPEN, expired(), settled()],
+    { ...pending, status: 'paid', settlement },
+  ],
+  ['processing while held for review', [...OPEN, held()], { ...pending, status: 'processing' }],
+  ['processing while being returned', [...OPEN, sentBack('payer_mismatch')], { ...pending, status: 'processing' }],
+  [
+    'refunded because of the payer lock',
     [...OPEN, sentBack('payer_mismatch'), returned()],
     { ...pending, status: 'refunded', amount_refunded: 12_345 },
   ],
@@ -108,7 +112,7 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
     },
   ],
   [
-    'cancelled before there was an instrument',
+    'cancelled before any instrument was issued',
     [created(), cancelRequested(), cancelled()],
     { ...withoutPix, status: 'cancelled', metadata: { ...metadata, failure: cancellation } },
   ],
@@ -121,11 +125,19 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
       metadata: { ...metadata, failure: cancellation },
     },
   ],
-  ['wanted cancelled', [...OPEN, cancelRequested()], pending],
-  ['expired, then held for review: no failure', [...OPEN, expired(), held()], { ...pending, status: 'processing' }],
-  ['let pass by an operator', [...OPEN, held(), heldReleased(), settled()], { ...pending, status: 'paid', settlement }],
+  ['pending after a cancellation request', [...OPEN, cancelRequested()], pending],
   [
-    'refunded: what settled it is still told',
+    'processing while held for review after the expiry, without a failure',
+    [...OPEN, expired(), held()],
+    { ...pending, status: 'processing' },
+  ],
+  [
+    'paid after an operator released the held payment',
+    [...OPEN, held(), heldReleased(), settled()],
+    { ...pending, status: 'paid', settlement },
+  ],
+  [
+    'refunded, still with its settlement',
     [...OPEN, settled(), refundReserved(), refundCompleted()],
     { ...pending, status: 'refunded', settlement, amount_refunded: 12_345 },
   ],
@@ -135,7 +147,7 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
     { ...pending, status: 'paid', settlement, amount_refunded: 5_000 },
   ],
   [
-    'a refund on its way, and one that failed: nothing is refunded (I15)',
+    'paid with a pending and a failed refund, with nothing refunded (I15)',
     [
       ...OPEN,
       settled(),
@@ -145,12 +157,16 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
     ],
     { ...pending, status: 'paid', settlement },
   ],
-  ['a wrong amount that went back is no refund', [...OPEN, sentBack('wrong_amount'), returned()], pending],
-  ['by card, pending: no pix block', CARD, byCard],
-  ['by card, in flight', [...CARD, processing()], { ...byCard, status: 'processing' }],
-  ['by card, paid: no end-to-end id, that is of Pix', [...CARD, settledByCard()], { ...byCard, status: 'paid' }],
   [
-    'by card, disputed',
+    'pending after a wrong amount was returned, with nothing refunded',
+    [...OPEN, sentBack('wrong_amount'), returned()],
+    pending,
+  ],
+  ['pending by card, without a pix block', CARD, byCard],
+  ['processing by card', [...CARD, processing()], { ...byCard, status: 'processing' }],
+  ['paid by card, without an end-to-end id', [...CARD, settledByCard()], { ...byCard, status: 'paid' }],
+  [
+    'disputed card payment',
     [...CARD, settledByCard(), disputeOpened()],
     {
       ...byCard,
@@ -173,17 +189,17 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
     },
   ],
   [
-    'by card, declined: no ttlSeconds, that is of the QR code',
+    'declined card payment, without ttlSeconds',
     [...CARD, refused('CREDIT_CARD', true)],
     { ...byCard, status: 'failed', metadata: { ...metadata, failure: declined } },
   ],
   [
-    'several methods: the first one names it, the Pix block is there',
+    'several methods, with payment_method of the first and a pix block',
     [created({ methods: ['BOLETO', 'PIX'] }), issued(), otherIssued(boleto())],
     { ...pending, payment_method: 'boleto' },
   ],
   [
-    'several methods, one declined, another left',
+    'several methods, pending after one was declined',
     [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), otherIssued(card()), refused('CREDIT_CARD', false)],
     { ...pending, payment_method: 'credit_card' },
   ],
