@@ -26,10 +26,10 @@ const APPROVED = [...CARD, settledByCard()];
 
 /** Payments that can’t be paid by card: not yet, or no longer. */
 const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
-  ['without the instrument', [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(boleto())]],
-  ['of another method', [created(), issued()]],
+  ['no card instrument', [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(boleto())]],
+  ['Pix only', [created(), issued()]],
   [
-    'refused at its creation',
+    'card refused at its creation',
     [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), refusedInstrument('CREDIT_CARD')],
   ],
   ['failed', [created({ methods: ['CREDIT_CARD'] }), failed()]],
@@ -38,8 +38,8 @@ const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['settled', APPROVED],
   ['settled by the other method', [...TWO, settled({ method: 'BOLETO', incoming: incoming({ method: 'BOLETO' }) })]],
   ['held', [...CARD, held()]],
-  ['on its way back', [...CARD, sentBack('payer_mismatch')]],
-  ['declined before', [...TWO, refused('CREDIT_CARD', false)]],
+  ['being returned', [...CARD, sentBack('payer_mismatch')]],
+  ['card declined earlier', [...TWO, refused('CREDIT_CARD', false)]],
 ];
 
 describe('recordProcessing', () => {
@@ -111,12 +111,17 @@ describe('recordRefusal', () => {
   });
 
   const LAST: readonly (readonly [string, readonly PaymentEvent[], string, boolean])[] = [
-    ['the other was refused at its creation', [TWO[0]!, TWO[1]!, refusedInstrument('BOLETO')], '13:04:30', true],
-    ['the other is not yet known', [TWO[0]!, TWO[1]!], '13:04:30', false],
-    ['the other is declined', [...TWO, refused('BOLETO', false)], '13:04:30', true],
-    ['the other has expired', [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:29') }))], '13:04:30', true],
+    ['the other method was refused at its creation', [TWO[0]!, TWO[1]!, refusedInstrument('BOLETO')], '13:04:30', true],
+    ['the other method is pending', [TWO[0]!, TWO[1]!], '13:04:30', false],
+    ['the other method is declined', [...TWO, refused('BOLETO', false)], '13:04:30', true],
     [
-      'the other expires now',
+      'the other method has expired',
+      [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:29') }))],
+      '13:04:30',
+      true,
+    ],
+    [
+      'the other method expires at that moment',
       [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:30') }))],
       '13:04:30',
       false,

@@ -34,16 +34,16 @@ const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const ALIVE: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['PENDING', [created()]],
   ['WAITING_PAYMENT', OPEN],
-  ['WAITING_PAYMENT, a wrong amount came', [...OPEN, sentBack('wrong_amount')]],
+  ['WAITING_PAYMENT after a wrong amount arrived', [...OPEN, sentBack('wrong_amount')]],
   ['PROCESSING by card', [...CARD, processing()]],
 ];
 const HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['PROCESSING, held for review', [...LOCKED, held()]],
-  ['PROCESSING, held for review, heard of after the expiry', [...LOCKED, expired(), held()]],
+  ['PROCESSING, held for review after the expiry', [...LOCKED, expired(), held()]],
 ];
 const NOT: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['PAID', [...OPEN, settled()]],
-  ['PAID, let pass by an operator', [...LOCKED, held(), heldReleased(), settled()]],
+  ['PAID after an operator released the held payment', [...LOCKED, held(), heldReleased(), settled()]],
   ['APPROVED', [...CARD, settledByCard()]],
   ['REFUNDED', [...OPEN, settled(), refundReserved(), refundCompleted()]],
   ['CHARGEBACK', [...CARD, settledByCard(), disputeOpened('CHARGEBACK')]],
@@ -53,9 +53,9 @@ const NOT: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['REFUSED by the issuer', [...CARD, refused('CREDIT_CARD', true)]],
   ['CANCELLED', [...OPEN, cancelRequested(), cancelled()]],
   ['CANCELLED while it was held', [...LOCKED, held(), cancelRequested(), cancelled(), heldRejected('cancelled')]],
-  ['on its way back by the payer lock', [...LOCKED, sentBack('payer_mismatch')]],
-  ['on its way back by an operator', [...LOCKED, held(), heldRejected('operator')]],
-  ['REFUNDED by the payer lock', [...LOCKED, sentBack('payer_mismatch'), returned()]],
+  ['PROCESSING, being returned because of the payer lock', [...LOCKED, sentBack('payer_mismatch')]],
+  ['PROCESSING, being returned after an operator rejected it', [...LOCKED, held(), heldRejected('operator')]],
+  ['REFUNDED because of the payer lock', [...LOCKED, sentBack('payer_mismatch'), returned()]],
 ];
 
 describe('requestCancel', () => {
@@ -121,7 +121,7 @@ describe('recordCancelled', () => {
     ['expired', [...OPEN, cancelRequested(), expired()]],
     ['failed', [created(), cancelRequested(), failed()]],
     ['declined', [...CARD, cancelRequested(), refused('CREDIT_CARD', true)]],
-    ['on its way back', [...LOCKED, cancelRequested(), sentBack('payer_mismatch')]],
+    ['rejected by the payer lock', [...LOCKED, cancelRequested(), sentBack('payer_mismatch')]],
   ];
   for (const [name, history] of meanwhile)
     it(`does nothing if the payment was ${name} in the meantime`, () =>

@@ -109,7 +109,7 @@ describe('recordIssuances for a Pix charge', () => {
   const over: readonly (readonly [string, readonly PaymentEvent[]])[] = [
     ['failed', [created(), failed()]],
     ['expired', [created(), issued(), expired()]],
-    ['cancelled before there was an instrument', [created(), cancelRequested(), cancelled()]],
+    ['cancelled before any instrument was issued', [created(), cancelRequested(), cancelled()]],
   ];
   for (const [name, history] of over)
     it(`ignores results for a charge that has ended: ${name}`, () => {

@@ -37,9 +37,9 @@ const returnIdOf = (id: string, refusals: number) => (refusals === 0 ? `return-$
 
 /** Payments that are not held: never were, or no longer are. */
 const NOT_HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
-  ['waiting', LOCKED],
+  ['still waiting for a payment', LOCKED],
   ['settled without review', [...LOCKED, settled()]],
-  ['sent back by the payer lock', [...LOCKED, sentBack('payer_mismatch')]],
+  ['rejected by the payer lock', [...LOCKED, sentBack('payer_mismatch')]],
   ['cancelled', [...HELD, cancelRequested(), cancelled(), heldRejected('cancelled')]],
   ['expired', [...LOCKED, expired()]],
 ];
@@ -110,7 +110,7 @@ describe('returnHeld (M5)', () => {
       .when(other)
       .then('already_returning');
   });
-  for (const [name, history] of [...NOT_HELD, ['let pass', [...HELD, heldReleased(), credited]] as const])
+  for (const [name, history] of [...NOT_HELD, ['released and settled', [...HELD, heldReleased(), credited]] as const])
     it(`rejects with invalid_request: ${name}`, () =>
       given(payment, ...history)
         .when(back)

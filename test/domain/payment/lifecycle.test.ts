@@ -46,14 +46,14 @@ describe('expire', () => {
       .then('nothing');
   });
   const nothing: readonly (readonly [string, readonly PaymentEvent[]])[] = [
-    ['without an instrument', [created()]],
+    ['a charge without an instrument', [created()]],
     ['a failed charge', [created(), failed()]],
-    ['a settled one', [...OPEN, settled()]],
-    ['one held for review (M5)', [...OPEN, held()]],
-    ['one that the payer lock sends back', [...OPEN, sentBack('payer_mismatch')]],
-    ['one that the payer lock has returned', [...OPEN, sentBack('payer_mismatch'), returned()]],
-    ['a cancelled one', [...OPEN, cancelRequested(), cancelled()]],
-    ['a declined one', [...CARD, refused('CREDIT_CARD', true)]],
+    ['a settled payment', [...OPEN, settled()]],
+    ['a payment held for review (M5)', [...OPEN, held()]],
+    ['a payment that is being returned because of the payer lock', [...OPEN, sentBack('payer_mismatch')]],
+    ['a payment that was returned because of the payer lock', [...OPEN, sentBack('payer_mismatch'), returned()]],
+    ['a cancelled charge', [...OPEN, cancelRequested(), cancelled()]],
+    ['a declined payment', [...CARD, refused('CREDIT_CARD', true)]],
   ];
   for (const [name, history] of nothing)
     it(`ignores ${name}`, () =>

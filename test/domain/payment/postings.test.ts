@@ -75,7 +75,7 @@ const BORNE = { feePaidBy: 'merchant' as const };
 const FREE = { fee: toMinor(0), strategy: 'devolution' as const, destination: null };
 const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>])[] = [
   [
-    'settled, available at once',
+    'settlement, available at once',
     settled(),
     entry(
       SETTLED_AT,
@@ -86,7 +86,7 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     ),
   ],
   [
-    'settled, held',
+    'settlement, pending until the release',
     settled({ availableAt: at('14:05:01') }),
     entry(
       SETTLED_AT,
@@ -97,24 +97,28 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     ),
   ],
   [
-    'settled without a fee has no empty posting',
+    'settlement without fees, without empty postings',
     settled({ providerFee: toMinor(0), platformFee: toMinor(0), netAmount: toMinor(12_345) }),
     entry(SETTLED_AT, ['provider_clearing', -12_345], ['merchant_available', 12_345]),
   ],
-  ['released', released(), entry(at('14:05:01'), ['merchant_pending', -12_212], ['merchant_available', 12_212])],
-  ['held for review', held(), entry(SETTLED_AT, ['provider_clearing', -12_345], ['payer_returns', 12_345])],
   [
-    'rejected',
+    'release of funds',
+    released(),
+    entry(at('14:05:01'), ['merchant_pending', -12_212], ['merchant_available', 12_212]),
+  ],
+  ['payment held for review', held(), entry(SETTLED_AT, ['provider_clearing', -12_345], ['payer_returns', 12_345])],
+  [
+    'rejected payment',
     sentBack('wrong_amount', { amount: toMinor(5) }),
     entry(SETTLED_AT, ['provider_clearing', -5], ['payer_returns', 5]),
   ],
   [
-    'held, then let pass: out of what is owed to the payer',
+    'release of a held payment, no longer owed to the payer',
     heldReleased(),
     entry(at('13:20:00'), ['payer_returns', -12_345], ['provider_clearing', 12_345]),
   ],
   [
-    'settled by card, held for two days',
+    'settlement by card, pending for two days',
     settledByCard(),
     entry(
       SETTLED_AT,
@@ -125,22 +129,22 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     ),
   ],
   [
-    'refund reserved, the platform bears the fee',
+    'reserved refund, with the fee borne by the platform',
     refundReserved(PART),
     entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
   ],
   [
-    'refund reserved, the merchant bears the fee',
+    'reserved refund, with the fee borne by the merchant',
     refundReserved({ ...PART, ...BORNE }),
     entry(REFUND_REQUESTED_AT, ['merchant_available', -5_050], ['refunds_in_transit', 5_050]),
   ],
   [
-    'refund without a fee reserved',
+    'reserved refund without a fee',
     refundReserved({ ...PART, ...FREE }),
     entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
   ],
   [
-    'refund completed, the platform bears the fee',
+    'completed refund, with the fee borne by the platform',
     refundCompleted(PART),
     entry(
       REFUNDED_AT,
@@ -151,29 +155,29 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     ),
   ],
   [
-    'refund completed, the merchant bears the fee',
+    'completed refund, with the fee borne by the merchant',
     refundCompleted({ ...PART, ...BORNE }),
     entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['provider_clearing', 5_000], ['provider_fees', 50]),
   ],
   [
-    'refund without a fee completed',
+    'completed refund without a fee',
     refundCompleted({ ...PART, ...FREE }, null),
     entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['provider_clearing', 5_000]),
   ],
   [
-    'refund failed, the platform bore the fee',
+    'failed refund, with the fee borne by the platform',
     refundReleased(PART),
     entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['merchant_available', 5_000]),
   ],
   [
-    'refund failed, the merchant’s fee comes back too (M7a)',
+    'failed refund, with the fee returned to the merchant (M7a)',
     refundReleased({ ...PART, ...BORNE }),
     entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['merchant_available', 5_050]),
   ],
   ...(['CHARGEBACK', 'DISPUTE'] as const).map(
     (kind) =>
       [
-        `${kind} opened: from available to retained (M9)`,
+        `opened ${kind}, from available to retained (M9)`,
         disputeOpened(kind, 7_345),
         entry(at('16:00:00'), ['merchant_available', -7_345], ['merchant_retained', 7_345]),
       ] as const,
@@ -187,32 +191,33 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
   ).map(
     ([moneyOutcome, account]) =>
       [
-        `dispute ended, ${moneyOutcome}: from retained to ${account} (M9)`,
+        `dispute that ended as ${moneyOutcome}, from retained to ${account} (M9)`,
         disputeResolved(moneyOutcome, 7_345),
         entry(at('18:00:00'), ['merchant_retained', -7_345], [account, 7_345]),
       ] as const,
   ),
   [
-    'what the bank gave to the payer of a dispute: from disputes to provider_clearing (Q11)',
+    'return by the bank to the payer of a dispute, from disputes to provider_clearing (Q11)',
     disputeReturned(7_000),
     entry(at('18:00:00'), ['disputes', -7_000], ['provider_clearing', 7_000]),
   ],
   [
-    'a mismatch held: from available to retained (Q1)',
+    'mismatch settled as held, from available to retained (Q1)',
     disputeSettled('held', 500),
     entry(at('18:00:00'), ['merchant_available', -500], ['merchant_retained', 500]),
   ],
   [
-    'a mismatch lost: from available to disputes (Q1)',
+    'mismatch settled as lost, from available to disputes (Q1)',
     disputeSettled('lost', 500),
     entry(at('18:00:00'), ['merchant_available', -500], ['disputes', 500]),
   ],
-  ['a mismatch settled as nothing', disputeSettled('nothing', 0), entry(at('18:00:00'))],
-  ['returned', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
+  ['mismatch settled as nothing', disputeSettled('nothing', 0), entry(at('18:00:00'))],
+  ['return to the payer', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
 ];
 
 describe('journalEntry', () => {
-  for (const [name, event, expected] of MONEY) it(name, () => expect(journalEntry(event)).to.deep.equal(expected));
+  for (const [name, event, expected] of MONEY)
+    it(`has the expected postings: ${name}`, () => expect(journalEntry(event)).to.deep.equal(expected));
   for (const [name, event] of MONEY)
     it(`sums to zero: ${name}`, () => {
       const { postings } = journalEntry(event) ?? { postings: [] };
@@ -220,51 +225,51 @@ describe('journalEntry', () => {
     });
   const STORIES: readonly (readonly [string, readonly PaymentEvent[], Record<string, number>])[] = [
     [
-      'refunded in full, the platform bears the fee',
+      'full refund, with the fee borne by the platform',
       [settled(), refundReserved(), refundCompleted()],
       { merchant_available: -133, provider_fees: 60, platform_fees: 73 },
     ],
     [
-      'refunded in full, the merchant bears the fee',
+      'full refund, with the fee borne by the merchant',
       [settled(), refundReserved(BORNE), refundCompleted(BORNE)],
       { merchant_available: -183, provider_fees: 60, platform_fees: 123 },
     ],
     [
-      'a refund that failed',
+      'failed refund',
       [settled(), refundReserved(BORNE), refundReleased(BORNE)],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
     [
-      'held, sent back, refused by the provider, let pass and credited',
+      'held payment whose return the provider refused, then released and settled',
       [held(), heldRejected('operator'), returnRefused(), heldReleased(), settled()],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
     [
-      'a wrong amount that the provider keeps',
+      'wrong amount whose return the provider refused',
       [sentBack('wrong_amount', { amount: toMinor(5) }), returnRefused({ amount: 5 })],
       { provider_clearing: -5, payer_returns: 5 },
     ],
     [
-      'held, let pass and credited',
+      'held payment, released and settled',
       [held(), heldReleased(), settled()],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
     [
-      'disputed and lost: the payer has all of it, the merchant bears the fee',
+      'lost dispute, with everything returned to the payer',
       [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_345)],
       { merchant_available: -133, provider_fees: 10, platform_fees: 123 },
     ],
     [
-      'disputed and lost, of which the payer got a part: the rest is on the account of disputes',
+      'lost dispute, with a part returned to the payer and the rest in disputes',
       [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_000)],
       { provider_clearing: -345, disputes: 345, merchant_available: -133, provider_fees: 10, platform_fees: 123 },
     ],
     [
-      'disputed and won',
+      'won dispute',
       [settled(), disputeOpened('DISPUTE'), disputeResolved('refunded_to_merchant')],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
-    ['held and returned', [held(), heldRejected('operator'), returned()], {}],
+    ['held payment that was returned', [held(), heldRejected('operator'), returned()], {}],
   ];
   for (const [name, events, left] of STORIES)
     it(`leaves the right balances: ${name}`, () => {
