@@ -36,7 +36,7 @@ describe('chargeProblems', () => {
       ['a CNPJ', { expected_payer_tax_id: '11222333000181', customer: { name } }, []],
       ['an alphanumeric CNPJ', { expected_payer_tax_id: '12ABC34501DE35', customer: { name } }, []],
       [
-        'masked',
+        'a formatted CPF',
         { expected_payer_tax_id: '999.911.111-40', customer: { name } },
         [['invalid_payer_tax_id', 'expected_payer_tax_id']],
       ],
@@ -46,29 +46,34 @@ describe('chargeProblems', () => {
         [['invalid_payer_tax_id', 'expected_payer_tax_id']],
       ],
       [
-        'lower case',
+        'a CNPJ in lower case',
         { expected_payer_tax_id: '12abc34501de35', customer: { name } },
         [['invalid_payer_tax_id', 'expected_payer_tax_id']],
       ],
-      ['empty', { expected_payer_tax_id: '', customer: { name } }, [['invalid_payer_tax_id', 'expected_payer_tax_id']]],
       [
-        'equal to a masked document',
+        'an empty tax id',
+        { expected_payer_tax_id: '', customer: { name } },
+        [['invalid_payer_tax_id', 'expected_payer_tax_id']],
+      ],
+      [
+        'a CPF that equals the formatted document',
         { expected_payer_tax_id: CPF, customer: { name, document: '999.911.111-40' } },
         [],
       ],
       [
-        'another than the document',
+        'a CPF that differs from the document',
         { expected_payer_tax_id: CPF, customer: { name, document: OTHER_CPF } },
         [['payer_tax_id_mismatch', 'expected_payer_tax_id']],
       ],
-      ['without a customer', { expected_payer_tax_id: CPF }, [['customer_name_required', 'customer.name']]],
+      ['a CPF without a customer', { expected_payer_tax_id: CPF }, [['customer_name_required', 'customer.name']]],
       [
-        'with an empty name',
+        'a CPF with an empty customer name',
         { expected_payer_tax_id: CPF, customer: { name: '' } },
         [['customer_name_required', 'customer.name']],
       ],
     ];
-    for (const [name, over, problems] of rows) it(name, () => expect(codes(over)).to.deep.equal(problems));
+    for (const [name, over, problems] of rows)
+      it(`${problems.length === 0 ? 'accepts' : 'rejects'} ${name}`, () => expect(codes(over)).to.deep.equal(problems));
   });
 
   it('validates the digits and letters of the document, not its punctuation', () => {
@@ -93,18 +98,20 @@ describe('chargeProblems', () => {
     const rows: readonly (readonly [string, { [key: string]: Json }, readonly unknown[]])[] = [
       ['50 keys', keys(50), []],
       ['51 keys', keys(51), bad],
-      ['50 keys and those that are stripped', { ...keys(50), med: 1, _own: 2, description: 'x' }, []],
+      ['50 keys and further reserved ones', { ...keys(50), med: 1, _own: 2, description: 'x' }, []],
       ['8,192 bytes', ofBytes(METADATA_BYTES_MAX), []],
       ['8,193 bytes', ofBytes(METADATA_BYTES_MAX + 1), bad],
       ['8,192 bytes and a long description', { ...ofBytes(METADATA_BYTES_MAX), description: 'y'.repeat(500) }, []],
       ['8,192 characters of two bytes', { a: 'é'.repeat(METADATA_BYTES_MAX - 8) }, bad],
       ['4,096 bytes of two-byte characters', { a: 'é'.repeat((METADATA_BYTES_MAX - 8) / 2) }, []],
-      ['four-byte characters', { a: '💸'.repeat((METADATA_BYTES_MAX - 8) / 4 + 1) }, bad],
+      ['8,196 bytes of four-byte characters', { a: '💸'.repeat((METADATA_BYTES_MAX - 8) / 4 + 1) }, bad],
       ['20 levels', nested(20), []],
       ['21 levels', nested(21), bad],
       ['an infinite number', parsed('{"a":{"b":[1e999]}}'), bad],
     ];
-    for (const [name, metadata, problems] of rows) it(name, () => expect(codes({ metadata })).to.deep.equal(problems));
+    for (const [name, metadata, problems] of rows)
+      it(`${problems.length === 0 ? 'accept' : 'reject'} ${name}`, () =>
+        expect(codes({ metadata })).to.deep.equal(problems));
   });
 });
 

@@ -43,27 +43,37 @@ describe('a bank report on an ended case (Q11)', () => {
     Parameters<typeof ruling>[0],
     Partial<LateReport> & { readonly result: LateReport['result'] },
   ])[] = [
-    ['accepted, then agreed: what the payer got', accepted, got(7), { result: 'agreed', returnedToPayer: toMinor(7) }],
-    ['accepted, then agreed: all of the hold', accepted, AGREED, { result: 'agreed' }],
-    ['accepted, then withdrawn', accepted, 'withdrawn', { result: 'withdrawn', contradicts: true }],
-    ['lost, then the same again', rejected, AGREED, { result: 'agreed' }],
     [
-      'lost, then another amount',
+      'accepted, then agreed with a returned amount',
+      accepted,
+      got(7),
+      { result: 'agreed', returnedToPayer: toMinor(7) },
+    ],
+    ['accepted, then agreed without an amount', accepted, AGREED, { result: 'agreed' }],
+    ['accepted, then withdrawn', accepted, 'withdrawn', { result: 'withdrawn', contradicts: true }],
+    ['lost, then the same ruling', rejected, AGREED, { result: 'agreed' }],
+    [
+      'lost, then another returned amount',
       rejected,
       got(7),
       { result: 'agreed', returnedToPayer: toMinor(7), contradicts: true },
     ],
     ['lost, then won', rejected, DISAGREED, { result: 'disagreed', contradicts: true }],
     ['won, then lost', withdrawn, AGREED, { result: 'agreed', contradicts: true }],
-    ['won, then lost of nothing', withdrawn, got(0), { result: 'agreed', returnedToPayer: ZERO, contradicts: true }],
-    ['won, then won again', withdrawn, DISAGREED, { result: 'disagreed' }],
     [
-      'not returned, then the same again',
+      'won, then lost with nothing returned',
+      withdrawn,
+      got(0),
+      { result: 'agreed', returnedToPayer: ZERO, contradicts: true },
+    ],
+    ['won, then another ruling for the merchant', withdrawn, DISAGREED, { result: 'disagreed' }],
+    [
+      'closed without refund, then the same ruling',
       [kept],
       { ...DISAGREED, returned: false },
       { result: 'disagreed', returned: false, returnedToPayer: HELD },
     ],
-    ['not returned, then lost', [kept], AGREED, { result: 'agreed', contradicts: true }],
+    ['closed without refund, then lost', [kept], AGREED, { result: 'agreed', contradicts: true }],
   ];
   for (const [name, end, said, { result, ...over }] of stories)
     it(`${name}: ${over.contradicts ? 'contradicts' : 'fits'} the outcome and is recorded once`, () => {

@@ -120,7 +120,7 @@ describe('boleto', () => {
 
   for (const [what, other] of [
     ['a day before the factor had four digits', { dueDate: '2000-07-02' }],
-    ['a day that is none', { dueDate: '2026-02-29' }],
+    ['a day that does not exist', { dueDate: '2026-02-29' }],
     ['a bank code of two digits', { bank: '99' }],
     ['a bank code with a letter', { bank: '99a' }],
     ['a free field of 24 digits', { freeField: '0'.repeat(24) }],

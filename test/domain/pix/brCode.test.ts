@@ -56,7 +56,7 @@ describe('buildDynamicBrCode', () => {
 
   for (const [what, url] of [
     ['78 characters', `h.example/${'x'.repeat(68)}`],
-    ['nothing', ''],
+    ['no characters', ''],
     ['a scheme', 'https://pix.example.com/x'],
     ['an upper-case scheme', 'HTTP://pix.example.com/x'],
     ['a relative scheme', '//pix.example.com/x'],

@@ -54,7 +54,7 @@ describe('end-to-end ids', () => {
     ['33 characters', 'E12345678202009091221abcdef123456'],
     ['a line break', 'E12345678202009091221abcdef12345\n'],
     ['full-width digits', 'E１2345678202009091221abcdef12345'],
-    ['nothing', ''],
+    ['an empty text', ''],
   ] as const)
     it(`reject ${what}`, () => {
       expect([isEndToEndId(text), parseEndToEndId(text)]).to.deep.equal([false, null]);

@@ -70,10 +70,10 @@ describe('parseAscendingTlv', () => {
   });
 
   for (const [what, text] of [
-    ['nothing', ''],
+    ['an empty text', ''],
     ['a repeated id', '5901a5901b'],
     ['a descending id', '6001a5901b'],
-    ['what is no TLV', '5902a'],
+    ['malformed TLV', '5902a'],
   ] as const)
     it(`rejects ${what}`, () => {
       expect(parseAscendingTlv(text)).to.equal(null);

@@ -53,7 +53,7 @@ describe('a manual retry', () => {
 
   for (const [name, history, attempts, earlierAttempts] of [
     ['delivered', DELIVERED, 1, 1],
-    ['given up', DEAD, 15, 15],
+    ['dead-lettered', DEAD, 15, 15],
     ['cancelled', CANCELLED, 0, 0],
   ] as const)
     it(`of a delivery that was ${name} starts a new round, once`, () => {
@@ -244,7 +244,7 @@ describe('a re-drive', () => {
     ['delivered', DELIVERED],
     ['cancelled', CANCELLED],
     ['pending', FAILED_ONCE],
-    ['never tried', []],
+    ['not yet attempted', []],
   ] as const)
     it(`ignores a delivery that is ${name}`, () => {
       given(webhookDelivery, ...history)
