@@ -19,14 +19,14 @@ export const ANSWERS: Answers = {
     'case Rejected': told,
     'case Closed': told,
     'case Settled': told,
-    'case settled with a part that is held': told,
+    'case settled as held': told,
     'case LateReported': told,
     'case returned by the bank': told,
   },
   caseSettling: {
     'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],
     'dispute resolved': taken,
-    'held let pass': taken,
+    'held payment released': taken,
     // Reports that arrive during the review have to wait, and the operator may use a terminal, which can’t reach the bank.
     'case ReviewApproved': taken,
     'case ReviewRefused': taken,
@@ -48,7 +48,7 @@ export const ANSWERS: Answers = {
     'case Rejected': mailed,
     'case Closed': mailed,
     'case Settled': mailed,
-    'case settled with a part that is held': mailed,
+    'case settled as held': mailed,
   },
 };
 

@@ -7,10 +7,10 @@ const KEY = 'tesouraria@example.com';
 
 describe('heldSettlementOf', () => {
   for (const [name, sent, param] of [
-    ['neither way', { reason: 'x' }, 'pixOut'],
-    ['both ways', { pixOut: KEY, writtenOff: true, reason: 'x' }, 'pixOut'],
+    ['neither pixOut nor writtenOff', { reason: 'x' }, 'pixOut'],
+    ['both pixOut and writtenOff', { pixOut: KEY, writtenOff: true, reason: 'x' }, 'pixOut'],
     ['writtenOff: false', { writtenOff: false, reason: 'x' }, 'pixOut'],
-    ['no Pix key', { pixOut: '123', reason: 'x' }, 'pixOut'],
+    ['an invalid Pix key', { pixOut: '123', reason: 'x' }, 'pixOut'],
     ['a blank reason', { writtenOff: true, reason: ' ' }, 'reason'],
     ['a reason of 501 characters', { writtenOff: true, reason: 'x'.repeat(501) }, 'reason'],
   ] as const)

@@ -10,11 +10,11 @@ import { CREATED_AT, LOCKED_TO, OTHER_END_TO_END_ID, plain, SOMEBODY_ELSE } from
 
 const LOCK = { expectedPayerTaxId: LOCKED_TO };
 const PAYMENTS: readonly (readonly [string, { readonly expectedPayerTaxId?: string }, SandboxPayment, string])[] = [
-  ['in full', {}, {}, 'settled'],
+  ['full amount', {}, {}, 'settled'],
   ['too little', {}, { amount: 1 }, 'returned'],
   ['late', {}, { late: true }, 'returned'],
-  ['without a document, locked', LOCK, { payer: { document: null } }, 'held'],
-  ['by somebody else, locked', LOCK, { payer: { document: SOMEBODY_ELSE } }, 'refunded'],
+  ['payer lock, no document', LOCK, { payer: { document: null } }, 'held'],
+  ['payer lock, another payer', LOCK, { payer: { document: SOMEBODY_ELSE } }, 'refunded'],
 ];
 
 describe('a payment in the sandbox', () => {

@@ -12,9 +12,9 @@ export const ANSWERS: Answers = {
   webhookDelivery: {
     'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
     'delivery cancelled': [clear('deliver', DELIVERY)],
-    'retry asked for': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+    'retry requested': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
     'endpoint deleted': afresh,
-    'endpoint sent elsewhere': afresh,
+    'endpoint URL changed': afresh,
     'endpoint made inactive': afresh,
     'endpoint made active': afresh,
   },
