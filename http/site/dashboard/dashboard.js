@@ -1,6 +1,6 @@
-// Small comforts. Every page and every form works without them.
+// Optional enhancements. Every page and form works without scripts.
 
-// Copying, and forms that are not sent again by a second click.
+// Copy buttons, and protection against submitting a form twice by a second click.
 function enhance(root) {
   for (const button of root.querySelectorAll('[data-copy]')) {
     button.hidden = false;
@@ -20,17 +20,17 @@ function enhance(root) {
     });
 }
 enhance(document);
-// A page that comes back from the browser's memory may send its forms again.
+// A page restored from the back/forward cache may submit its forms again.
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent;
 });
 
-// Live parts. The stream tells that the page is old; the page then asks for itself, and takes over its live parts.
+// Live parts. When the stream reports that the page is out of date, the page fetches itself and replaces its live parts.
 const REOPEN_MS = 30_000;
 const PAUSE_MS = 2_000;
 const liveNow = () => document.querySelector('[data-live]');
 
-/** Whether someone is at work in the part: what they typed must not be lost. */
+/** Returns whether the user is editing the part. Its input must not be lost. */
 function isInUse(part) {
   const fields = [...part.querySelectorAll('input:not([type="hidden"]), textarea')];
   return part.contains(document.activeElement) || fields.some((field) => field.value !== field.defaultValue);
@@ -67,11 +67,11 @@ function follow() {
       () => again(REOPEN_MS),
     );
   });
-  // Too many pages are open, or the session is over. A lost connection is opened again by the browser.
+  // Too many pages are open, or the session has ended. The browser itself reopens a lost connection.
   stream.addEventListener('error', () => stream.readyState === EventSource.CLOSED && again(REOPEN_MS));
 }
 
-/** Resolves while the page is visible: nobody needs the news of a hidden one. */
+/** Resolves once the page is visible. A hidden page needs no updates. */
 function untilSeen() {
   if (!document.hidden) return null;
   return new Promise((resolve) => {
@@ -80,7 +80,7 @@ function untilSeen() {
 }
 if (liveNow()) follow();
 
-// Files: dropped on the form's field, and sent with progress. What comes back is the page that the plain form would have shown.
+// Files: can be dropped on the form's field, and are sent with a progress bar. The response is the page that the plain form would show.
 const sendsFiles = (form) => {
   const [drop, input, bar, cut] = ['.drop', 'input[type=file]', 'progress', '[data-cut]'].map((one) =>
     form.querySelector(one),
