@@ -1,7 +1,7 @@
 // The buffers that claims and the upkeep of the queue read, without table scans. The figures are those of generic plans, which the
 // product's prepared statements use. test/soak/jobs.soak.ts runs the same checks with a million jobs.
 import { expect } from 'chai';
-import { claimCosts, UPKEEP_COSTS, waitingLines } from './costs.ts';
+import { type Cost, claimCosts, UPKEEP_COSTS, waitingLines, waitingOf } from './costs.ts';
 import { QueueUnderTest } from './queueUnderTest.ts';
 
 /** Maximum buffers per claimed job. */
@@ -25,6 +25,21 @@ describe('the cost of claims', () => {
       expect(scans).to.deep.equal([]);
       expect(buffers / Math.max(jobs, 1)).to.be.at.most(PER_JOB);
     });
+
+  it('is the same with 10,000 waiting jobs of a tenant without room as with one', async () => {
+    const full = { tenant: 'live/bad', held: 8, room: 0, latest: 'h' };
+    const costs: Cost[] = [];
+    for (const waiting of [1, 10_000]) {
+      await test.rows('TRUNCATE jobs.job');
+      await test.rows(waitingOf('live/bad', waiting));
+      await test.rows(waitingOf('live/good', 1));
+      costs.push(await claimCosts(test, { tenants: [full], targets: [] }));
+    }
+    const [few, many] = costs as [Cost, Cost];
+    expect([few.jobs, many.jobs, ...many.scans]).to.deep.equal([1, 1]);
+    // One page more for each level that an index gains.
+    expect(many.buffers).to.be.within(few.buffers, few.buffers + 3);
+  });
 
   for (const [what, cost] of UPKEEP_COSTS)
     it(`does not scan the table to ${what}`, async () => {

@@ -91,6 +91,29 @@ describe('claims of jobs', () => {
     await test.rest(jobs, QUEUE);
   });
 
+  it('give slots first to the tenants that hold the fewest, although a job of another tenant has waited longer', async () => {
+    const [jobs, other] = [await test.open(), await test.open()];
+    const gate = new Gate();
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, { places: 16, perTarget: 16 });
+    const others = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    for (const name of ['a', 'a', ...others]) await jobs.enqueue([request(`${name}-held`, { tenant: tenant(name) })]);
+    await worked.count(9);
+    // Each tenant may take one of the seven free slots. The job of `a` is the oldest, but `a` already holds two.
+    await test.rows(
+      `INSERT INTO jobs.job (name, data, group_id, group_tier, policy, start_after)
+       SELECT 'settle', jsonb_build_object('payloads', jsonb_build_array(jsonb_build_object('id', tenant))), 'live/' || tenant, '', 'standard',
+         now() - interval '1 min' + n * interval '1 s' FROM unnest($1::text[]) WITH ORDINALITY AS j (tenant, n)`,
+      [['a', ...others]],
+    );
+    await other.enqueue([request('wakes', { tenant: tenant('b') })]);
+    await worked.count(16);
+    expect(worked.items.slice(9)).to.deep.equal(others);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+    expect(worked.items.slice(16).toSorted()).to.deep.equal(['a', 'wakes']);
+  });
+
   it('stay fast while another tenant has 10,000 waiting jobs', async () => {
     const jobs = await test.open();
     const gate = new Gate();

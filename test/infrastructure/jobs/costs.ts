@@ -82,6 +82,9 @@ const insert = (count: number, tenant: string, target: string, more = "'created'
      ${more} FROM generate_series(1, ${count}) n`;
 const RETRY = "'retry', now() + interval '1 h'";
 
+/** Returns the statement that creates jobs of a tenant for different targets. */
+export const waitingOf = (tenant: string, count: number): string => insert(count, `'${tenant}'`, "'h' || n");
+
 /** Returns states of the queue with `lines` waiting jobs, each with the statement that creates it. */
 export const waitingLines = (lines: number): readonly (readonly [string, string])[] => [
   ['a line of each tenant, all due', insert(lines, "'live/t' || n", "''")],
