@@ -153,6 +153,25 @@ describe('body reader', () => {
     expect(reader.text()).to.equal('a'.repeat(KEPT));
   });
 
+  it('is done once a compressed body has decoded to more than 16 KiB, and not at 16 KiB', async () => {
+    const opened = (bytes: number) => {
+      let isDone = false;
+      const { promise: done, resolve } = Promise.withResolvers<void>();
+      const reader = openBodyReader('gzip', () => {
+        isDone = true;
+        resolve();
+      });
+      reader.push(gzipSync(Buffer.alloc(bytes, 'a')));
+      return { reader, done, isDone: () => isDone };
+    };
+    await opened(16_385).done;
+    const { reader, done, isDone } = opened(16_384);
+    while (reader.text() === null) await new Promise((resolve) => setImmediate(resolve));
+    expect(isDone()).to.equal(false);
+    reader.end();
+    await done;
+  });
+
   it('reads at most 16 KiB from the network, even if they decode to less', async () => {
     const emptyBlock = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
     const endless = Buffer.concat([Buffer.from([0x78, 0x01]), ...Array.from({ length: 4_000 }, () => emptyBlock)]);

@@ -27,14 +27,29 @@ describe('the thread of webhooks', () => {
     await receiver.close();
   });
 
-  it('sends nothing after a close, and can be closed twice', async () => {
+  it('starts with the first attempt, not for a close or an attempt after it, and can be closed twice', async () => {
+    let threads = 0;
+    const count = (): void => {
+      threads++;
+    };
+    process.on('worker', count);
+    const receiver = await openReceiver((response) => response.end());
+    const unused = openThreadedSender({ allowPrivate: true }, (error) => {
+      throw error;
+    });
+    await unused.close();
+    expect((await unused.send(webhook(receiver.url))).error).to.equal('connection: the sender is closed');
+    await unused.close();
+    expect([threads, receiver.requests.length]).to.deep.equal([0, 0]);
     const sender = openThreadedSender({ allowPrivate: true }, (error) => {
       throw error;
     });
+    for (let n = 0; n < 2; n++) expect(await sender.send(webhook(receiver.url))).to.include({ ok: true });
     await sender.close();
-    const outcome = await sender.send(webhook('http://127.0.0.1:1024/'));
-    expect(outcome.error).to.equal('connection: the sender is closed');
-    await sender.close();
+    expect((await sender.send(webhook(receiver.url))).error).to.equal('connection: the sender is closed');
+    expect([threads, receiver.requests.length]).to.deep.equal([1, 2]);
+    process.off('worker', count);
+    await receiver.close();
   });
 
   it('rejects a request that can’t be posted to the thread, and sends the next one', async () => {

@@ -57,6 +57,7 @@ const take = (node: Node, call: Call, pending: Map<string, Pending>, request: Ba
   const { stream } = append;
   const refusals = refusalsOf(node, call, append, request);
   if (refusals.length > 0 || request.getIsFinal()) pending.delete(correlation);
+  if (refusals.length > 0) node.desk.received += 1;
   for (const error of refusals) reply(node, call, correlation, stream, { error });
   if (refusals.length > 0 || !request.getIsFinal()) return;
   node.desk.take(append, (outcome) => {
