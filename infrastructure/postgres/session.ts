@@ -23,7 +23,7 @@ import {
   type WatchTimings,
 } from './sessionWatch.ts';
 
-/** Timestamps are returned as text, because the API's wire format must not pass through a Date. */
+/** Statements format timestamps themselves (`asTimestamp`), because the API's wire format must not pass through a Date. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8

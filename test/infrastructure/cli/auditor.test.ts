@@ -1,4 +1,5 @@
-// `audit export`, `prove`, `verify` and `explain`, beside a running gateway that seals its log.
+// `audit export`, `prove`, `verify` and `explain`, beside a running gateway that seals its log. Exports are checked by the standalone
+// verifier for Node; `npm run test:python` runs the one for Python.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,7 +136,7 @@ describe('the commands for auditors', () => {
     });
   });
 
-  it('audit export and audit verify agree with the standalone verifiers', async () => {
+  it('audit export and audit verify agree with the standalone verifier for Node', async () => {
     const out = join(folder, 'export');
     const { size, keys } = await good<{ size: number; keys: string[] }>('audit', 'export', '--out', out);
     const { out: text } = await run('audit', 'verify', out, '--key', keys[0] as string);
@@ -167,7 +168,7 @@ describe('the commands for auditors', () => {
     expect(await refused('audit', 'export', '--out', `${out}2`, ...nobody)).to.equal('There is no such account.');
   });
 
-  it('audit prove writes a proof of each event, which the standalone verifier accepts', async () => {
+  it('audit prove writes a proof of each event, which the standalone verifier for Node accepts', async () => {
     const out = join(folder, 'proofs');
     const { proofs, unsealed } = await good<Proofs>('audit', 'prove', chargeId, '--out', out);
     expect(unsealed).to.equal(0);

@@ -94,12 +94,18 @@ describe('embedded PostgreSQL after a crash', () => {
       expect(await isLive(postmaster)).to.equal(false);
     });
 
-    it('recovers at once from a kill -9 of the program, the guard and the server', async () => {
+    it('recovers at once from a kill -9 of the program, the guard and the server, with the last acknowledged commit', async () => {
       await leaveOrphan(t);
-      process.kill(await postmasterPidIn(t.dataDir), 'SIGKILL');
+      const { connectionString } = await t.owners.at(-1)!.said('ready');
+      const postmaster = await postmasterPidIn(t.dataDir);
+      await query(connectionString, "INSERT INTO note VALUES ('acknowledged')");
+      process.kill(postmaster, 'SIGKILL');
       const next = await t.start();
       expect(next.adopted).to.equal(false);
-      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+      expect(await query(next.connectionString, 'SELECT text FROM note ORDER BY text')).to.deep.equal([
+        { text: 'acknowledged' },
+        { text: 'kept' },
+      ]);
     });
 
     it('starts after a kill -9 during initdb, and leaves nothing behind', async () => {

@@ -32,15 +32,22 @@ describe('a migration of a table that another session reads', () => {
   const done = async (client: pg.Client): Promise<readonly string[]> =>
     (await client.query('SELECT name FROM schema_migrations ORDER BY name')).rows.map(({ name }) => name);
 
-  it('lets the running version write meanwhile, and ends after that session', async () => {
+  it('lets the running version read and write meanwhile, and ends after that session', async () => {
     const [backup, running] = [await connect(), await connect()];
+    await running.query(
+      "INSERT INTO subscriptions.checkpoints (name, version, store_id) VALUES ('of a test', 1, 'store')",
+    );
     await backup.query('BEGIN; SELECT FROM subscriptions.checkpoints');
     const migrated = migrate(database.connectionString);
     await backends.until(async () => {
       const text = `SELECT FROM pg_locks WHERE relation = 'subscriptions.checkpoints'::regclass AND NOT granted`;
       return (await running.query(text)).rowCount === 1;
     });
-    expect((await running.query('UPDATE subscriptions.checkpoints SET moved_at = now()')).rowCount).to.equal(0);
+    expect((await running.query('SELECT name FROM subscriptions.checkpoints')).rows).to.deep.equal([
+      { name: 'of a test' },
+    ]);
+    expect((await running.query('UPDATE subscriptions.checkpoints SET moved_at = now()')).rowCount).to.equal(1);
+    expect((await done(running)).length).to.be.below(MIGRATIONS.length);
     await backup.query('COMMIT');
     await migrated;
     expect(await done(running)).to.deep.equal(MIGRATIONS);

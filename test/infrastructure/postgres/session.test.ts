@@ -1,7 +1,7 @@
 // Transactions on dedicated and pooled connections, and what happens if the connection is cut meanwhile.
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import type { Sql } from '../../../application/ports/sql.ts';
+import { asTimestamp, type Sql } from '../../../application/ports/sql.ts';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts';
@@ -110,10 +110,11 @@ describe('connections to Postgres', () => {
         expect(await Promise.all(ends)).to.deep.equal([true, [1], false, [], false, [], false, []]);
       });
 
-      it('reads bigint as a number, and counts rows', async () => {
-        await db.query({ text: 'INSERT INTO kept VALUES ($1, $2, $3)', values: [1, null, 2 ** 40] });
-        expect(await db.query('SELECT n, sum FROM kept WHERE n = $1', [1])).to.deep.equal({
-          rows: [{ n: 1, sum: 2 ** 40 }],
+      it('reads bigint as a number and formatted times as text in UTC, and counts rows', async () => {
+        const at = '2026-11-21T12:00:00.987-03:00';
+        await db.query({ text: 'INSERT INTO kept VALUES ($1, $2, $3)', values: [1, at, 2 ** 40] });
+        expect(await db.query(`SELECT n, ${asTimestamp('at')} AS at, sum FROM kept WHERE n = $1`, [1])).to.deep.equal({
+          rows: [{ n: 1, at: '2026-11-21T15:00:00.987Z', sum: 2 ** 40 }],
           rowCount: 1,
         });
         expect(await db.query('UPDATE kept SET sum = 1 WHERE n = 9')).to.deep.equal({ rows: [], rowCount: 0 });
