@@ -55,6 +55,7 @@ describe('the migrations', () => {
     '0034_partitions': '1e3ddc5708911dc0',
     '0035_reconciled_days': '51608d28ccd24947',
     '0036_announcements': '95da86f9a76be2df',
+    '0037_limits_by_index': 'ae6467f876e0e56d',
   };
 
   for (const name of MIGRATIONS)
