@@ -36,6 +36,16 @@ describe('SECRETS_KEY in production', () => {
       );
       expect(saidOf(env)).to.equal('taken');
     });
+  it('is rejected with three different steps between its bytes, and accepted with four', () => {
+    const stepping = (steps: readonly number[]) => {
+      let byte = 0;
+      return bytes((n) => {
+        byte += n === 0 ? 0 : (steps[((n * n) % 31) % steps.length] as number);
+        return byte;
+      });
+    };
+    expect([isPredictable(stepping([1, 3, 9])), isPredictable(stepping([1, 3, 9, 5]))]).to.deep.equal([true, false]);
+  });
   it('is accepted if it is random', () => {
     for (let i = 0; i < 2_000; i++) expect(isPredictable(randomBytes(32))).to.equal(false);
     expect(isPredictable(Buffer.from('5f2b8a0c94d1e7360b5cfa1822de4791'))).to.equal(false);

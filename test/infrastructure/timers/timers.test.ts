@@ -191,7 +191,7 @@ describe('timers', () => {
     expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['b']);
   });
 
-  it('of a drained account are returned one time at a time, and removed only if their time is unchanged', async () => {
+  it('of a drained account are returned one time at a time, up to the given time, and removed only if their time is unchanged', async () => {
     const drained = testTimers(pool, new RecordingJobs(), timerKinds);
     const [a, b] = [timer('a', at(1)), timer('b', at(1))];
     await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
@@ -202,7 +202,8 @@ describe('timers', () => {
     await drained.done(first);
     expect(keys(await drained.earliest(account('acct'), at(5)))).to.deep.equal(['c']);
     await drained.done([timer('c', at(2))]);
-    expect(keys(await drained.earliest(account('acct'), at(5)))).to.deep.equal(['b']);
+    expect(await drained.earliest(account('acct'), at(2.999))).to.deep.equal([]);
+    expect(keys(await drained.earliest(account('acct'), at(3)))).to.deep.equal(['b']);
     await drained.done([timer('b', at(3))]);
     expect(await drained.earliest(account('acct'), at(5))).to.deep.equal([]);
   });
