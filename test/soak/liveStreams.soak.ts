@@ -12,8 +12,8 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 8);
 const ROUND_MS = 5_000;
 /** The pause of the page (http/site/dashboard/dashboard.js). */
 const PAUSE_MS = 2_000;
-/** The minimum median of paired rounds. The difference from 1 is noise of the machine. */
-const LEAST_SHARE = 0.97;
+/** The minimum medians of paired rounds. Held streams cost no more than the noise of the machine; pages are also rendered. */
+const LEAST_SHARE = { streams: 0.97, pages: 0.85 };
 const PAGE = '/dashboard/test';
 
 describe('POST /v1/charges beside ten live streams', function () {
@@ -70,8 +70,11 @@ describe('POST /v1/charges beside ten live streams', function () {
     return rate;
   };
 
-  for (const isPage of [false, true])
-    it(isPage ? 'is hardly slower with ten pages' : 'is no slower with a client that holds them', async () => {
+  for (const [what, least, isPage] of [
+    ['held by one client', LEAST_SHARE.streams, false],
+    ['of pages that reload when they end', LEAST_SHARE.pages, true],
+  ] as const)
+    it(`keeps at least ${100 * least} % of its rate with streams ${what}`, async () => {
       const shares: number[] = [];
       await measured();
       for (let round = 0; round < ROUNDS; round++) {
@@ -85,6 +88,6 @@ describe('POST /v1/charges beside ten live streams', function () {
         );
       }
       console.log(`      median ${(median(shares) * 100).toFixed(1)} %`);
-      if (!isPage) expect(median(shares)).to.be.above(LEAST_SHARE);
+      expect(median(shares)).to.be.at.least(least);
     });
 });
