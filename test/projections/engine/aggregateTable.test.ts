@@ -148,7 +148,7 @@ describe('a folded table', () => {
     expect((await rows()).map(({ revision }) => revision)).to.deep.equal([2]);
   });
 
-  it('continues from the stored row after a batch was rolled back', async () => {
+  it('continues from the stored row after a rolled-back batch and a reset', async () => {
     await writer.apply(events.slice(0, 1), session);
     const rolledBack = session.transaction(async (tx) => {
       await writer.apply(events.slice(1), tx);
