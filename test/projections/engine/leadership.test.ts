@@ -111,21 +111,26 @@ describe('subscriptions to the log in two processes that both lead', () => {
     ['its connections fall silent', 'silence'],
     ['it is cut off', 'blackHole'],
   ] as const)
-    it(`take each event once if a leader is lost under load and returns later (${what})`, async () => {
+    it(`take each event once if a leader is lost under load, while the standby leads then and after its return (${what})`, async () => {
       const proxy = await startPostgresProxy(scene.log.connectionString);
       await scene.appendPayments(2);
       const openSession = leaderSessions(config(proxy.connectionString), SWIFT);
       const cutOff = follow({ consumers: [taker('a')], openSession, batchSize: 3 });
       await cutOff.caughtUp();
       const standby = follow({ consumers: [taker('a')], openSession: leaderSessions(config(), SWIFT), batchSize: 3 });
+      await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
+      const leaders = () => [cutOff, standby].map(({ subscriptions }) => subscriptions.isLeading);
+      expect(leaders()).to.deep.equal([true, false]);
       const appending = scene.appendPayments(10);
       proxy[fall]();
       await appending;
-      await Promise.any([cutOff.caughtUp(), standby.caughtUp()]);
-      await scene.backends.until(async () => cutOff.restarts.length > 0);
+      await standby.caughtUp();
+      await scene.backends.until(async () => cutOff.restarts.length > 0 && !cutOff.subscriptions.isLeading);
+      expect(leaders()).to.deep.equal([false, true]);
       proxy.heal();
       await scene.appendPayments(2);
-      await Promise.any([cutOff.caughtUp(), standby.caughtUp()]);
+      await standby.caughtUp();
+      expect(leaders()).to.deep.equal([false, true]);
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
       expect([...cutOff.faults, ...standby.faults]).to.deep.equal([]);
       await cutOff.stop();
