@@ -94,15 +94,15 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
   const incomplete = new RegExp(`^timeout: answer not complete within ${deadlineMs} ms$`);
   const connection = /^connection: \S/;
   return {
-    'answers 500': { open: answering(500, {}, 'no'), outcome: failed(/^status: 500$/, 500, 'no') },
-    'answers 410': { open: answering(410), outcome: failed(/^status: 410$/, 410) },
-    'never answers': { open: raw(() => undefined), outcome: failed(silent) },
+    'responds with 500': { open: answering(500, {}, 'no'), outcome: failed(/^status: 500$/, 500, 'no') },
+    'responds with 410': { open: answering(410), outcome: failed(/^status: 410$/, 410) },
+    'never responds': { open: raw(() => undefined), outcome: failed(silent) },
     'drips its headers': { open: dripping(`${OK}x: `), outcome: failed(silent) },
-    'says that it will answer, again and again': {
+    'sends early hints without end': {
       open: endless('', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
       outcome: failed(silent),
     },
-    'stops in its body': {
+    'stops in the middle of its body': {
       open: saying(`${OK}content-length: 9\r\n\r\nslow`),
       outcome: failed(incomplete, 200, 'slow'),
     },
@@ -110,34 +110,34 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
       open: dripping(`${OK}content-length: 9999\r\n\r\nslow`),
       outcome: failed(incomplete, 200, /^slow\.+$/),
     },
-    'drips the body of a failure': {
+    'drips the body of an error response': {
       open: dripping('HTTP/1.1 503 No\r\ncontent-length: 9999\r\n\r\nslow'),
       outcome: failed(/^status: 503$/, 503, /^slow\.+$/),
     },
     'resets the connection': { open: resetting(''), outcome: failed(connection) },
-    'resets the connection in its body': {
+    'resets the connection in the middle of its body': {
       open: resetting(`${OK}content-length: 9\r\n\r\n`),
       outcome: failed(connection, 200),
     },
     'speaks another protocol': { open: saying('SSH-2.0-OpenSSH_9.6\r\n'), outcome: failed(connection) },
-    'redirects for ever': {
+    'redirects forever': {
       open: answering(301, { location: '/again' }),
       outcome: failed(/^redirect: 301 to \/again$/, 301),
     },
-    'redirects to the machine’s credentials': {
+    'redirects to the metadata service of the cloud': {
       open: answering(307, { location: 'http://169.254.169.254/latest/meta-data' }),
       outcome: failed(/^redirect: 307 to http:\/\/169\.254\.169\.254\/latest\/meta-data$/, 307),
     },
-    'says that nothing was modified': { open: answering(304), outcome: failed(/^redirect: 304$/, 304) },
+    'responds with 304 Not Modified': { open: answering(304), outcome: failed(/^redirect: 304$/, 304) },
     'sends an endless body': { open: endless(`${OK}\r\n`, '0'), outcome: delivered() },
     'sends endless chunks': { open: endless(CHUNKED, `1000\r\n${KEPT}\r\n`), outcome: delivered() },
-    'sends an endless body with a failure': {
+    'sends an endless body with an error response': {
       open: endless('HTTP/1.1 500 No\r\n\r\n', '0'),
       outcome: failed(/^status: 500$/, 500, KEPT),
     },
     'sends endless headers': { open: endless(`${OK}`, `x-a: ${'a'.repeat(1_000)}\r\n`), outcome: failed(connection) },
     'sends one endless header': { open: endless(`${OK}x-a: `, 'a'), outcome: failed(connection) },
-    'sends endless extensions of a chunk': { open: endless(`${CHUNKED}1;`, 'a'), outcome: failed(incomplete, 200) },
+    'sends endless chunk extensions': { open: endless(`${CHUNKED}1;`, 'a'), outcome: failed(incomplete, 200) },
     'sends endless trailers': {
       open: endless(`${CHUNKED}2\r\nok\r\n0\r\n`, `x-a: ${'a'.repeat(1_000)}\r\n`),
       outcome: failed(connection, 200, 'ok'),
@@ -146,11 +146,11 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
     'sends a deflate bomb': { open: bomb('deflate', deflateSync(zeros)), outcome: delivered() },
     'sends a raw deflate bomb': { open: bomb('deflate', deflateRawSync(zeros)), outcome: delivered() },
     'sends a brotli bomb': { open: bomb('br', brotliCompressSync(zeros, LARGEST_WINDOW)), outcome: delivered() },
-    'sends a gzip bomb with a failure': {
+    'sends a gzip bomb with an error response': {
       open: bomb('gzip', GZIPPED, 500),
       outcome: failed(/^status: 500$/, 500, KEPT),
     },
-    'sends what is not in the coding that it names': {
+    'sends a body that is not in the declared encoding': {
       open: answering(200, { 'content-encoding': 'gzip' }, 'plain'),
       outcome: delivered(),
     },
@@ -164,18 +164,18 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
       host: 'elsewhere.example.test',
       outcome: failed(/^tls: DEPTH_ZERO_SELF_SIGNED_CERT, self-signed certificate$/),
     },
-    'has a certificate of another name': {
+    'has a certificate for another name': {
       open: secured(RECEIVER),
       host: 'other.example.test',
       outcome: failed(/^tls: ERR_TLS_CERT_ALTNAME_INVALID, .*other\.example\.test/),
     },
-    'has a certificate of its name': { open: secured(RECEIVER), host: 'hooks.example.test', outcome: delivered() },
-    'speaks no TLS': {
+    'has a valid certificate': { open: secured(RECEIVER), host: 'hooks.example.test', outcome: delivered() },
+    'does not speak TLS': {
       open: async () => overTls(await answering(200)()),
       host: 'hooks.example.test',
       outcome: failed(/^tls: (EPROTO|ERR_SSL_[A-Z_]+), [a-z ]+$/),
     },
-    'never ends the handshake': {
+    'never completes the TLS handshake': {
       open: async () => overTls(await raw(() => undefined)()),
       host: 'hooks.example.test',
       outcome: failed(new RegExp(`^timeout: no connection within ${deadlineMs} ms$`)),
@@ -185,7 +185,7 @@ export const hostileReceivers = (deadlineMs: number): Readonly<Record<string, Ho
       host: 'unknown.example.test',
       outcome: failed(/^dns: ENOTFOUND unknown\.example\.test$/),
     },
-    'has a name of a forbidden address': {
+    'has a name that resolves to a forbidden address': {
       open: answering(200),
       host: 'forbidden.example.test',
       outcome: failed(/^blocked: forbidden\.example\.test has no address that deliveries may go to$/),

@@ -50,27 +50,33 @@ describe('queries of 100,000 dispute cases', () => {
 
   // Bounds: the page, one row more, and the case that the page starts after.
   for (const [what, filter, after, cases, atMost] of [
-    ['all', {}, null, 100, 101],
-    ['all after a case', {}, MIDDLE, 100, 103],
-    ['one charge', { chargeId: 'p7' as PaymentId }, null, 2, 2],
-    ['a charge, a status and a type', { chargeId: 'p7' as PaymentId, status: 'closed', type: 'med' }, null, 2, 2],
-    ['the status that most have', { status: 'closed' }, MIDDLE, 100, 103],
-    ['a rare status', { status: 'open' }, null, 40, 40],
-    ['the type that most have', { type: 'med' }, MIDDLE, 100, 103],
-    ['a rare type', { type: 'chargeback' }, null, 50, 50],
-    ['a rare type after a case', { type: 'fraud' }, MIDDLE, 50, 52],
-    ['a rare pair of a status and a type', { status: 'closed', type: 'fraud' }, null, 10, 60],
-    ['another one', { status: 'open', type: 'med' }, null, 10, 60],
-    ['what came after an instant', { createdAfter: addSeconds(MIDDLE_AT, -30) }, MIDDLE, 29, 32],
-    ['what came before an instant', { createdBefore: MIDDLE_AT }, null, 100, 101],
+    ['all cases', {}, null, 100, 101],
+    ['all cases after a cursor', {}, MIDDLE, 100, 103],
+    ['cases of a charge', { chargeId: 'p7' as PaymentId }, null, 2, 2],
     [
-      'a type and status between two instants',
+      'cases of a charge with a status and a type',
+      { chargeId: 'p7' as PaymentId, status: 'closed', type: 'med' },
+      null,
+      2,
+      2,
+    ],
+    ['cases with the most common status', { status: 'closed' }, MIDDLE, 100, 103],
+    ['cases with a rare status', { status: 'open' }, null, 40, 40],
+    ['cases of the most common type', { type: 'med' }, MIDDLE, 100, 103],
+    ['cases of a rare type', { type: 'chargeback' }, null, 50, 50],
+    ['cases of a rare type after a cursor', { type: 'fraud' }, MIDDLE, 50, 52],
+    ['closed cases of a rare type', { status: 'closed', type: 'fraud' }, null, 10, 60],
+    ['open cases of a common type', { status: 'open', type: 'med' }, null, 10, 60],
+    ['cases created after an instant', { createdAfter: addSeconds(MIDDLE_AT, -30) }, MIDDLE, 29, 32],
+    ['cases created before an instant', { createdBefore: MIDDLE_AT }, null, 100, 101],
+    [
+      'cases with a type and a status between two instants',
       { type: 'med', status: 'closed', createdAfter: addSeconds(MIDDLE_AT, -30), createdBefore: MIDDLE_AT },
       null,
       29,
       30,
     ],
-    ['nothing', { status: 'open', createdAfter: MIDDLE_AT }, null, 0, 40],
+    ['no cases if none match', { status: 'open', createdAfter: MIDDLE_AT }, null, 0, 40],
   ] satisfies readonly (readonly [string, CaseFilter, MedCaseId | null, number, number])[])
     it(`list ${what} with at most ${atMost} rows read`, async () => {
       const page = { after, limit: 100 };

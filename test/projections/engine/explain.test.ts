@@ -123,17 +123,17 @@ describe('queries at 30,000 rows', function suite() {
   for (const [name, work] of Object.entries<(db: Sql) => Promise<unknown>>({
     'the first page of deliveries': (db) => deliveryViews(db).list(TENANT, { limit: 20, offset: 0 }, ['d7', 'd107']),
     'a page of deliveries in one status': pageOf({ status: 'DELIVERED' }),
-    'a page of deliveries of one event': pageOf({ eventType: 'charge.paid' }),
+    'a page of deliveries of one event type': pageOf({ eventType: 'charge.paid' }),
     'a page of deliveries of one endpoint': pageOf({ endpointId }),
-    'a page of deliveries of one endpoint and event': pageOf({ endpointId, eventType: 'charge.paid' }),
-    'a page of deliveries of one endpoint, status and event': pageOf({
+    'a page of deliveries of one endpoint and event type': pageOf({ endpointId, eventType: 'charge.paid' }),
+    'a page of deliveries of one endpoint, status and event type': pageOf({
       endpointId,
       status: 'FAILED',
       eventType: 'charge.paid',
     }),
-    'the deliveries of an account that are under way': (db) =>
+    'the deliveries of an account in progress': (db) =>
       deliveryViews(db).list(TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
-    'counting dead-lettered deliveries': (db) => deadLetterReads(db).count(TENANT, ANY_DEAD_LETTER, NOW),
+    'the count of dead-lettered deliveries': (db) => deadLetterReads(db).count(TENANT, ANY_DEAD_LETTER, NOW),
     'a page of dead-lettered deliveries': (db) =>
       deadLetterReads(db).page(
         {
@@ -151,29 +151,29 @@ describe('queries at 30,000 rows', function suite() {
       ),
     'the oldest dead-lettered deliveries': (db) => deadLetterReads(db).oldest(TENANT, NOW, 100),
     'one delivery': (db) => deliveryViews(db).find(TENANT, 'd7' as DeliveryId, ['d7']),
-    'the numbers of an account’s deliveries': (db) => deliveryViews(db).stats(TENANT, ['d7', 'd107']),
-    'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
-    'an account’s deliveries on their way': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
+    'the statistics of an account’s deliveries': (db) => deliveryViews(db).stats(TENANT, ['d7', 'd107']),
+    'the count of an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
+    'the due deliveries of an account': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
     'deliveries overdue in all accounts': (db) => deliveryReads(db).overdue(NOW, 1_000)[Symbol.asyncIterator]().next(),
     'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000).next(),
-    'what is held for review': (db) => listHeld(db, 1_000),
-    'which of an account’s latest charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
+    'the list of payments held for review': (db) => listHeld(db, 1_000),
+    'the check which of several charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
     'the refunds of a payment': (db) => refundViews(db).list(TENANT, 'p7' as PaymentId),
     'one refund': (db) => refundViews(db).find(TENANT, 'r7' as RefundId),
-    'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500, timerKinds),
+    'the claim of due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500, timerKinds),
     'the time of the next timer': (db) => nextDueMs(db, timerKinds),
-    'the time of the next timer by a test clock': (db) => nextDueByClock(db, timerKinds),
+    'the time of the next timer of a test clock': (db) => nextDueByClock(db, timerKinds),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
-    'taking the timers of an instant from a drain': (db) =>
+    'the removal of timers after a clock advance': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
-    'firing the timers of an endpoint': (db) => fireTimersNow(db, 'deliver', endpointId),
+    'the immediate firing of an endpoint’s timers': (db) => fireTimersNow(db, 'deliver', endpointId),
     'the first page of users': (db) => userViews(db).list(null, { after: null, limit: 100 }),
-    'a page of users behind another': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
-    'a page of operators': (db) => userViews(db).operators({ after: 'u50000' as UserId, limit: 100 }),
+    'a page of users after a cursor': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
+    'a page of operators after a cursor': (db) => userViews(db).operators({ after: 'u50000' as UserId, limit: 100 }),
     'a page of an account’s users': (db) => userViews(db).list(account, { after: null, limit: 100 }),
-    'a page of an account’s users behind another': (db) =>
+    'a page of an account’s users after a cursor': (db) =>
       userViews(db).list(account, { after: 'u50007' as UserId, limit: 100 }),
-    balances: (db) => findBalances(db, TENANT),
+    'the balances of an account': (db) => findBalances(db, TENANT),
   }))
     it(`${name} uses an index`, async () => {
       const nodes = (await plansOf(work)).filter((node) => BIG.has(node['Relation Name'] ?? ''));

@@ -57,20 +57,28 @@ describe('queries at 100,000 payments of one account', function suite() {
   for (const [name, atMost, work] of [
     ['the first page', 220, (db) => listAfter(db, TENANT, ALL, null, 101)],
     ['a page after a cursor', 220, (db) => listAfter(db, TENANT, ALL, cursor, 101)],
-    ['a page of a rare status', 220, (db) => listAfter(db, TENANT, { ...ALL, statuses: ['EXPIRED'] }, cursor, 101)],
     [
-      'a page of a public status',
+      'a page of payments with a rare status',
+      220,
+      (db) => listAfter(db, TENANT, { ...ALL, statuses: ['EXPIRED'] }, cursor, 101),
+    ],
+    [
+      'a page of payments with a rare public status',
       440,
       (db) => listAfter(db, TENANT, { ...ALL, statuses: transactionStatusesOf('pending') }, cursor, 101),
     ],
     [
-      'a page of the public status that most have',
+      'a page of payments with the most common public status',
       440,
       (db) => listAfter(db, TENANT, { ...ALL, statuses: transactionStatusesOf('paid') }, null, 101),
     ],
-    ['a page of a customer', 320, (db) => listAfter(db, TENANT, { ...ALL, documentKey: DOCUMENT }, cursor, 101)],
     [
-      'a page between two instants',
+      'a page of a customer’s payments',
+      320,
+      (db) => listAfter(db, TENANT, { ...ALL, documentKey: DOCUMENT }, cursor, 101),
+    ],
+    [
+      'a page of payments between two instants',
       220,
       (db) => listAfter(db, TENANT, { ...ALL, from: cursor.createdAt, to: NOW }, null, 101),
     ],
@@ -81,7 +89,7 @@ describe('queries at 100,000 payments of one account', function suite() {
       (db) => listPage(db, TENANT, ALL, { by: 'createdAt', direction: 'asc' }, { page: 100, limit: 100 }),
     ],
     [
-      'the hundredth page of a common status',
+      'the hundredth page of payments with a common status',
       10_400,
       (db) => listPage(db, TENANT, { ...ALL, statuses: ['PAID'] }, newest, { page: 100, limit: 100 }),
     ],
@@ -97,19 +105,19 @@ describe('queries at 100,000 payments of one account', function suite() {
         ),
     ],
     // One row for each of 1,000 days.
-    ['a total', 1_000, (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, ALL)],
+    ['the total', 1_000, (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, ALL)],
     [
-      'a total of a status',
+      'the total of a status',
       1_000,
       (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, { ...ALL, statuses: ['PAID'] }),
     ],
     [
-      'a total between two instants of a day',
+      'the total between two instants of a day',
       3_700,
       (db) => countPayments(db, TENANT, { ...ALL, from: parseTimestamp('2026-11-21T12:00:00.000Z'), to: LATER }),
     ],
     [
-      'statistics of a week',
+      'the statistics of a week',
       20,
       (db) =>
         statsViews(db).dayRows(
@@ -118,7 +126,7 @@ describe('queries at 100,000 payments of one account', function suite() {
         ),
     ],
     [
-      'times to pay of a month and a week',
+      'the times to pay of a month and a week',
       400,
       (db) =>
         statsViews(db).timeToPay(

@@ -41,18 +41,18 @@ describe('queries among 5,000 tenants', () => {
   const last = { page: LARGE / 100, limit: 100 };
   const lists: Readonly<Record<string, (db: SqlPool, tenant: Tenant) => Promise<unknown>>> = {
     'the first page': (db, tenant) => listAfter(db, tenant, ALL, null, 101),
-    'a public status': (db, tenant) =>
+    'a page of payments with a public status': (db, tenant) =>
       listAfter(db, tenant, { ...ALL, statuses: transactionStatusesOf('paid') }, null, 101),
-    'a customer': (db, tenant) => listAfter(db, tenant, { ...ALL, documentKey: '77' }, null, 101),
+    'a page of a customer’s payments': (db, tenant) => listAfter(db, tenant, { ...ALL, documentKey: '77' }, null, 101),
     'the last page': (db, tenant) => listPage(db, tenant, ALL, newest, last),
     'the last page, oldest first': (db, tenant) => listPage(db, tenant, ALL, { ...newest, direction: 'asc' }, last),
-    'the last page of a status': (db, tenant) =>
+    'the last page of payments with a status': (db, tenant) =>
       listPage(db, tenant, { ...ALL, statuses: ['PAID'] }, newest, { ...last, page: 90 }),
     'a page sorted by amount': (db, tenant) =>
       listPage(db, tenant, ALL, { by: 'amount', direction: 'asc' }, { page: 1, limit: 100 }),
     'the last page sorted by amount': (db, tenant) =>
       listPage(db, tenant, ALL, { by: 'amount', direction: 'asc' }, last),
-    'a status, sorted by customer': (db, tenant) =>
+    'a page of payments with a status, sorted by customer': (db, tenant) =>
       listPage(
         db,
         tenant,

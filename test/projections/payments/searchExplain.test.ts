@@ -72,13 +72,13 @@ describe('a search at 50,000 payments of one account', function suite() {
     ['a txid', 1, 2, found({ by: 'txid', txid: createHash('md5').update('777').digest('hex') })],
     ['an end-to-end id', 1, 3, found({ by: 'reference', reference: 'E777' })],
     ['a customer’s id', 5, 15, found({ by: 'customerId', customerId: '777' })],
-    ['nothing', 0, 0, found({ by: 'reference', reference: 'E0' })],
+    ['an unknown reference', 0, 0, found({ by: 'reference', reference: 'E0' })],
     ['an email address of 5,000 payments', LIMIT, 100, found(byEmail)],
     ['a document of 5,500 payments', LIMIT, 160, found(byDocument)],
     ['a document of 5,500 payments, oldest first', LIMIT, 160, found(byDocument), OLDEST],
     ['an amount that a third of the payments have', LIMIT, 160, found({ by: 'amount', amount: 1_990 })],
     [
-      'all ways at once',
+      'four terms at once',
       LIMIT,
       400,
       found(byDocument, byEmail, { by: 'reference', reference: 'E9' }, { by: 'amount', amount: 1_990 }),
@@ -91,7 +91,7 @@ describe('a search at 50,000 payments of one account', function suite() {
     ['a common range of amounts', LIMIT, 200, { amountFrom: 1_000, amountTo: 50_000 }],
     ['a rare range of amounts', 2, 60, { amountFrom: 50_000, amountTo: 50_020 }],
     ['a rare method', LIMIT, 60, { method: 'BOLETO' }],
-    ['Pix', LIMIT, 60, { method: 'PIX' }],
+    ['the most common method', LIMIT, 60, { method: 'PIX' }],
     ['a day, highest first', LIMIT, 60, { from: parseTimestamp('2026-11-20T03:00:00.000Z'), to: NOW }, HIGHEST],
   ];
   for (const [name, count, atMost, filter, order = NEWEST_FIRST] of cases)

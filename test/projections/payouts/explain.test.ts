@@ -49,13 +49,13 @@ describe('queries of 100,000 payouts and as many Pix-outs', () => {
 
   // Bounds: the page and one row more of each kind, and the payout that the page starts after.
   for (const [what, filter, after, payouts, atMost] of [
-    ['all', {}, null, 100, 202],
-    ['all after a payout', {}, MIDDLE, 100, 206],
-    ['the status that most have', { status: 'paid' }, MIDDLE, 100, 206],
-    ['a rare status', { status: 'failed' }, null, 20, 20],
-    ['a status that none has', { status: 'cancelled' }, null, 0, 0],
-    ['what came after an instant', { from: addSeconds(MIDDLE_AT, -10) }, MIDDLE, 21, 26],
-    ['what came before an instant', { to: MIDDLE_AT }, null, 100, 202],
+    ['all payouts', {}, null, 100, 202],
+    ['all payouts after a cursor', {}, MIDDLE, 100, 206],
+    ['payouts with the most common status', { status: 'paid' }, MIDDLE, 100, 206],
+    ['payouts with a rare status', { status: 'failed' }, null, 20, 20],
+    ['no payouts if none has the status', { status: 'cancelled' }, null, 0, 0],
+    ['payouts created after an instant', { from: addSeconds(MIDDLE_AT, -10) }, MIDDLE, 21, 26],
+    ['payouts created before an instant', { to: MIDDLE_AT }, null, 100, 202],
   ] satisfies readonly (readonly [string, Partial<PayoutFilter>, PayoutId | null, number, number])[])
     it(`list ${what} with at most ${atMost} rows read`, async () => {
       const list = (of: typeof db | Parameters<Parameters<typeof plansOf>[1]>[0]) =>

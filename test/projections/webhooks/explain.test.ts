@@ -61,17 +61,17 @@ describe('queries of 100,000 ended and 100,000 waiting deliveries', function sui
   // combination of endpoint, event and status (160), and the counters.
   const BEGUN = ROWS;
   for (const [what, filter, total, atMost] of [
-    ['all', {}, BEGUN + ROWS, 900],
-    ['all, from the thousandth on', { offset: 1_000 }, BEGUN + ROWS, 6_000],
-    ['what is pending', { status: 'PENDING' }, ROWS - 2, 900],
-    ['what is under way', { status: 'PROCESSING' }, 2, 20],
-    ['what was given up', { status: 'FAILED' }, 2_000, 9_000],
-    ['one event', { eventType: 'event-0' }, BEGUN / 5 + ROWS - 1, 5_000],
-    ['an event of which one waits', { eventType: 'event-1' }, BEGUN / 5 + 1, 5_000],
-    ['the endpoint that is away', { endpointId: AWAY }, 6_250 + ROWS - 10, 3_000],
-    ['an endpoint for which ten wait', { endpointId: WELL }, 6_250 + 10, 3_000],
-    ['the ten', { endpointId: WELL, status: 'PENDING' }, 10, 200],
-    ['an event of which nothing tells', { eventType: 'event-9' }, 0, 400],
+    ['all deliveries', {}, BEGUN + ROWS, 900],
+    ['deliveries from the thousandth on', { offset: 1_000 }, BEGUN + ROWS, 6_000],
+    ['pending deliveries', { status: 'PENDING' }, ROWS - 2, 900],
+    ['deliveries in progress', { status: 'PROCESSING' }, 2, 20],
+    ['failed deliveries', { status: 'FAILED' }, 2_000, 9_000],
+    ['deliveries of one event type', { eventType: 'event-0' }, BEGUN / 5 + ROWS - 1, 5_000],
+    ['deliveries of an event type with one waiting delivery', { eventType: 'event-1' }, BEGUN / 5 + 1, 5_000],
+    ['deliveries to the endpoint that is down', { endpointId: AWAY }, 6_250 + ROWS - 10, 3_000],
+    ['deliveries to an endpoint with ten waiting deliveries', { endpointId: WELL }, 6_250 + 10, 3_000],
+    ['the waiting deliveries of that endpoint', { endpointId: WELL, status: 'PENDING' }, 10, 200],
+    ['no deliveries if none has the event type', { eventType: 'event-9' }, 0, 400],
   ] satisfies readonly (readonly [string, Partial<DeliveryFilter>, number, number])[])
     it(`list ${what} with the total and at most ${atMost} rows read`, async () => {
       expect((await page(db, filter)).total).to.equal(total);

@@ -122,8 +122,8 @@ describe('subscriptions of the EventStoreDB test server', () => {
   }
 
   for (const [name, filter] of [
-    ['event type', eventTypeFilter({ prefixes: ['Something'] })],
-    ['what is no system event', excludeSystemEvents()],
+    ['event type prefix', eventTypeFilter({ prefixes: ['Something'] })],
+    ['the exclusion of system events', excludeSystemEvents()],
   ] as const) {
     it(`can be filtered by ${name}`, async () => {
       const ids = await append(newStream(), 3);
