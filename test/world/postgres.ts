@@ -75,7 +75,7 @@ const startServer = async (): Promise<Server> => {
       const program = `(async () => { const c = new (require('pg').Client)(process.env.TEST_DATABASE_URL); await c.connect(); ${drops.join('')} await c.end() })()`;
       spawnSync(process.execPath, ['-e', program], { cwd: import.meta.dirname });
     };
-    return { connectionString: given, admin, owner: 'CURRENT_USER', abandon };
+    return { connectionString: given, admin, owner: 'DEFAULT', abandon };
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
   const embedded = await startEmbeddedPostgres({ dataDir, instead: SETTINGS });
