@@ -4,6 +4,7 @@ import type { Sql } from '../../../application/ports/sql.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { PaymentEvent, PaymentState } from '../../../domain/payment/payment.ts';
 import type { AggregateChange } from '../../../projections/engine/aggregateTable.ts';
+import { dayCounts } from '../../../projections/stats/dayCounts.ts';
 import { timeToPay } from '../../../projections/stats/timeToPay.ts';
 import { ACCOUNT_ID, created, paymentAfter, settled } from '../../support/samples.ts';
 import { PaymentTables } from '../payments/paymentTables.ts';
@@ -73,5 +74,14 @@ describe('times to pay', () => {
     const all = 80_000 + LATER_SECONDS.length;
     expect([paid(7), paid(10)]).to.deep.equal([all, all]);
     expect(Math.max(...rows.map(({ buckets }) => buckets))).to.be.at.most(1_400);
+  });
+
+  it('are counted within 5 minutes, an hour and a day, to the second', async () => {
+    const paid = [300, 3_600, 86_400].flatMap((seconds) => [paidAfter(seconds), paidAfter(seconds + 1)]);
+    await dayCounts.writer('rm_payments').apply(paid, tables.db);
+    const { rows } = await tables.db.query(
+      'SELECT sum(paid_in_5_minutes)::int AS minutes, sum(paid_in_an_hour)::int AS hour, sum(paid_in_a_day)::int AS day FROM rm_payments.day_counts',
+    );
+    expect(rows).to.deep.equal([{ minutes: 1, hour: 3, day: 5 }]);
   });
 });
