@@ -1,5 +1,6 @@
 // With ERASE_AFTER_RETENTION, data is erased after its retention, in bounded turns that resume where the last one ended (rule L3).
 import { expect } from 'chai';
+import { asTimestamp } from '../../../../application/ports/sql.ts';
 import {
   eraseAfterRetention,
   PER_RUN,
@@ -7,6 +8,7 @@ import {
   TENANTS_PER_RUN,
 } from '../../../../application/privacy/retention.ts';
 import type { Tenant } from '../../../../domain/kernel/ids.ts';
+import { addMillis, type Timestamp } from '../../../../domain/kernel/time.ts';
 import { allTenants, tenantsAfter } from '../../../../projections/engine/tenants.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
@@ -137,6 +139,21 @@ describe('erasure after the retention (L3)', () => {
     const clock = { now: () => Date.parse('2031-11-02T12:00:00.000Z') };
     await run({ personalPayments, clock, retentionYears: 5 });
     expect(asked).to.deep.equal(['2026-11-01T12:00:00.000Z']);
+  });
+
+  it('finds payments created before an instant, but not at it', async () => {
+    const id = rawIdOf(await paid(await Merchant.open(gateway)));
+    await gateway.untilProjected();
+    const { rows } = await gateway.storage.reads.query<Tenant & { createdAt: Timestamp }>(
+      `SELECT account_id AS "accountId", mode, ${asTimestamp('created_at')} AS "createdAt" FROM rm_payments.payments WHERE id = $1`,
+      [id],
+    );
+    const [payment] = rows as [Tenant & { createdAt: Timestamp }];
+    const { personalPayments } = gateway.gateway.needs;
+    const found = async (before: Timestamp) =>
+      (await personalPayments.createdBefore(payment, before, null, 10)).map((one) => one.id);
+    expect(await found(payment.createdAt)).to.deep.equal([]);
+    expect(await found(addMillis(payment.createdAt, 1))).to.deep.equal([id]);
   });
 
   it('finds each tenant once', async () => {
