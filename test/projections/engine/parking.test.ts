@@ -65,6 +65,16 @@ describe('parking', () => {
     ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
     ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while decoding'],
     [
+      'without a mode',
+      { metadata: `{"account":"${ACCOUNT_ID}","v":1}` },
+      'MalformedEvent: ChargeExpired.at: expected a timestamp',
+    ],
+    [
+      'without an account',
+      { metadata: '{"mode":"test","v":1}' },
+      'MalformedEvent: ChargeExpired.at: expected a timestamp',
+    ],
+    [
       'of a version to come',
       { metadata: METADATA.replace('1}', '9}') },
       'MalformedEvent: ChargeExpired: expected a version from 1 to 1, not 9',
