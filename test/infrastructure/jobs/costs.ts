@@ -93,7 +93,7 @@ export const waitingLines = (lines: number): readonly (readonly [string, string]
   ['lines of ten tenants, all due', insert(lines, "'live/t' || n % 10", "'h' || n")],
   ['one line of one tenant', insert(lines, "'live/t'", "'h'")],
   [
-    'a line of each tenant, none due, before 24 that are',
+    'a line of each tenant, none due, followed by 24 due ones',
     `${insert(lines, "'live/t' || n", "''", RETRY)}; ${insert(24, "'live/u' || n", "''")}`,
   ],
   ['lines in test mode', insert(lines, "'test/t' || n", "''")],

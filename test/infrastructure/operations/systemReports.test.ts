@@ -92,7 +92,7 @@ describe('the report of the deployment checks', () => {
       'they could not be completed: no answer from postgres://db:5432/quita',
     ],
     [
-      'a failure that has only a code',
+      'a failure with only a code',
       Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
       'checks',
       'they could not be completed: ECONNREFUSED',

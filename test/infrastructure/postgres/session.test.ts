@@ -200,8 +200,8 @@ describe('connections to Postgres', () => {
     afterEach(() => proxy.close());
 
     for (const [when, swallow, written] of [
-      ['on its way there: nothing was written', () => proxy.swallowRequests(), []],
-      ['on its way back: everything was', () => proxy.swallowAnswers(), [1]],
+      ['before it arrives writes nothing', () => proxy.swallowRequests(), []],
+      ['before its answer arrives writes everything', () => proxy.swallowAnswers(), [1]],
     ] as const)
       it(`${when}, and the transaction rejects`, async () => {
         const pool = new PgPool(config(proxy.connectionString), 1, () => undefined);

@@ -19,13 +19,13 @@ describe('SECRETS_KEY in production', () => {
     'AAECAw…': Buffer.from('AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=', 'base64'),
     'all equal': Buffer.alloc(32, 0xab),
     zeros: Buffer.alloc(32),
-    'counted down': bytes((n) => 255 - n),
-    'counted by sevens, beyond 255': bytes((n) => n * 7 + 200),
-    'counted by two, with a zero between': bytes((n) => (n % 2) * n),
-    'a pattern of 4': Buffer.from('abcdabcdabcdabcdabcdabcdabcdabcd'),
-    'a pattern of 16': Buffer.from('0f4a9c2e7b1d8356'.repeat(2)),
-    'a pattern of 11': Buffer.from('correcthors'.repeat(3).slice(0, 32)),
-    'the alphabet, then digits': Buffer.from('abcdefghijklmnopqrstuvwxyz012345'),
+    'a descending count': bytes((n) => 255 - n),
+    'a count by sevens, beyond 255': bytes((n) => n * 7 + 200),
+    'a count by twos with zeros between': bytes((n) => (n % 2) * n),
+    'a repeated pattern of 4': Buffer.from('abcdabcdabcdabcdabcdabcdabcdabcd'),
+    'a repeated pattern of 16': Buffer.from('0f4a9c2e7b1d8356'.repeat(2)),
+    'a repeated pattern of 11': Buffer.from('correcthors'.repeat(3).slice(0, 32)),
+    'the alphabet followed by digits': Buffer.from('abcdefghijklmnopqrstuvwxyz012345'),
   };
   for (const [name, key] of Object.entries(PREDICTABLE))
     it(`is rejected if its bytes are ${name}; outside production it is accepted`, () => {

@@ -97,17 +97,17 @@ describe('session tokens', () => {
       return signedByHand(HEADER, await exportSPKI(publicKey));
     },
     'another secrets key': () => tokensOf([OTHER]).issue(SESSION, 3_600),
-    'another secrets key under our kid': () => signedByHand(HEADER, OTHER),
+    'another secrets key with our kid': () => signedByHand(HEADER, OTHER),
     'the secrets key itself': () => signedByHand(HEADER, OLD),
-    'the key of another use': () =>
+    'the key for another purpose': () =>
       signedByHand(HEADER, new SecretsKeyring([OLD]).keyFor('login failures', KID) as Buffer),
     'an empty key': () => signedByHand(HEADER, ''),
     'no kid': () => signedByHand({ alg: 'HS256', typ: 'JWT' }),
-    'a kid that is nobody’s': () => signed({}, { kid: '0123456789abcdef' }),
-    'a kid of a path': () => signed({}, { kid: '../../dev/null' }),
-    'a key that it brings itself': () =>
+    'an unknown kid': () => signed({}, { kid: '0123456789abcdef' }),
+    'a file path as kid': () => signed({}, { kid: '../../dev/null' }),
+    'a key in its own header': () =>
       signedByHand({ ...HEADER, kid: undefined, jwk: { kty: 'oct', k: OTHER.toString('base64url') } }, OTHER),
-    'a header that must be understood': () => signedByHand({ ...HEADER, crit: ['exp'], exp: 1 }),
+    'an unknown critical header': () => signedByHand({ ...HEADER, crit: ['exp'], exp: 1 }),
     'another type': () => signed({}, { typ: 'at+jwt' }),
     'changed claims': async () => {
       const [header, , signature] = (await signed()).split('.');
@@ -117,29 +117,29 @@ describe('session tokens', () => {
       const token = await signed();
       return token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA');
     },
-    'another spelling of its signature': async () => respelled(await signed()),
+    'another encoding of its signature': async () => respelled(await signed()),
     'no signature': async () => `${(await signed()).split('.').slice(0, 2).join('.')}.`,
     'two parts': async () => (await signed()).split('.').slice(0, 2).join('.'),
     'four parts': async () => `${await signed()}.x`,
-    'an encrypted form': () => 'a.b.c.d.e',
+    'an encrypted token': () => 'a.b.c.d.e',
     expired: () => signed({ exp: NOW / 1000 - 31 }),
     'not yet valid': () => signed({ nbf: NOW / 1000 + 31 }),
-    'of another audience': () => signed({ aud: 'quita api' }),
+    'for another audience': () => signed({ aud: 'quita api' }),
     'of another issuer': () => tokensOf([OLD], 'https://elsewhere.example').issue(SESSION, 3_600),
-    'without an end': () => signed({ exp: undefined }),
-    'without a beginning': () => signed({ nbf: undefined }),
+    'without an expiry': () => signed({ exp: undefined }),
+    'without a start': () => signed({ nbf: undefined }),
     'without an audience': () => signed({ aud: undefined }),
     'without an issuer': () => signed({ iss: undefined }),
     'without a subject': () => signed({ sub: undefined }),
     'without a session': () => signed({ jti: undefined }),
-    'with a session that is no id': () => signed({ jti: "' OR 1=1" }),
+    'with a session that is not an id': () => signed({ jti: "' OR 1=1" }),
     'with a session of another type': () => signed({ jti: 1 }),
-    'with an end that is a text': () => signed({ exp: '9999999999' }),
-    'claims that are a list': () => {
+    'with a string as expiry': () => signed({ exp: '9999999999' }),
+    'an array of claims': () => {
       const text = `${encoded(HEADER)}.${encoded([CLAIMS])}`;
       return `${text}.${createHmac('sha256', KEY).update(text).digest('base64url')}`;
     },
-    'a header that is no JSON': () => `e.${encoded(CLAIMS)}.x`,
+    'a header that is not JSON': () => `e.${encoded(CLAIMS)}.x`,
     nothing: () => '',
     dots: () => '..',
   };

@@ -109,8 +109,8 @@ describe('the listening socket', () => {
     });
   });
   for (const [what, bytes] of [
-    ['no byte', ''],
-    ['a part of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-'],
+    ['nothing', ''],
+    ['part of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-'],
   ] as const)
     it(`closes a connection that sends ${what} within the time for headers, with an API error`, async () => {
       await serving(SMALL);
@@ -225,12 +225,12 @@ describe('the listening socket', () => {
   const HOSTS = 'The request must have exactly one Host header.';
   const INVALID = 'The request is not valid HTTP.';
   for (const [what, bytes, message] of [
-    ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', HOSTS],
-    ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', HOSTS],
-    ['the same Host twice', 'GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\nhOST: a\r\n\r\n', HOSTS],
-    ['two Hosts in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', HOSTS],
-    ['two Hosts of a charge', 'POST / HTTP/1.1\r\nHost: a\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}', HOSTS],
-    ['a request for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', INVALID],
+    ['a request without a Host header', 'GET / HTTP/1.1\r\n\r\n', HOSTS],
+    ['two Host headers', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', HOSTS],
+    ['the same Host header twice', 'GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\nhOST: a\r\n\r\n', HOSTS],
+    ['two Host headers in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', HOSTS],
+    ['two Host headers in a POST', 'POST / HTTP/1.1\r\nHost: a\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}', HOSTS],
+    ['a CONNECT request', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', INVALID],
   ] as const)
     it(`rejects ${what} with an API error`, async () => {
       await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });

@@ -35,7 +35,7 @@ describe('errorLine', () => {
 
 describe('describeFailure', () => {
   const CASES: readonly (readonly [string, unknown, string])[] = [
-    ['a failure of ours', new AttemptFailure('blocked', 'no way'), 'blocked: no way'],
+    ['an AttemptFailure', new AttemptFailure('blocked', 'no way'), 'blocked: no way'],
     ['a socket error', coded('ECONNRESET', 'read ECONNRESET'), 'connection: read ECONNRESET'],
     [
       'a system error, without its addresses',
@@ -43,7 +43,7 @@ describe('describeFailure', () => {
       'connection: connect ENETUNREACH',
     ],
     [
-      'several of them',
+      'several system errors',
       new AggregateError([
         coded('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.5:1', { syscall: 'connect' }),
         coded('ETIMEDOUT', 'connect ETIMEDOUT 10.0.0.6:1', { syscall: 'connect' }),
@@ -58,8 +58,8 @@ describe('describeFailure', () => {
     ['an error without message', coded('EPIPE', ''), 'connection: EPIPE'],
     ['a bare error', new RangeError(''), 'connection: RangeError'],
     ['several addresses', new AggregateError([new Error('a'), new Error('b'), new Error('a')]), 'connection: a; b'],
-    ['what is no error', 'text', 'connection: unknown error'],
-    ['nothing', undefined, 'connection: unknown error'],
+    ['a thrown string', 'text', 'connection: unknown error'],
+    ['a thrown undefined', undefined, 'connection: unknown error'],
   ];
   for (const [name, thrown, line] of CASES) {
     it(`describes ${name}`, () => {

@@ -29,7 +29,7 @@ const inParts = (bytes: Buffer, size: number): Buffer[] =>
 
 describe('bodyText', () => {
   const CASES: readonly (readonly [string, Buffer, string | null])[] = [
-    ['nothing', Buffer.alloc(0), null],
+    ['an empty body', Buffer.alloc(0), null],
     ['plain text', Buffer.from('olá, ação €😀'), 'olá, ação €😀'],
     ['a byte order mark', Buffer.from('\uFEFFok'), '\uFEFFok'],
     ['NUL', Buffer.from('a\0b\0'), 'a\uFFFDb\uFFFD'],
@@ -69,7 +69,7 @@ describe('body reader', () => {
   const text = 'pago: R$ 10,00 às 12h. '.repeat(50);
   const CODINGS: readonly (readonly [string, string, (bytes: Buffer) => Buffer])[] = [
     ['gzip', 'gzip', gzipSync],
-    ['gzip by its old name', 'X-GZIP', gzipSync],
+    ['gzip named x-gzip', 'X-GZIP', gzipSync],
     ['deflate', 'deflate', deflateSync],
     ['raw deflate', 'deflate', deflateRawSync],
     ['brotli', ' br ', brotliCompressSync],

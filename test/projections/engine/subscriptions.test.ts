@@ -254,8 +254,8 @@ describe('subscriptions to the log', () => {
     });
 
     for (const [where, arm, kept] of [
-      ['on its way there', 'swallowRequests', 0],
-      ['on its way back', 'swallowAnswers', 3],
+      ['before it arrives', 'swallowRequests', 0],
+      ['before its answer arrives', 'swallowAnswers', 3],
     ] as const)
       it(`take each event once when COMMIT is cut ${where}`, async () => {
         const proxy = await startPostgresProxy(scene.log.connectionString);

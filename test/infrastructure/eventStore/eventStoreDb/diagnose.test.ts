@@ -85,7 +85,7 @@ describe('the diagnosis of EventStoreDB', () => {
   });
 
   for (const [what, login, says] of [
-    ['nobody', '', 'the server requires authentication: add user:password@ to EVENTSTORE_URL'],
+    ['missing credentials', '', 'the server requires authentication: add user:password@ to EVENTSTORE_URL'],
     ['a wrong password', 'ana:wrong@', 'the server rejected the user ana or its password: correct EVENTSTORE_URL'],
   ] as const)
     it(`reports ${what} in every finding that it affects`, async () => {

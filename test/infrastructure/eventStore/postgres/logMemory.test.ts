@@ -58,13 +58,13 @@ describe('the memory of the log', () => {
 
   const cases: readonly [string, Partial<Server>, boolean][] = [
     ['the same log', {}, false],
-    ['one that another process has appended to', { ids: ['a', 'b', 'c', 'd'] }, false],
-    ['one whose newest known event was deleted', { ids: ['a', 'b', null as never, 'd'] }, false],
-    ['a server that does not tell who it is any more', { identity: null }, false],
-    ['a shorter one', { ids: ['a', 'b'] }, true],
-    ['an empty one', { ids: [] }, true],
-    ['one that has grown again to the same place', { ids: ['a', 'b', 'x'] }, true],
-    ['one that has grown again beyond it', { ids: ['a', 'x', 'y', 'z'] }, true],
+    ['a log with appends of another process', { ids: ['a', 'b', 'c', 'd'] }, false],
+    ['a log whose newest known event was deleted', { ids: ['a', 'b', null as never, 'd'] }, false],
+    ['a server that no longer reports its identity', { identity: null }, false],
+    ['a shorter log', { ids: ['a', 'b'] }, true],
+    ['an empty log', { ids: [] }, true],
+    ['a log that grew back to the same position', { ids: ['a', 'b', 'x'] }, true],
+    ['a log that grew back beyond that position', { ids: ['a', 'x', 'y', 'z'] }, true],
     ['the same log on another timeline', { identity: '7 00000002' }, true],
     ['the same log on another server', { identity: '8 00000001' }, true],
   ];

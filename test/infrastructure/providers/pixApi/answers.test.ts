@@ -118,12 +118,12 @@ describe('calls of the API Pix adapter', () => {
     'another txid': { txid: `${TXID}x` },
     'another amount': { valor: { original: '37.01' } },
     'another key': { chave: 'a@b.example' },
-    'an amount as number': { valor: { original: 37 } },
-    'a code of another amount': { pixCopiaECola: codeOf(3_701) },
+    'a numeric amount': { valor: { original: 37 } },
+    'a code for another amount': { pixCopiaECola: codeOf(3_701) },
     'a code with a wrong checksum': { pixCopiaECola: `${CHARGE.pixCopiaECola.slice(0, -1)}x` },
-    'a code that is none': { pixCopiaECola: 'segue o link' },
-    'no time of creation': { calendario: { expiracao: 3600 } },
-    'a time without zone': { calendario: { criacao: '2026-11-24T01:00:00', expiracao: 3600 } },
+    'a text that is not a code': { pixCopiaECola: 'segue o link' },
+    'no creation time': { calendario: { expiracao: 3600 } },
+    'a time without a time zone': { calendario: { criacao: '2026-11-24T01:00:00', expiracao: 3600 } },
     'no code and no location': { pixCopiaECola: undefined },
     'an unknown status': { status: 'EXPIRADA' },
   };
@@ -480,7 +480,7 @@ describe('tokens, circuit and secrets of the API Pix adapter', () => {
     ['a number', 100, 90_000],
     ['a text', '100', 90_000],
     ['long', 3_600, 3_570_000],
-    ['left out', undefined, 54_000],
+    ['missing', undefined, 54_000],
     ['wrong', {}, 54_000],
   ] as const)
     it(`a token is renewed in time if the lifetime is ${name}`, async () => {

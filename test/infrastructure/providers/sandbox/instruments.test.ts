@@ -99,11 +99,11 @@ describe("the sandbox's instruments of the other methods", () => {
 
   for (const [what, method, other] of [
     ['MBWAY without a phone', 'MBWAY', { metadata: {} }],
-    ['MBWAY with a phone in marks', 'MBWAY', { metadata: { phone: '+351 912 345 678' } }],
-    ['MBWAY with a number as phone', 'MBWAY', { metadata: { phone: 351_912_345_678 } }],
-    ['MBWAY with a list as phone', 'MBWAY', { metadata: { phone: ['+351912345678'] } }],
-    ['MULTIBANCO above its amount', 'MULTIBANCO', { amount: toMinor(100_000_000) }],
-    ['BOLETO above its amount', 'BOLETO', { amount: toMinor(10_000_000_000) }],
+    ['MBWAY with a formatted phone number', 'MBWAY', { metadata: { phone: '+351 912 345 678' } }],
+    ['MBWAY with a numeric phone', 'MBWAY', { metadata: { phone: 351_912_345_678 } }],
+    ['MBWAY with an array as phone', 'MBWAY', { metadata: { phone: ['+351912345678'] } }],
+    ['MULTIBANCO above its maximum amount', 'MULTIBANCO', { amount: toMinor(100_000_000) }],
+    ['BOLETO above its maximum amount', 'BOLETO', { amount: toMinor(10_000_000_000) }],
   ] as const)
     it(`${what} is rejected`, () => {
       expect(() => sandboxAcquirerInstrument(requestOf(method, other))).to.throw(RangeError);
