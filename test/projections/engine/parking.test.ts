@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { LogConsumer } from '../../../application/ports/consumers.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { PaymentId, StreamName } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
@@ -257,6 +258,26 @@ describe('parking', () => {
       expect(followed.taken).to.deep.equal([]);
     });
 
+    it('leaves the stream parked, with the cause, if the consumer fails as a whole', async () => {
+      let isBroken = true;
+      const stream = PAYMENT.stream(await scene.appendPayment());
+      await scene.appendPayments(1);
+      const sick = taker('a', async (events, tx) => {
+        if (!reads(events, stream)) return;
+        if (isBroken) throw new Error('no');
+        await tx.query('INSERT INTO nowhere VALUES (1)');
+      });
+      const followed = follow({ consumers: [sick] });
+      await followed.caughtUp();
+      isBroken = false;
+      await retry(followed, stream);
+      expect(await parked()).to.deep.equal([`a ${stream}@0`]);
+      const [row] = await readParked(scene.log.sql, ['a']);
+      expect(row).to.include({ error: 'database error 42P01', isRetryAsked: false });
+      expect(await scene.taken('a')).to.deep.equal(await allBut([stream, 0]));
+      expect([followed.faults, followed.taken]).to.deep.equal([[], []]);
+    });
+
     it('is done by the next leader if none ran when it was requested', async () => {
       let isBroken = true;
       const stream = PAYMENT.stream(await scene.appendPayment());
@@ -381,6 +402,24 @@ describe('parking', () => {
       await followed.caughtUp();
       expect(await scene.taken('unlucky')).to.deep.equal(await scene.positions());
     });
+  });
+
+  it('gives a consumer that is ahead of the others only the events after its position', async () => {
+    const run = async (...consumers: LogConsumer[]) => {
+      await scene.appendPayments(1);
+      const followed = follow({ consumers });
+      await followed.caughtUp();
+      await followed.stop();
+      return followed;
+    };
+    const given: string[] = [];
+    await run(taker('a'), taker('b'));
+    await run(taker('ahead'));
+    const ahead = taker('ahead', (events) => void given.push(...events.map(({ position }) => position)));
+    const { restarts, faults } = await run(taker('a'), taker('b'), ahead);
+    expect(given).to.deep.equal((await scene.positions()).slice(6));
+    expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    expect([restarts, faults]).to.deep.equal([[], []]);
   });
 
   it('does not rewind other consumers to the position of one that is far behind', async () => {
