@@ -6,6 +6,7 @@ import {
   assertSameLog,
   type Beginning,
   type Checkpoint,
+  checkpointsToMove,
   createBeginnings,
   createCheckpoint,
   createFirstCheckpoint,
@@ -255,6 +256,19 @@ describe('checkpoints', () => {
     );
     expect(await judge(2, 3, 'lost')).to.equal(
       `CheckpointMismatch: one has followed the event store up to event lost at ${position(2)}, but there it has event event 2`,
+    );
+  });
+
+  it('are to be moved with their log, unless they follow the new one or belong to an unfinished copy', async () => {
+    const log = { storeId: 'store', head: async () => null, eventIdAt: async () => null };
+    const toMove = async () => (await checkpointsToMove(session, log, 'new')).map(({ name }) => name);
+    const add = (name: string, storeId: string) => createFirstCheckpoint(session, { name, version: 1, storeId });
+    await add('three', 'new');
+    await add('one/next', 'third');
+    expect(await toMove()).to.have.members(['one', 'two']);
+    await add('four', 'third');
+    expect(await said(toMove())).to.equal(
+      'CheckpointMismatch: four has followed event store third, which is neither of the two: this is not the log of this database',
     );
   });
 });
