@@ -254,21 +254,22 @@ describe('properties of held money', () => {
     ]);
   });
   it('repeating a settlement, by either way after either way, only returns held_already_settled', () => {
-    const repeated = new Set<string>();
-    const way = fc.constantFrom('tesouraria@example.com', null);
-    const steps = fc.array(step, { minLength: 5, maxLength: 40 });
+    const ways = ['tesouraria@example.com', null];
+    let settled = 0;
     fc.assert(
-      fc.property(steps, fc.constantFrom(...IDS), way, way, (steps, id, first, second) => {
-        const story = new Story();
-        for (const one of steps) story.play(one);
-        const settle = (pixOut: string | null) =>
-          settleHeld({ pixOut, reason: 'x', id, payoutIdOf, by: 'operator' }, NOW)(story.state);
-        if (!story.decide(settle(first))) return;
-        expect(settle(second)).to.deep.equal(ALREADY_SETTLED);
-        repeated.add(`${first} ${second}`);
+      fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom(...IDS), (steps, id) => {
+        for (const first of ways) {
+          const story = new Story();
+          for (const one of steps) story.play(one);
+          const settle = (pixOut: string | null) =>
+            settleHeld({ pixOut, reason: 'x', id, payoutIdOf, by: 'operator' }, NOW)(story.state);
+          if (!story.decide(settle(first))) return;
+          for (const second of ways) expect(settle(second)).to.deep.equal(ALREADY_SETTLED);
+          settled++;
+        }
       }),
-      { numRuns: 500 },
+      { numRuns: 2_000 },
     );
-    expect(repeated.size).to.equal(4);
+    expect(settled).to.be.above(0);
   });
 });
