@@ -5,6 +5,7 @@ import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/p
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { groupedWrites } from '../postgres/gathered.ts';
 
 interface Row {
   readonly id: DeliveryId;
@@ -66,17 +67,17 @@ const FIND = {
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };
 
+type Scheduling = Parameters<ScheduledDeliveries['schedule']>[0][number];
+
 /** Returns the job of a delivery that may have been sent before PostgreSQL was restored: with `dueAt`, it reads the stream first. */
-const lookedUp = ({
-  scheduled,
-  job,
-}: {
-  readonly scheduled: ScheduledDelivery;
-  readonly job: JobRequest;
-}): JobRequest => ({
+const lookedUp = ({ scheduled, job }: Scheduling): JobRequest => ({
   ...job,
   payload: { ...job.payload, dueAt: scheduled.delivery.scheduledAt },
 });
+
+/** Two, so that a small tenant's deliveries need not wait for a large transaction. */
+const WRITERS = 2;
+const GROUP_MAX = 500;
 
 /** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
@@ -105,19 +106,26 @@ export const scheduledDeliveries = (
   const begun = new Set<string>();
   /** Deliveries that this process wrote and has not begun, so that it need not read them. */
   const remembered = boundedCache<DeliveryId, ScheduledDelivery>(REMEMBERED_MAX);
+  const write = (deliveries: readonly Scheduling[]): Promise<void> =>
+    db.transaction(async (tx) => {
+      // A repeat may be in the same group. In one order of ids, two groups with the same deliveries can't deadlock.
+      const given = [...new Map(deliveries.map((one) => [one.scheduled.deliveryId, one])).values()];
+      const inOrder = given.map(({ scheduled }) => scheduled).sort((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
+      const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({
+        ...INSERT,
+        values: valuesOf(inOrder),
+      });
+      const written = new Set(rows.map(({ id }) => id));
+      const isNew = given.filter(({ scheduled }) => written.has(scheduled.deliveryId));
+      // Before the jobs are enqueued: they may begin as soon as the transaction is committed.
+      tx.onEnd((isCommitted) => {
+        if (isCommitted) for (const { scheduled } of isNew) remembered.set(scheduled.deliveryId, scheduled);
+      });
+      await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
+    });
   return {
-    schedule: (deliveries) =>
-      db.transaction(async (tx) => {
-        const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
-        const { rows } = await tx.query<{ id: string; may_have_begun: boolean }>({ ...INSERT, values });
-        const written = new Set(rows.map(({ id }) => id));
-        const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
-        // Before the jobs are enqueued: they may begin as soon as the transaction is committed.
-        tx.onEnd((isCommitted) => {
-          if (isCommitted) for (const { scheduled } of isNew) remembered.set(scheduled.deliveryId, scheduled);
-        });
-        await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
-      }),
+    // With many tenants, each job schedules few deliveries, and its transaction of four statements cost more than these.
+    schedule: groupedWrites(write, { atOnce: WRITERS, itemsMax: GROUP_MAX }),
 
     find: async (ids) => {
       const known = ids.flatMap((id) => remembered.get(id) ?? []);

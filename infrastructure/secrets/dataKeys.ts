@@ -11,6 +11,7 @@ import {
 } from '../../application/ports/dataKeys.ts';
 import { HmacKey } from '../../application/ports/hmac.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { type Gathered, gatheredReads } from '../postgres/gathered.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 import type { SecretsKeyring } from './keyring.ts';
 import { pooledRandom } from './randomPool.ts';
@@ -116,8 +117,8 @@ export class PostgresDataKeys implements DataKeys {
     this.#db = db;
     this.#secrets = new DataSecrets(db, keyring);
     this.#isStoredByAppends = isStoredByAppends;
-    this.#found = gathered((owners) => this.#current(() => this.#read(owners)));
-    this.#created = gathered((owners) => this.#current(() => this.#create(owners)));
+    this.#found = gatheredReads((owners) => this.#current(() => this.#read(owners)));
+    this.#created = gatheredReads((owners) => this.#current(() => this.#create(owners)));
   }
 
   recall(owner: string): FoundKey | undefined {
@@ -283,26 +284,4 @@ class DataSecrets {
 const unavailable = (error: Error): never => {
   if (error instanceof DataKeysUnavailable) throw error;
   throw new DataKeysUnavailable(`the data keys can't be read: ${error.message}`, { cause: error });
-};
-
-type Gathered<Value> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
-
-/** Returns a function that reads the keys of all its calls in one turn of the event loop with one call of `read`. */
-const gathered = <Value>(read: Gathered<Value>): Gathered<Value> => {
-  let turn: { readonly keys: Set<string>; readonly result: ReturnType<Gathered<Value>> } | null = null;
-  return (keys) => {
-    turn ??= begin();
-    for (const key of keys) turn.keys.add(key);
-    return turn.result;
-  };
-  function begin() {
-    const keys = new Set<string>();
-    const result = new Promise<ReadonlyMap<string, Value>>((resolve) => {
-      setImmediate(() => {
-        turn = null;
-        resolve(read([...keys]));
-      });
-    });
-    return { keys, result };
-  }
 };

@@ -60,6 +60,18 @@ describe('scheduled deliveries', () => {
       [id, ACCOUNT_ID],
     );
 
+  it('stores deliveries of concurrent calls in few transactions, each once with one job', async () => {
+    const ids = Array.from({ length: 20 }, (_, n) => `d${n + 10}`);
+    const calls = [...ids, ...ids].map((id) => schedule(scheduled(id)));
+    await Promise.all(calls);
+    expect(await written()).to.deep.equal(ids);
+    expect(jobs.enqueued.map(({ payload }) => payload['deliveryId']).toSorted()).to.deep.equal(ids);
+    const { rows } = await pool.query<{ transactions: number }>(
+      'SELECT count(DISTINCT xmin::text)::int AS transactions FROM operations.scheduled_deliveries',
+    );
+    expect(rows[0]?.transactions).to.equal(3);
+  });
+
   it('are returned as they were written', async () => {
     const toUrl = scheduled('b', { endpointId: null, resend: 3, eventType: 'payment.created', revision: 0 });
     await schedule(scheduled('a'), toUrl);
