@@ -37,8 +37,8 @@ describe('the cost of claims', () => {
     }
     const [few, many] = costs as [Cost, Cost];
     expect([few.jobs, many.jobs, ...many.scans]).to.deep.equal([1, 1]);
-    // One page more for each level that an index gains.
-    expect(many.buffers).to.be.within(few.buffers, few.buffers + 3);
+    // Indexes gain levels. Reading the 10,000 would take hundreds of pages.
+    expect(many.buffers).to.be.at.most(few.buffers + 15);
   });
 
   for (const [what, cost] of UPKEEP_COSTS)
