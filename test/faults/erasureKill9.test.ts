@@ -45,7 +45,7 @@ const REACHED = `DELETE FROM stops.ahead WHERE step IN (SELECT application_name 
   RETURNING step`;
 
 describe('kill -9 at each step of an erasure', function suite() {
-  this.timeout(600_000);
+  this.timeout(900_000);
   let program: ScrubbedProgram;
   before(async () => {
     program = await ScrubbedProgram.open();

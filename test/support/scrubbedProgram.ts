@@ -57,8 +57,8 @@ const remote = (baseUrl: string): TestGateway => {
   } as unknown as TestGateway;
 };
 
-/** Longer than a job waits after six kills. */
-const UNTIL_MS_MAX = 240_000;
+/** Longer than a job waits twice after many kills (two minutes each): on a busy machine, an attempt may fail once more. */
+const UNTIL_MS_MAX = 360_000;
 
 export const until = async (look: () => Promise<boolean>): Promise<void> => {
   const seen = await pollUntil({ onMove: () => () => undefined }, UNTIL_MS_MAX, async () =>
