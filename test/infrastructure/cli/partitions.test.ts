@@ -11,7 +11,7 @@ describe('projections partition', () => {
     database = await startedDatabase();
     gateway = await TestGateway.open({ database });
     await gateway.charge();
-    await gateway.untilProjected();
+    await gateway.untilProjected('refunds');
   });
   after(async () => {
     await gateway.close();
