@@ -200,7 +200,7 @@ const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: Med
   const { reply, state } = await commands.record(PAYMENT, paymentStream, openReturnedDispute(report, at), metadata);
   if (reply !== 'opened' && reply !== 'known') return refused(needs, intake, terms, reply);
   const dispute = state.transaction.status === 'settled' ? state.transaction.dispute : null;
-  // A return may exceed what is left of the payment. An earlier case exists already.
+  // The hold is smaller than a return that exceeds the refundable remainder. A case that was opened before keeps its own hold.
   const held = dispute?.caseId === caseId ? dispute.amount : terms.held;
   await commands.record(MED_CASE, stream, openCase({ ...terms, held }, at), metadata);
   const returned = { ...made, at: terms.openedAt };

@@ -75,9 +75,8 @@ const heldBack = (
     }),
 });
 
-/** `attempts` is the kind of the timers that hold attempts back. */
-export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): FailingTargets => {
-  const failures = gatheredReads(async (targets) => {
+const failuresOf = (db: SqlPool): FailingTargets['failuresOf'] => {
+  const read = gatheredReads(async (targets) => {
     const { rows } = await db.query<{ target: string; failures: number }>({
       name: 'failures_of_targets',
       text: 'SELECT target, failures FROM operations.failing_targets WHERE target = ANY($1::text[])',
@@ -85,53 +84,56 @@ export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): 
     });
     return new Map(rows.map((row) => [row.target, row.failures]));
   });
-  return {
-    ...heldBack(db, attempts, rule),
+  return async (target) => (await read([target])).get(target) ?? 0;
+};
 
-    failuresOf: async (target) => (await failures([target])).get(target) ?? 0,
+/** `attempts` is the kind of the timers that hold attempts back. */
+export const failingTargets = (db: SqlPool, attempts: string, rule: ProbeRule): FailingTargets => ({
+  ...heldBack(db, attempts, rule),
 
-    failing: async (targets) => {
-      type Row = { target: string; since_ms: number; last_error: string; waiting: number };
-      const { rows } = await db.query<Row>({
-        name: 'failing_targets',
-        text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
+  failuresOf: failuresOf(db),
+
+  failing: async (targets) => {
+    type Row = { target: string; since_ms: number; last_error: string; waiting: number };
+    const { rows } = await db.query<Row>({
+      name: 'failing_targets',
+      text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
           (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${attempts}' AND t.held) AS waiting
         FROM operations.failing_targets f WHERE f.target = ANY($1::text[]) AND f.failures >= $2`,
-        values: [new TextArray([...targets]), rule.failuresInARow],
-      });
-      return new Map(
-        rows.map(({ target, since_ms: sinceMs, last_error: lastError, waiting }) => [
-          target,
-          { failingSince: fromMillis(sinceMs), lastError, waiting },
-        ]),
-      );
-    },
+      values: [new TextArray([...targets]), rule.failuresInARow],
+    });
+    return new Map(
+      rows.map(({ target, since_ms: sinceMs, last_error: lastError, waiting }) => [
+        target,
+        { failingSince: fromMillis(sinceMs), lastError, waiting },
+      ]),
+    );
+  },
 
-    failed: async (attempt, error) => {
-      const { rows } = await db.query<{ failures: number }>({
-        name: 'target_failed',
-        text: `INSERT INTO operations.failing_targets AS f (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
+  failed: async (attempt, error) => {
+    const { rows } = await db.query<{ failures: number }>({
+      name: 'target_failed',
+      text: `INSERT INTO operations.failing_targets AS f (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
         VALUES ($1, $2, $3, 1, $4, $4::timestamptz + $6 * interval '1 second', $5)
         ON CONFLICT (target) DO UPDATE SET failures = f.failures + 1, last_error = excluded.last_error, changed_at = now(),
           next_probe_at = CASE WHEN f.failures < $7 THEN excluded.next_probe_at ELSE f.next_probe_at END
         RETURNING failures`,
-        values: [...tenantAndTarget(attempt), attempt.dueAt, error, rule.everySeconds, rule.failuresInARow],
-      });
-      return rows[0]?.failures ?? 1;
-    },
+      values: [...tenantAndTarget(attempt), attempt.dueAt, error, rule.everySeconds, rule.failuresInARow],
+    });
+    return rows[0]?.failures ?? 1;
+  },
 
-    // Ordered by name, so that two callers that forget several targets can't deadlock.
-    forget: async (targets, tx) => {
-      await tx.query(
-        `DELETE FROM operations.failing_targets f USING
+  // Ordered by name, so that two callers that forget several targets can't deadlock.
+  forget: async (targets, tx) => {
+    await tx.query(
+      `DELETE FROM operations.failing_targets f USING
          (SELECT target FROM operations.failing_targets WHERE target = ANY($1::text[]) ORDER BY target FOR UPDATE) known
        WHERE f.target = known.target`,
-        [new TextArray([...targets])],
-      );
-    },
+      [new TextArray([...targets])],
+    );
+  },
 
-    forgetOld: async () => {
-      await db.query(`DELETE FROM operations.failing_targets WHERE changed_at < now() - interval '${FORGOTTEN_AFTER}'`);
-    },
-  };
-};
+  forgetOld: async () => {
+    await db.query(`DELETE FROM operations.failing_targets WHERE changed_at < now() - interval '${FORGOTTEN_AFTER}'`);
+  },
+});

@@ -54,7 +54,7 @@ const roleOptions = (chosen: string, user: ListedUser | null, reader: Reader): M
     chosen,
   )}`;
 
-/** The reader's possible actions on a user, or the reason why there are none. */
+/** The reader's possible actions on a user, or the reason against any. */
 const actions = (user: ListedUser, reader: Reader): Markup => {
   const { texts, to, csrf, language } = reader;
   const { team } = texts;

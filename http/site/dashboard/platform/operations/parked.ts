@@ -162,7 +162,7 @@ const parkedRoute = route('GET', `${PLATFORM_PAGES}/parked/{stream}`, {
   },
 });
 
-/** Returns the page's words on streams that were parked again, or null if there are none. */
+/** Returns the page's words on streams that were parked again, or null without such streams. */
 const againOf = (results: readonly TakenUp[], { texts }: Operator): string | null => {
   const again = results.filter(({ outcome }) => outcome === 'parked');
   const { parked } = texts.operations;
