@@ -14,8 +14,15 @@ export interface ConnectionSecrets {
   readonly callbackSecret: string;
 }
 
+/** An item that can't be read as a whole. `at`: null if its time can't be read either. */
+export interface UnreadableItem {
+  readonly id: string;
+  readonly at: Timestamp | null;
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
+  readonly unreadable: readonly UnreadableItem[];
   /** Passed to the next call; null on the last page. */
   readonly next: string | null;
 }

@@ -35,6 +35,8 @@ const AHEAD_MS = 2 * MINUTE_MS;
 /** How many returns or Pix-outs are asked about before the progress is saved. */
 const ASKED_PAGE = 20;
 const OPEN_PAGE = 1_000;
+/** Unreadable items of a page that a comparison passes over. With more, Quita probably misunderstands the institution. */
+const UNREADABLE_MAX = 10;
 
 /** How long a movement may be under way before operators get an alert. Institutions may list one an hour late. */
 const graceMs = (kind: FindingKind): number => {
@@ -55,7 +57,10 @@ export interface CompareNeeds {
 interface Work extends CompareNeeds {
   readonly connection: OpenConnection;
   readonly takeReturns: readonly TakeReturns[];
-  /** Whether earlier attempts failed, so that a single movement without an answer must not keep all others from being compared. */
+  /**
+   * Whether earlier attempts failed, so that a movement without an answer, or an item that can't be read, must not keep all others from
+   * being compared.
+   */
   readonly passesOver?: boolean;
 }
 
@@ -98,13 +103,36 @@ const known = <T>(answer: Known<T>, what: string): T => {
   return answer.value;
 };
 
+/** Returns the page. Throws UnknownAtProvider without an answer, or if items can't be read and are not to be passed over. */
+const pageOf = <T>({ passesOver = false }: Work, answer: Known<Page<T>>, what: string): Page<T> => {
+  const page = known(answer, what);
+  const { unreadable } = page;
+  const ids = unreadable.slice(0, UNREADABLE_MAX).map(({ id }) => id);
+  if (unreadable.length > (passesOver ? UNREADABLE_MAX : 0))
+    throw new UnknownAtProvider(`${what}: ${ids.join(', ')} can't be read`);
+  return page;
+};
+
+/** Returns items that can't be read, with an amount of 0: each becomes a finding until a later look can read it. */
+const unreadableItems = (
+  kind: ListedItem['kind'],
+  { unreadable }: Page<unknown>,
+  { from }: Period,
+): readonly ListedItem[] =>
+  unreadable.map(({ id, at }) => ({
+    ...{ kind, id, pix: '', endToEndId: kind === 'received' ? id : null, txid: null, paymentId: null },
+    ...{ amount: 0, status: 'done', isMed: false, at: at ?? from },
+  }));
+
 /** Pages after the first are requested with the institution's cursor. */
 const listReceived = async (work: Work, look: Look): Promise<Look | null> => {
   const { connection, looks } = work;
-  const { from, to } = listedIn(look);
+  const period = listedIn(look);
+  const { from, to } = period;
   const answer = await connection.statement.listReceived(from, to, look.cursor);
-  const { items, next }: Page<ReceivedPayment> = known(answer, `payments received from ${from}`);
-  const listed = await takeReceived(work, items);
+  const page = pageOf(work, answer, `payments received from ${from}`);
+  const { items, next } = page;
+  const listed = [...unreadableItems('received', page, period), ...(await takeReceived(work, items))];
   const then = next === null ? movedOn(look, 'sent') : movedOn(look, 'received', next);
   return looks.advance(look, then, listed);
 };
@@ -167,10 +195,12 @@ const itemsOf = (
 const listSent = async (work: Work, look: Look): Promise<Look | null> => {
   const { statement } = work.connection;
   if (statement.listSent === undefined) return work.looks.advance(look, movedOn(look, 'ask'), []);
-  const { from, to } = listedIn(look);
-  const { items, next } = known(await statement.listSent(from, to, look.cursor), `payments sent from ${from}`);
+  const period = listedIn(look);
+  const { from, to } = period;
+  const page = pageOf(work, await statement.listSent(from, to, look.cursor), `payments sent from ${from}`);
+  const { items, next } = page;
   const then = next === null ? movedOn(look, 'ask') : movedOn(look, 'sent', next);
-  return work.looks.advance(look, then, items.map(sentItem));
+  return work.looks.advance(look, then, [...unreadableItems('paid_out', page, period), ...items.map(sentItem)]);
 };
 
 const sentItem = ({ id, endToEndId, status, amount, at }: SentPayment): ListedItem => ({

@@ -83,10 +83,11 @@ export const reconciliationLooks = (db: SqlPool): ReconciliationLooks => ({
     );
     return rows.map(({ reference }) => ({ moved: 'returned', reference }));
   },
+  // An item that can't be read has no amount, and its time may be that of a look, so other looks would not list it at that time.
   forgetVanished: async ({ connectionId, number }, from, to) => {
     await db.query(
       `DELETE FROM operations.provider_items WHERE connection_id = $1 AND day BETWEEN $2::date AND $3::date AND at BETWEEN $4 AND $5
-         AND kind IN ('received', 'paid_out') AND look < $6`,
+         AND kind IN ('received', 'paid_out') AND look < $6 AND amount > 0`,
       [connectionId, saoPauloDay(from), saoPauloDay(to), from, to, number],
     );
   },

@@ -151,8 +151,10 @@ const limitsOf = (scope: Scope): Limits => {
   const { from, to } = scope;
   return { where: PERIOD('i'), values: [from, to, saoPauloDay(from), saoPauloDay(to)] };
 };
+/** Each movement once: it may have two open findings, while its item changes its time and its kind of finding. */
 const keysOf = (movements: readonly MovementKey[]): readonly TextArray[] => {
-  const keys = movements.map((key) => [key.moved, ...idOf(key)] as const);
+  const unique = new Map(movements.map((key) => [`${key.moved} ${key.reference}`, key]));
+  const keys = [...unique.values()].map((key) => [key.moved, ...idOf(key)] as const);
   return [0, 1, 2].map((n) => new TextArray(keys.map((key) => key[n as 0])));
 };
 

@@ -51,7 +51,7 @@ export class FakeConnection implements OpenConnection {
     listReceived: async (from, to) => {
       const all = [...this.provider.incomingPayments].flatMap(([txid, some]) => some.map((one) => received(txid, one)));
       const items = all.filter(({ incoming: { paidAt } }) => from <= paidAt && paidAt <= to);
-      return { kind: 'known', value: { items, next: null } };
+      return { kind: 'known', value: { items, unreadable: [], next: null } };
     },
   };
 

@@ -29,10 +29,15 @@ import { connectionTerms } from './fakeConnections.ts';
 
 const SCHEMA = 'rm_provider_movements';
 
+const idOf = (item: ReceivedPayment | SentPayment): string =>
+  'incoming' in item ? item.incoming.providerPaymentId : item.id;
+
 /** An institution in memory. It returns lists in pages of `pageSize`. */
 export class FakeInstitution {
   readonly received: ReceivedPayment[] = [];
   readonly sent: SentPayment[] = [];
+  /** Ids of items that Quita can't read. */
+  readonly unreadable = new Set<string>();
   pageSize = 100;
   /** Calls of lists, in order. */
   readonly calls: string[] = [];
@@ -57,7 +62,7 @@ export class FakeInstitution {
     return opened as unknown as OpenConnection;
   }
 
-  async #page<Item>(
+  async #page<Item extends ReceivedPayment | SentPayment>(
     name: string,
     all: readonly Item[],
     isListed: (item: Item) => boolean,
@@ -69,7 +74,14 @@ export class FakeInstitution {
     const end = start + this.pageSize;
     return {
       kind: 'known',
-      value: { items: listed.slice(start, end), next: end < listed.length ? String(end) : null },
+      value: {
+        items: listed.slice(start, end).filter((one) => !this.unreadable.has(idOf(one))),
+        unreadable: listed
+          .slice(start, end)
+          .map((one) => ({ id: idOf(one), at: null }))
+          .filter(({ id }) => this.unreadable.has(id)),
+        next: end < listed.length ? String(end) : null,
+      },
     };
   }
   #called(call: string): 'unknown' | undefined {

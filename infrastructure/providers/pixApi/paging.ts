@@ -1,7 +1,11 @@
 // Pages of a list, in the standard's form (API Pix 2.9.0, parameters paginacao.*). Efí's lists of sent Pix have the same.
+import type { Page } from '../../../application/ports/providerConnections.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { at, countOf } from './reading.ts';
 
 const PAGE_SIZE = 100;
+/** Ids have at most 35 characters. A longer one is shown in part. */
+const ID_MAX = 64;
 
 /** A page of a list. `before`: the first id of the page before it; null on the first page. */
 interface Place {
@@ -29,3 +33,19 @@ export const nextPage = (body: unknown, { number, before }: Place, ids: readonly
   const hasNext = pages === null ? ids.length >= PAGE_SIZE && first !== before : number + 1 < pages;
   return hasNext && first !== undefined ? `${number + 1} ${first}` : null;
 };
+
+/** An item of a list. */
+interface Reading<T> {
+  readonly id: string;
+  readonly at: Timestamp | null;
+  /** null: the item can't be read. */
+  readonly item: T | null;
+}
+
+export const pageOf = <T>(readings: readonly Reading<T>[], next: string | null): Page<T> => ({
+  items: readings.flatMap(({ item }) => item ?? []),
+  unreadable: readings.flatMap(({ id, at: time, item }) =>
+    item === null ? { id: id.slice(0, ID_MAX), at: time } : [],
+  ),
+  next,
+});

@@ -9,7 +9,7 @@ import type { PayoutOutcome } from '../../../domain/payout/decisions.ts';
 import { amountText, foldToAscii } from '../../../domain/pix/brCode.ts';
 import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
-import { nextPage, pageQuery, placeOf } from './paging.ts';
+import { nextPage, pageOf, pageQuery, placeOf } from './paging.ts';
 import type { PayoutPreset } from './presets/preset.ts';
 import { amountOf, at, textAt, timeOf } from './reading.ts';
 
@@ -32,16 +32,23 @@ const STATUSES: readonly (readonly [string, SentPayment['status']])[] = [
   ['NAO_REALIZADO', 'refused'],
 ];
 
+const timeOfSent = (body: unknown): Timestamp | null => {
+  const requestedAt = timeOf(at(body, 'horario', 'solicitacao'));
+  return requestedAt === null ? null : (timeOf(at(body, 'horario', 'liquidacao')) ?? requestedAt);
+};
+
 const sentOf = (body: unknown): SentPayment | null => {
   const id = textAt(body, 'idEnvio');
   const amount = amountOf(at(body, 'valor'));
   const status = STATUSES.find(([name]) => name === at(body, 'status'))?.[1];
-  const requestedAt = timeOf(at(body, 'horario', 'solicitacao'));
-  if (id === null || amount === null || status === undefined || requestedAt === null) return null;
+  const time = timeOfSent(body);
+  if (id === null || amount === null || status === undefined || time === null) return null;
   // Only the answer of the PUT calls it `e2eId`.
   const endToEndId = textAt(body, 'endToEndId') ?? textAt(body, 'e2eId');
-  return { id, endToEndId, status, amount, at: timeOf(at(body, 'horario', 'liquidacao')) ?? requestedAt };
+  return { id, endToEndId, status, amount, at: time };
 };
+
+const readingOf = (body: unknown) => ({ id: textAt(body, 'idEnvio') ?? '', at: timeOfSent(body), item: sentOf(body) });
 
 /** Efí gives a reason only in callbacks. */
 const NO_REASON = 'The institution could not send the Pix.';
@@ -93,11 +100,14 @@ export class Payouts implements PayoutRail {
     const query = { inicio: from, fim: to, ...pageQuery(place) };
     const reply = await this.#call('GET', this.#preset.list, undefined, query);
     const items = reply.kind === 'ok' ? at(reply.body, 'pix') : undefined;
-    const sent = Array.isArray(items) ? items.map(sentOf) : null;
-    if (sent === null || !sent.every((one) => one !== null)) return UNKNOWN;
-    const ids = sent.map(({ id }) => id);
-    const next = reply.kind === 'ok' ? nextPage(reply.body, place, ids) : null;
-    return { kind: 'known', value: { items: sent, next } };
+    const readings = Array.isArray(items) ? items.map(readingOf) : null;
+    if (reply.kind !== 'ok' || readings === null || !readings.every(({ id }) => id !== '')) return UNKNOWN;
+    const next = nextPage(
+      reply.body,
+      place,
+      readings.map(({ id }) => id),
+    );
+    return { kind: 'known', value: pageOf(readings, next) };
   }
 
   async #judge(order: SendOrder, refusal: Extract<Reply, { kind: 'refused' }>): Promise<PayoutOutcome> {

@@ -15,8 +15,8 @@ import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
 import type { Charges, Connection } from './charges.ts';
 import type { Reply } from './client.ts';
 import type { PixApiNeeds } from './needs.ts';
-import { nextPage, pageQuery, placeOf } from './paging.ts';
-import { at, isObject, listOf, textAt } from './reading.ts';
+import { nextPage, pageOf, pageQuery, placeOf } from './paging.ts';
+import { at, isObject, listOf, textAt, timeOf } from './reading.ts';
 import { isReadEndToEndId, receivedOf } from './wire.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -75,12 +75,15 @@ export class ReceivedPix {
     const { preset, keys } = this.#connection;
     const page = await this.#page({ inicio: from, fim: to }, cursor);
     if (page.kind === 'unknown') return UNKNOWN;
-    const { items, next } = page.value;
-    const read = items.map((item) => receivedOf(item, preset));
-    if (!read.every((one) => one !== null)) return UNKNOWN;
     // The list covers all keys of the account, and other keys may belong to other connections.
-    const ours = read.filter(({ key }) => key === null || keys.includes(key));
-    return known({ items: ours.map(({ received }) => received), next });
+    const ours = page.value.items.filter((item) => {
+      const key = textAt(item, 'chave');
+      return key === null || keys.includes(key);
+    });
+    const readings = ours.map((item) => {
+      return { id: idOf(item), at: timeOf(at(item, 'horario')), item: receivedOf(item, preset)?.received ?? null };
+    });
+    return known(pageOf(readings, page.value.next));
   }
 
   async checkPayer(pix: CheckedPix): ReturnType<PaymentProvider['checkPayer']> {
@@ -129,8 +132,7 @@ export class ReceivedPix {
       const isRefused = reply.kind === 'refused' && reply.status !== 409;
       return { kind: 'unknown', isRefused } as const;
     }
-    const ids = items.map((item) => textAt(item, 'endToEndId') ?? '');
-    const next = nextPage(reply.body, place, ids);
+    const next = nextPage(reply.body, place, items.map(idOf));
     return { kind: 'known', value: { items, next } } as const;
   }
 
@@ -145,6 +147,9 @@ export class ReceivedPix {
     }
   }
 }
+
+/** Items without an id are refused with their list. */
+const idOf = (item: unknown): string => textAt(item, 'endToEndId') ?? '';
 
 /** Returns the items of a list, or null if it can't be read. An empty list may be left out, but not its parameters. */
 const listedIn = (body: unknown): readonly unknown[] | null => {

@@ -517,6 +517,48 @@ describe('the comparison of a provider connection', () => {
     expect([await run(), await desk.findings()]).to.deep.equal([0, ['missing_there E0/refund0']]);
   });
 
+  it('passes over items that can’t be read after three failures, and shows each until it can be read', async () => {
+    const { runs } = desk.needs;
+    const run = async () => {
+      await runs.request(desk.connectionId);
+      await reconcileConnection(desk.needs, desk.connection, []);
+      return [(await runs.stateOf(desk.connectionId)).failures, (await desk.findings()).toSorted()] as const;
+    };
+    const recently = fromMillis(Date.now() - HOUR_MS);
+    for (const n of [0, 1, 2]) {
+      await desk.project(desk.created(`payment${n}`, txidOf(n)));
+      desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, recently));
+    }
+    await desk.project(desk.settled('payment0', 'E0', 500, recently), desk.settled('payment1', 'E1', 500, recently));
+    desk.institution.sent.push({ id: 'P1', endToEndId: null, status: 'done', amount: 50 as never, at: recently });
+    for (const id of ['E1', 'E2', 'P1']) desk.institution.unreadable.add(id);
+    for (const failures of [1, 2, 3]) expect(await run()).to.deep.equal([failures, []]);
+    expect(desk.stalled.map((one) => one.replace(/from .*?: /, 'from …: '))).to.deep.equal([
+      "3 payments received from …: E1, E2 can't be read",
+    ]);
+    const shown = ['amount E1', 'unmatched E2', 'unmatched P1'];
+    expect(await run()).to.deep.equal([0, shown]);
+    expect(await run()).to.deep.equal([1, shown]);
+    expect(desk.notified).to.deep.equal([]);
+    desk.institution.unreadable.clear();
+    expect(await run()).to.deep.equal([0, ['missing_here E2', 'unmatched P1']]);
+    expect(desk.notified).to.deep.equal(['E2']);
+  });
+
+  it('does not pass over a page with more than ten items that can’t be read', async () => {
+    const work = { ...desk.needs, connection: desk.connection, takeReturns: [], passesOver: true };
+    await dropped(11);
+    const look = await desk.look(DAY, DAY_END);
+    for (let n = 0; n < 11; n++) desk.institution.unreadable.add(`E${n}`);
+    const listed = Array.from({ length: 10 }, (_, n) => `E${n}`).join(', ');
+    await takeStep(work, look).then(
+      () => expect.fail(),
+      (error: Error) => expect(error.message).to.equal(`payments received from ${DAY}: ${listed} can't be read`),
+    );
+    desk.institution.unreadable.delete('E3');
+    expect(await takeStep(work, look)).to.include({ step: 'sent' });
+  });
+
   it('overlaps the previous period by an hour, and requests a whole day if the saved position is in the future', async () => {
     const ago = (ms: number): Timestamp => fromMillis(Date.now() - ms);
     const run = () => reconcileConnection(desk.needs, desk.connection, []);

@@ -348,6 +348,50 @@ describe('calls of the API Pix adapter', () => {
     expect(ids).to.deep.equal(['C', END_TO_END_ID.slice(-1)]);
   });
 
+  it('names the items of a list that it can’t read, unless they are of another key', async () => {
+    const idOf = (end: string) => END_TO_END_ID.slice(0, -1) + end;
+    const long = 'x'.repeat(100);
+    const pix = [
+      { ...PIX, endToEndId: idOf('1') },
+      { ...PIX, endToEndId: idOf('2'), valor: '12,34' },
+      { ...PIX, endToEndId: idOf('3'), horario: 'ontem', chave: 'b@b.example' },
+      { ...PIX, endToEndId: idOf('4'), horario: 'ontem', devolucoes: [{ id: 'r1' }], chave: undefined },
+      { ...PIX, endToEndId: long },
+    ];
+    const at = PIX.horario as Timestamp;
+    const listed = async (...items: readonly object[]) =>
+      answering({ body: { parametros: {}, pix: items } }).statement.listReceived(at, at, null);
+    const page = await listed(...pix);
+    if (page.kind !== 'known') throw new Error('unknown page');
+    const { items, unreadable } = page.value;
+    expect(items.map(({ incoming }) => incoming.providerPaymentId)).to.deep.equal([idOf('1')]);
+    const time = PIX.horario;
+    expect(unreadable).to.deep.equal([
+      { id: idOf('2'), at: time },
+      { id: idOf('4'), at: null },
+      { id: long.slice(0, 64), at: time },
+    ]);
+    expect(await listed(...pix, { ...PIX, endToEndId: null })).to.deep.equal({ kind: 'unknown' });
+  });
+
+  it('names the sent payments of a list that it can’t read', async () => {
+    const sent = {
+      ...{ idEnvio: 'p1', valor: '12.34', status: 'REALIZADO', endToEndId: END_TO_END_ID },
+      horario: { solicitacao: PIX.horario },
+    };
+    const at = PIX.horario as Timestamp;
+    const listed = async (...pix: readonly object[]) => {
+      institution.answer = () => ({ status: 200, body: { parametros: {}, pix } });
+      return connect({ preset: 'efi' }).statement.listSent?.(at, at, null);
+    };
+    const item = { id: 'p1', endToEndId: END_TO_END_ID, status: 'done', amount: 1234, at: PIX.horario };
+    expect(await listed(sent, { ...sent, idEnvio: 'p2', status: 'NOVO' })).to.deep.equal({
+      kind: 'known',
+      value: { items: [item], unreadable: [{ id: 'p2', at: PIX.horario }], next: null },
+    });
+    expect(await listed(sent, { ...sent, idEnvio: undefined })).to.deep.equal({ kind: 'unknown' });
+  });
+
   it('ends a list with repeating pages if the institution does not count pages', async () => {
     const idOf = (n: number) => `${END_TO_END_ID.slice(0, -3)}${String(n).padStart(3, '0')}`;
     const pix = Array.from({ length: 150 }, (_, n) => ({ ...PIX, endToEndId: idOf(n) }));

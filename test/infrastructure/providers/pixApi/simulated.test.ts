@@ -269,7 +269,7 @@ describe('a connection through API Pix', () => {
     simulator.fault({ on: 'pix.list', kind: '429', retryAfter: 3, times: 2 });
     const now = Date.now();
     const page = await statement.listReceived(fromMillis(now - 60_000), fromMillis(now), null);
-    expect(page).to.deep.equal({ kind: 'known', value: { items: [], next: null } });
+    expect(page).to.deep.equal({ kind: 'known', value: { items: [], unreadable: [], next: null } });
     expect(pauses).to.deep.equal([3_000, 3_000]);
   });
 
