@@ -224,6 +224,18 @@ describe('a re-drive', () => {
     expect(await allDelivered()).to.deep.equal(sentAgain(tried));
   });
 
+  it('takes the dead letter that another re-drive has passed', async () => {
+    const { needs } = gateway.gateway;
+    const id = await ask();
+    const [passed] = await needs.deadLetters.page((await needs.redrives.find(id))!, 1);
+    await needs.redrives.advance(id, { scheduledAt: passed!.delivery.scheduledAt, id: passed!.id }, 0);
+    const second = await asked();
+    expect([second.matched, second.queued]).to.deep.equal([COUNT, 1]);
+    const worker = new RedriveWorker(needs);
+    while ((await worker.page(second.redriveId!, 2)) !== null);
+    expect([worker.sent, await requestsOf(WEBHOOK_DELIVERY.idPrefix + passed!.id)]).to.deep.equal([1, 1]);
+  });
+
   it('retries the rest beside one with a filter', async () => {
     const { redriveId } = await asked({ ...ANY_DEAD_LETTER, eventType: 'charge.paid' });
     expect(redriveId).to.equal(null); // There are no dead letters of this event type.
