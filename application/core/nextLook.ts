@@ -34,3 +34,17 @@ export const outcomeOfRepeat = <Outcome extends { readonly kind: string; readonl
   outcome.kind === 'refused' && outcome.isListed !== true && at < addMillis(sentAt, LISTED_MS)
     ? { kind: 'unknown' }
     : outcome;
+
+/** For this long after a process began to send an order for the first time, no other process sends it: dead workers are replaced later. */
+export const SENT_ALONE_MS = 3 * SECOND_MS;
+
+/**
+ * Returns the outcome of an order that this process began to send at `begunAt`, and no process before. If the answer took longer than
+ * SENT_ALONE_MS, the order may have been sent again meanwhile, and that may be why the institution refuses this one.
+ */
+export const outcomeOfFirst = <Outcome extends { readonly kind: string; readonly isListed?: boolean }>(
+  outcome: Outcome,
+  begunAt: Timestamp,
+  now: Timestamp,
+): Outcome | { readonly kind: 'unknown' } =>
+  now < addMillis(begunAt, SENT_ALONE_MS) ? outcome : outcomeOfRepeat(outcome, now, now);

@@ -6,7 +6,7 @@ import { recordReturn, recordReturnRefusal, recordReturnUnknown } from '../../do
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
-import { outcomeOfRepeat } from '../core/nextLook.ts';
+import { outcomeOfFirst, outcomeOfRepeat } from '../core/nextLook.ts';
 import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -68,6 +68,7 @@ interface Needs extends UseCaseNeeds {
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>
   async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>, mayBeRepeat = false): Promise<void> => {
+    const begunAt = accounts.realNow();
     const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
@@ -83,7 +84,8 @@ export const sendBack =
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
     const sentAt = unanswered?.returnId === returnId ? unanswered.at : mayBeRepeat ? at : null;
-    const outcome = sentAt === null ? answer : outcomeOfRepeat(answer, sentAt, at);
+    const outcome =
+      sentAt === null ? outcomeOfFirst(answer, begunAt, accounts.realNow()) : outcomeOfRepeat(answer, sentAt, at);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'unknown')
       await commands.record(PAYMENT, stream, recordReturnUnknown(providerPaymentId, returnId, at), metadata);

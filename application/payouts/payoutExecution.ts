@@ -1,7 +1,7 @@
 // Executes payouts: submits them to the bank, polls until the outcome is known, and records it (rules Y4–Y6).
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { type PayoutOutcome, recordPayoutOutcome, submitPayout } from '../../domain/payout/decisions.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { autoConfirmPayouts } from '../../domain/payout/settings.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
-import { FIRST_LOOK_SECONDS, nextLook, outcomeOfRepeat } from '../core/nextLook.ts';
+import { FIRST_LOOK_SECONDS, nextLook, outcomeOfFirst, outcomeOfRepeat, SENT_ALONE_MS } from '../core/nextLook.ts';
 import {
   clearTimer,
   effect,
@@ -133,24 +133,32 @@ export class PayoutExecutor {
   async #submit(payout: Payout, at: Timestamp): Promise<void> {
     const rail = await this.#railOf(payout);
     if (await this.#waitsIfSuspended(payout, at)) return;
-    const submitted = await this.#execute(payout, submitPayout(at));
-    // Otherwise it was cancelled in the meantime.
-    if (isAtBank(submitted)) await this.#record(submitted, await rail.pay(orderOf(payout)), at);
+    const { accounts } = this.#needs;
+    const begunAt = accounts.realNow();
+    const { state: submitted, appended } = await this.#execute(payout, submitPayout(at));
+    // Otherwise it was cancelled, or another process is submitting it.
+    if (!isAtBank(submitted) || appended === 0) return;
+    const outcome = outcomeOfFirst(await rail.pay(orderOf(payout)), begunAt, accounts.realNow());
+    await this.#record(submitted, outcome, at);
   }
 
-  /** Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. */
+  /**
+   * Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. At first, the order may
+   * still be on its way.
+   */
   async #resume(payout: AtBank, at: Timestamp): Promise<void> {
     const rail = await this.#railOf(payout);
     const order = orderOf(payout);
     const found = await rail.find(order);
     if (found.kind === 'unknown') await this.#record(payout, found, at);
     else if (found.value !== null) await this.#record(payout, found.value, at);
+    else if (at < addMillis(payout.submittedAt, SENT_ALONE_MS)) await this.#setNextLook(payout, at);
     else if (!(await this.#waitsIfSuspended(payout, at)))
       await this.#record(payout, outcomeOfRepeat(await rail.pay(order), payout.submittedAt, at), at);
   }
 
   async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {
-    const after = await this.#execute(payout, recordPayoutOutcome(outcome, at));
+    const { state: after } = await this.#execute(payout, recordPayoutOutcome(outcome, at));
     if (after.status === payout.status) await this.#setNextLook(payout, at);
   }
 
@@ -189,8 +197,8 @@ export class PayoutExecutor {
     return this.#needs.timers.set(timerOf(payoutJob, { payoutId }, when));
   }
 
-  async #execute({ terms }: Payout, decide: Decision<PayoutState, PayoutEvent, string>): Promise<PayoutState> {
+  #execute({ terms }: Payout, decide: Decision<PayoutState, PayoutEvent, string>) {
     const metadata = metadataForProcess('payoutExecution', terms, terms.payoutId, terms.payoutId);
-    return (await this.#needs.commands.record(PAYOUT, PAYOUT.stream(terms.payoutId), decide, metadata)).state;
+    return this.#needs.commands.record(PAYOUT, PAYOUT.stream(terms.payoutId), decide, metadata);
   }
 }

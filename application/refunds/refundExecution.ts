@@ -24,7 +24,7 @@ import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
-import { FIRST_LOOK_SECONDS, nextLook, outcomeOfRepeat } from '../core/nextLook.ts';
+import { FIRST_LOOK_SECONDS, nextLook, outcomeOfFirst, outcomeOfRepeat } from '../core/nextLook.ts';
 import {
   clearTimer,
   effect,
@@ -161,11 +161,12 @@ export class RefundExecutor {
     const { order } = work;
     const { accountId, mode } = order;
     const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
+    const begunAt = this.#needs.accounts.realNow();
     const { refund, isNew } = await this.#open(order, at);
     if (refund.status === 'absent') throw new Error(`refund ${refundId} was not opened`);
     if (refund.status === 'completed') await this.#record(order, work.complete(refund.endToEndId, refund.completedAt));
     else if (refund.status === 'failed') await this.#concludeFailed(work, refund, at);
-    else await this.#step(work, refund, isNew, at);
+    else await this.#step(work, refund, isNew ? begunAt : null, at);
   }
 
   /** Concludes a failed refund. If it was concluded before, asks the provider again, which may have paid it after all. */
@@ -194,20 +195,20 @@ export class RefundExecutor {
 
   /**
    * Asks the provider for the outcome, or submits the refund under the same id, and records the outcome. Cash-outs of a suspended account
-   * are not submitted until the account is reopened. `isNew`: no process can have submitted it. One that was killed may have done so
-   * without recording it.
+   * are not submitted until the account is reopened. `begunAt`: when this process began to submit it, if none can have done so before. One
+   * that was killed may have done so without recording it.
    */
   async #step(
     { order, isOfMerchant, connection, metadata }: Work,
     refund: OpenRefund,
-    isNew: boolean,
+    begunAt: Timestamp | null,
     at: Timestamp,
   ): Promise<void> {
     const provider = await this.#needs.providers.of(connection);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
     const isHeldBack = isOfMerchant && (await this.#isHeldBack(order));
-    if (!isNew) {
+    if (begunAt === null) {
       const found = await provider.findRefund(order);
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
     }
@@ -218,7 +219,10 @@ export class RefundExecutor {
     }
     if (outcome === null) {
       const sent = await provider.refund(order, metadata);
-      outcome = isNew ? sent : outcomeOfRepeat(sent, firstSentAt(refund), at);
+      outcome =
+        begunAt === null
+          ? outcomeOfRepeat(sent, firstSentAt(refund), at)
+          : outcomeOfFirst(sent, begunAt, this.#needs.accounts.realNow());
     }
     const { state: after } = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#setNextLook(order, refund, at);

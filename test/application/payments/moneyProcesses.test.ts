@@ -9,7 +9,7 @@ import { returnPayment, sendBack } from '../../../application/payments/rejectedP
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { PayloadsFailed } from '../../../application/ports/jobs.ts';
-import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { UnknownAtProvider, unlessUnknown } from '../../../application/ports/paymentProvider.ts';
 import type {
   NotificationKey,
   ProviderNotification,
@@ -284,6 +284,25 @@ describe('the money processes on Postgres', () => {
         ?.handler({ commands, accounts, providers, alerts } as never);
       expect(await thrown(handler?.run([payload], null, true) ?? Promise.resolve())).to.be.instanceOf(PayloadsFailed);
       expect(await typesOf(id)).to.deep.equal(UNANSWERED);
+    });
+    it('don’t accept a refusal of the first order that took 3 seconds (V9)', async () => {
+      for (const [ms, last] of [
+        [2_999, 'TransactionReturnRefused'],
+        [3_000, 'TransactionReturnOutcomeUnknown'],
+      ] as const) {
+        const { id, payload } = await rejected();
+        core.provider.next('returnPayment', REFUSED);
+        const { commands, accounts, provider } = core;
+        const slow = {
+          returnPayment: (...of: Parameters<typeof provider.returnPayment>) => {
+            core.clock.nowMs += ms;
+            return provider.returnPayment(...of);
+          },
+        };
+        const providers = { of: async () => slow } as never;
+        await sendBack({ commands, accounts, providers, alerts })(payload).catch(unlessUnknown);
+        expect((await typesOf(id)).at(-1)).to.equal(last);
+      }
     });
     it('count the 10 minutes from the first order, even with a disabled connection, and again for a new id', async () => {
       const { id, payload } = await rejected();

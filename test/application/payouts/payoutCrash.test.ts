@@ -1,6 +1,7 @@
 // Crashes at each step of a payout: the next process pays it once, and money reserved for an unrecorded request is released (ADR 0013).
 
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
@@ -88,7 +89,7 @@ describe('payouts after a crash', () => {
     account = await accounts.get(ACCOUNT_ID);
   });
 
-  const request = () =>
+  const request = (idempotencyKey = 'the-same-key') =>
     new PayoutRequests({
       ...newProcess(),
       stopwatch: systemStopwatch,
@@ -99,7 +100,7 @@ describe('payouts after a crash', () => {
     }).request({
       account,
       mode: 'test',
-      idempotencyKey: 'the-same-key',
+      idempotencyKey,
       body: { amount: 1_000, destination: { pix_key: 'ana@example.com' } },
       actor: 'key:1',
       requestId: 'r1',
@@ -111,8 +112,8 @@ describe('payouts after a crash', () => {
       timers: memoryTimers(),
     }).run(id);
   const free = () => freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);
-  const granted = async (): Promise<PayoutId> => {
-    const done = await request();
+  const granted = async (idempotencyKey?: string): Promise<PayoutId> => {
+    const done = await request(idempotencyKey);
     if (isRejection(done)) throw new Error(done.message);
     return done.payout.terms.payoutId;
   };
@@ -175,11 +176,58 @@ describe('payouts after a crash', () => {
       expect(await typesOf(id)).to.deep.equal(types);
     }
   });
+  it('or a slow first order don’t fail a payout that the bank accepted from a repeat (V9)', async () => {
+    const id = await granted();
+    const { promise: late, resolve: arrive } = Promise.withResolvers<void>();
+    const sent: number[] = [];
+    // The bank lists the order late, and refuses an id that it has.
+    rail.find = async () => ({ kind: 'known', value: null });
+    rail.pay = async () => {
+      const isFirst = sent.push(nowMs - toMillis(CREATED_AT)) === 1;
+      if (isFirst) await late;
+      return isFirst ? { kind: 'refused', reason: 'idEnvio duplicado' } : { kind: 'processing' };
+    };
+    const first = run(id);
+    while (sent.length === 0) await setImmediate();
+    for (const ms of [1_000, 2_999, 3_000]) {
+      nowMs = toMillis(CREATED_AT) + ms;
+      await run(id);
+    }
+    expect(sent).to.deep.equal([0, 3_000]);
+    arrive();
+    await first;
+    expect(await typesOf(id)).to.deep.equal(['PayoutRequested', 'PayoutSubmitted', 'PayoutOutcomeUnknown']);
+  });
+  it('and two processes that submit a payout at once send one order', async () => {
+    const id = await granted();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    pausing = { at: /append PayoutSubmitted/, until: promise };
+    const both = Promise.all([run(id), run(id)]);
+    resolve();
+    await both;
+    expect([rail.paid, await typesOf(id)]).to.deep.equal([1, ['PayoutRequested', 'PayoutSubmitted', 'PayoutPaid']]);
+  });
+  it('fail a payout whose first order the bank refuses within 3 seconds', async () => {
+    const id = await granted();
+    for (const [ms, last] of [
+      [3_000, 'PayoutOutcomeUnknown'],
+      [2_999, 'PayoutFailed'],
+    ] as const) {
+      const one = ms === 3_000 ? id : await granted('another-key');
+      const begun = nowMs;
+      rail.pay = async () => {
+        nowMs = begun + ms;
+        return { kind: 'refused', reason: 'The balance is insufficient.' };
+      };
+      await run(one);
+      expect((await typesOf(one)).at(-1)).to.equal(last);
+    }
+  });
   it('reject a request whose process was suspended until its money was released', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     pausing = { at: /append PayoutRequested/, until: promise };
     const frozen = request();
-    while (rows.size === 0) await new Promise(setImmediate);
+    while (rows.size === 0) await setImmediate();
     pausing = null;
     const [id] = [...rows.keys()] as [PayoutId];
     await free();

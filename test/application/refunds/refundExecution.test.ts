@@ -292,6 +292,21 @@ describe('the refund process on Postgres', () => {
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown']);
   });
 
+  it('does not trust a refusal of the first order that took 3 seconds, because another process may have repeated it (V9)', async () => {
+    for (const [ms, last] of [
+      [2_999, 'RefundFailed'],
+      [3_000, 'RefundOutcomeUnknown'],
+    ] as const) {
+      const { refundId, which } = await reserved();
+      core.spies.beforeAppend = async (_stream, events) => {
+        if (events.some(({ type }) => type === 'RefundRequested')) core.clock.nowMs += ms;
+      };
+      core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
+      await refunds.run(which);
+      expect((await typesOf(refundId)).at(-1)).to.equal(last);
+    }
+  });
+
   it('counts the 10 minutes and the delays from the first order, not from the time when the connection was disabled (V9)', async () => {
     const { refundId, which } = await reserved();
     const disabled: PaymentProviders = { route: async () => [], of: async () => null };
