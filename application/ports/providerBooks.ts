@@ -29,7 +29,7 @@ export interface ListedItem {
 /** `latest`: the time since the previous look; the others look again after 1, 7 and 30 days. */
 export type LookName = 'latest' | 'day1' | 'day7' | 'day30';
 /** The steps of each period, in order. */
-export type LookStep = 'received' | 'sent' | 'ask' | 'compare';
+export type LookStep = 'received' | 'sent' | 'ask' | 'compare' | 'open';
 
 /** A comparison under way. */
 export interface Look {

@@ -58,8 +58,8 @@ interface Work extends CompareNeeds {
   readonly connection: OpenConnection;
   readonly takeReturns: readonly TakeReturns[];
   /**
-   * Whether earlier attempts failed, so that a movement without an answer, or an item that can't be read, must not keep all others from
-   * being compared.
+   * Whether earlier attempts failed, so that a movement without an answer, an item that can't be read, or a payment that fails must not
+   * keep all others from being compared.
    */
   readonly passesOver?: boolean;
 }
@@ -79,8 +79,9 @@ const listedIn = (look: Look): Period => {
 };
 
 /**
- * Takes the next step of a look: one page, or the comparison of a period. Returns the look, with the step `done` at its end, or null if
- * another process has continued it. Throws UnknownAtProvider if the institution gives no answer; the next call repeats the step.
+ * Takes the next step of a look: one page, the comparison of a period, or a page of the unresolved findings. Returns the look, with the
+ * step `done` at its end, or null if another process has continued it. Throws UnknownAtProvider if the institution gives no answer; the
+ * next call repeats the step.
  */
 export const takeStep = async (work: Work, look: Look): Promise<Look | null> => {
   if (look.until >= look.target || look.step === 'done') return work.looks.advance(look, { ...look, step: 'done' }, []);
@@ -91,6 +92,8 @@ export const takeStep = async (work: Work, look: Look): Promise<Look | null> => 
       return listSent(work, look);
     case 'ask':
       return ask(work, look);
+    case 'open':
+      return compareOpen(work, look);
     default:
       return compare(work, look);
   }
@@ -164,14 +167,14 @@ const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): P
  * compared: the return becomes a finding, and each later comparison tries again (`takeAgain`).
  */
 const takeReturnsOf = async (
-  { takeReturns }: Work,
+  { takeReturns, passesOver = false }: Work,
   charge: ConnectionPayment,
   received: ReceivedPayment,
 ): Promise<void> => {
   const take = async (): Promise<void> => {
     for (const one of takeReturns) await one(charge, received);
   };
-  await take().catch(unlessUnknown);
+  await take().catch((error: unknown) => passesOver || unlessUnknown(error));
 };
 
 const itemsOf = (
@@ -226,8 +229,7 @@ const ask = async (work: Work, look: Look): Promise<Look | null> => {
   );
   const items: ListedItem[] = [];
   const askOne = (one: Unlisted) => (moved === 'returned' ? askReturn(work, one) : askSent(work, one));
-  for (const one of page)
-    items.push(...(await askOne(one).catch((error: unknown) => passOver(work, look, unlessUnknown(error)))));
+  for (const one of page) items.push(...(await askOne(one).catch((error: unknown) => passOver(work, look, error))));
   const last = page.at(-1)?.reference;
   if (last !== undefined)
     return looks.advance(look, movedOn(look, 'ask', moved === 'returned' ? last : `paid_out ${last}`), items);
@@ -235,14 +237,19 @@ const ask = async (work: Work, look: Look): Promise<Look | null> => {
   return looks.advance(look, asksSent ? movedOn(look, 'ask', 'paid_out ') : movedOn(look, 'compare'), []);
 };
 
-/** Returns no items if the institution answers other requests: the movement becomes a finding. Throws the error otherwise. */
+/**
+ * Returns no items, so that the movement becomes a finding, if the error concerns it alone: the institution answers other requests. Throws
+ * the error otherwise.
+ */
 const passOver = async (
   { connection, passesOver = false }: Work,
   look: Look,
-  error: UnknownAtProvider,
+  error: unknown,
 ): Promise<readonly ListedItem[]> => {
   const { from, to } = listedIn(look);
-  if (passesOver && (await connection.statement.listReceived(from, to, null)).kind === 'known') return [];
+  const isAlone = async () =>
+    !(error instanceof UnknownAtProvider) || (await connection.statement.listReceived(from, to, null)).kind === 'known';
+  if (passesOver && (await isAlone())) return [];
   throw error;
 };
 
@@ -282,9 +289,9 @@ const refundAt = async (commands: CommandHandler, { provider }: OpenConnection, 
   return state.status === 'absent' ? null : known(await provider.findRefund(state.order), `refund ${id}`);
 };
 
-/** Compares a period whose lists are complete, and all unresolved findings. */
+/** Compares a period whose lists are complete, and returns listed in it that were made at other times. */
 const compare = async (work: Work, look: Look): Promise<Look | null> => {
-  const { looks, providerMovements, findings, connection } = work;
+  const { looks, providerMovements, connection } = work;
   const { connectionId } = connection.terms;
   const { from, to } = listedIn(look);
   await looks.forgetVanished(look, from, to);
@@ -296,44 +303,43 @@ const compare = async (work: Work, look: Look): Promise<Look | null> => {
     await save(work, scope, found.discrepancies);
     start = addMillis(found.complete, 1);
   }
-  await compareAll(
-    work,
-    (after) => looks.returnsOutside(look, from, to, after, OPEN_PAGE),
-    ({ reference }) => reference,
-  );
-  await compareAll(
-    work,
-    async (after) => {
-      const open = await findings.open(connectionId, after, OPEN_PAGE);
-      for (const finding of open) await takeAgain(work, finding);
-      return open;
-    },
-    ({ id }) => id,
-  );
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const movements: readonly MovementKey[] = await looks.returnsOutside(look, from, to, after, OPEN_PAGE);
+    await compareMovements(work, movements);
+    after = movements.at(-1)?.reference;
+  }
+  return looks.advance(look, movedOn(look, 'open'), []);
+};
+
+/** Compares a page of the unresolved findings, wherever they are in time. The last page ends the period. */
+const compareOpen = async (work: Work, look: Look): Promise<Look | null> => {
+  const { looks, providerMovements, findings, connection } = work;
+  await providerMovements.assertCurrent();
+  const open = await findings.open(connection.terms.connectionId, look.cursor ?? '', OPEN_PAGE);
+  const next = open.filter(isUnrecordedReturn)[ASKED_PAGE];
+  const page = next === undefined ? open : open.slice(0, open.indexOf(next));
+  for (const finding of page) if (isUnrecordedReturn(finding)) await takeAgain(work, finding);
+  await compareMovements(work, page);
+  const last = page.at(-1)?.id;
+  if (last !== undefined) return looks.advance(look, movedOn(look, 'open', last), []);
   const until = periodOf(look).to;
   return looks.advance(look, { until, step: until >= look.target ? 'done' : 'received', cursor: null }, []);
 };
 
-/** Reads a received Pix again if a return of it is not recorded yet. Without an answer, the next comparison asks. */
-const takeAgain = async (work: Work, { kind, expected, endToEndId }: Finding): Promise<void> => {
-  if (kind !== 'foreign_return' || expected !== null) return;
+const isUnrecordedReturn = ({ kind, expected }: Finding): boolean => kind === 'foreign_return' && expected === null;
+
+/** Reads a received Pix again. Without an answer, the next comparison asks. */
+const takeAgain = async (work: Work, { endToEndId }: Finding): Promise<void> => {
   await askReturn(work, { endToEndId, accountId: PLATFORM_ACCOUNT }).catch(unlessUnknown);
 };
 
-/** Compares movements wherever they are in time, page by page. */
-const compareAll = async <Key extends MovementKey>(
-  work: Work,
-  page: (after: string) => Promise<readonly Key[]>,
-  cursorOf: (key: Key) => string,
-): Promise<void> => {
+const compareMovements = async (work: Work, movements: readonly MovementKey[]): Promise<void> => {
+  if (movements.length === 0) return;
   const { providerMovements, connection } = work;
   const { connectionId } = connection.terms;
-  for (let movements = await page(''); movements.length > 0; ) {
-    const scope = { movements };
-    await providerMovements.match(connectionId, scope);
-    await save(work, scope, await providerMovements.discrepanciesOf(connectionId, movements));
-    movements = await page(cursorOf(movements.at(-1) as Key));
-  }
+  const scope = { movements };
+  await providerMovements.match(connectionId, scope);
+  await save(work, scope, await providerMovements.discrepanciesOf(connectionId, movements));
 };
 
 const save = async (

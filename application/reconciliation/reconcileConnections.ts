@@ -19,7 +19,7 @@ const PORTION_MS = HOUR_MS;
 const SLICE_MS = 5 * SECOND_MS;
 const RETRY_MS = MINUTE_MS;
 const RETRY_MAX_MS = 10 * MINUTE_MS;
-/** From this number of failures in a row on, operators get an alert of each, and a single movement without an answer is skipped. */
+/** From this number of failures in a row on, operators get an alert of each, and a single movement that fails is skipped. */
 const STALLED_FAILURES = 3;
 
 /** In the order in which they are taken. */
@@ -64,12 +64,12 @@ export const reconcileConnection = async (
     for (let look = await nextLook(needs, connectionId); look !== null; look = await nextLook(needs, connectionId))
       if (!(await takeSteps(work, look, () => stopwatch.elapsedMs() >= end))) return;
   } catch (error) {
-    if (!(error instanceof UnknownAtProvider) && !(error instanceof ReadModelsBehind)) throw error;
     const failures = state.failures + 1;
     await runs.failed(connectionId, addMillis(now, pauseMsAfter(failures)));
     const { comparedAt } = state;
     if (failures >= STALLED_FAILURES)
-      needs.findingAlerts.stalled(connectionId, { failures, comparedAt, reason: error.message });
+      needs.findingAlerts.stalled(connectionId, { failures, comparedAt, reason: (error as Error).message });
+    if (!(error instanceof UnknownAtProvider) && !(error instanceof ReadModelsBehind)) throw error;
   }
 };
 
@@ -118,7 +118,7 @@ const nextLook = async (needs: ReconcileNeeds, connectionId: ConnectionId): Prom
     const before = all.get(name) ?? null;
     if (before !== null && before.step !== 'done') return before;
     const target = addMillis(now, -ageMs);
-    const until = before === null ? addMillis(target, -PORTION_MS) : before.until;
+    const until = plausible(before?.until ?? null, target) ?? addMillis(target, -PORTION_MS);
     if (addMillis(until, PORTION_MS) <= target) return looks.start(before, { connectionId, name, until, target });
   }
   return null;

@@ -126,6 +126,8 @@ interface RunRow {
   readonly failures: number | null;
 }
 const timestampOf = (ms: number | null): Timestamp | null => (ms === null ? null : fromMillis(ms));
+/** Returns the time, or null if it is far in the future: it was written while the database's clock was ahead. */
+const pastOf = (column: string) => `CASE WHEN ${column} <= now() + interval '1 hour' THEN ${column} END`;
 /** Stands for all connections. */
 const ALL = '';
 
@@ -141,8 +143,8 @@ export const reconciliationRuns = (db: Sql): ReconciliationRuns => ({
   },
   stateOf: async (connectionId) => {
     const { rows } = await db.query<RunRow>(
-      `SELECT ${millis('r.compared_at')} AS compared_ms, ${millis('r.retry_at')} AS retry_ms, r.failures,
-         (SELECT ceil(extract(epoch FROM max(q.requested_at)) * 1000)::bigint FROM operations.reconciliation_requests q
+      `SELECT ${millis(pastOf('r.compared_at'))} AS compared_ms, ${millis(pastOf('r.retry_at'))} AS retry_ms, r.failures,
+         (SELECT ceil(extract(epoch FROM max(${pastOf('q.requested_at')})) * 1000)::bigint FROM operations.reconciliation_requests q
           WHERE q.connection_id IN ($1, '${ALL}')) AS requested_ms
        FROM (VALUES ($1)) AS c(id) LEFT JOIN operations.reconciliation_runs r ON r.connection_id = c.id`,
       [connectionId],
@@ -159,7 +161,7 @@ export const reconciliationRuns = (db: Sql): ReconciliationRuns => ({
   completed: async (connectionId, startedAt) => {
     await db.query(
       `INSERT INTO operations.reconciliation_runs AS r (connection_id, compared_at) VALUES ($1, $2)
-       ON CONFLICT (connection_id) DO UPDATE SET compared_at = greatest(r.compared_at, excluded.compared_at), retry_at = NULL, failures = 0`,
+       ON CONFLICT (connection_id) DO UPDATE SET compared_at = greatest(${pastOf('r.compared_at')}, excluded.compared_at), retry_at = NULL, failures = 0`,
       [connectionId, startedAt],
     );
   },

@@ -1,11 +1,9 @@
 // Pages of a list, in the standard's form (API Pix 2.9.0, parameters paginacao.*). Efí's lists of sent Pix have the same.
 import type { Page } from '../../../application/ports/providerConnections.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { at, countOf } from './reading.ts';
+import { at, countOf, ID_MAX } from './reading.ts';
 
 const PAGE_SIZE = 100;
-/** Ids have at most 35 characters. A longer one is shown in part. */
-const ID_MAX = 64;
 
 /** A page of a list. `before`: the first id of the page before it; null on the first page. */
 interface Place {
@@ -42,6 +40,7 @@ interface Reading<T> {
   readonly item: T | null;
 }
 
+/** An id that is too long is shown in part. */
 export const pageOf = <T>(readings: readonly Reading<T>[], next: string | null): Page<T> => ({
   items: readings.flatMap(({ item }) => item ?? []),
   unreadable: readings.flatMap(({ id, at: time, item }) =>

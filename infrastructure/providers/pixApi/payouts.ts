@@ -11,7 +11,7 @@ import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
 import { nextPage, pageOf, pageQuery, placeOf } from './paging.ts';
 import type { PayoutPreset } from './presets/preset.ts';
-import { amountOf, at, textAt, timeOf } from './reading.ts';
+import { amountOf, at, idAt, textAt, timeOf } from './reading.ts';
 
 export interface SendOrder {
   /** Chosen by Quita, and never used for another payment. */
@@ -38,13 +38,13 @@ const timeOfSent = (body: unknown): Timestamp | null => {
 };
 
 const sentOf = (body: unknown): SentPayment | null => {
-  const id = textAt(body, 'idEnvio');
+  const id = idAt(body, 'idEnvio');
   const amount = amountOf(at(body, 'valor'));
   const status = STATUSES.find(([name]) => name === at(body, 'status'))?.[1];
   const time = timeOfSent(body);
   if (id === null || amount === null || status === undefined || time === null) return null;
   // Only the answer of the PUT calls it `e2eId`.
-  const endToEndId = textAt(body, 'endToEndId') ?? textAt(body, 'e2eId');
+  const endToEndId = idAt(body, 'endToEndId') ?? idAt(body, 'e2eId');
   return { id, endToEndId, status, amount, at: time };
 };
 

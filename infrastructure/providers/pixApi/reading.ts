@@ -20,6 +20,15 @@ export const textAt = (value: unknown, ...path: readonly string[]): string | nul
   return typeof found === 'string' && found !== '' ? found.toWellFormed().replaceAll('\0', '\ufffd') : null;
 };
 
+/** Ids of the standard have at most 35 characters, and indexes bound their length. */
+export const ID_MAX = 64;
+
+/** Returns the id at a key. An id that is too long reads as absent. */
+export const idAt = (value: unknown, key: string): string | null => {
+  const found = textAt(value, key);
+  return found === null || found.length > ID_MAX ? null : found;
+};
+
 const AMOUNT = /^\d{1,10}\.\d{2}$/;
 
 /** Reads `"37.00"` as 3700 without a float, or returns null. */
@@ -28,8 +37,8 @@ export const amountOf = (value: unknown): Minor | null =>
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Far enough from the ends of a Timestamp that a lifetime can be added. */
-const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+/** Earlier times stand for "none", such as year 1. A later one leaves room for a lifetime. */
+const EARLIEST = Date.parse('2000-01-01T00:00:00Z');
 const LATEST = Date.parse('3000-01-01T00:00:00Z');
 
 /** Reads a time of RFC 3339, which always names its zone, or returns null. */

@@ -5,7 +5,7 @@ import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { Payer } from '../../../domain/transaction/incomingPayment.ts';
 import type { ReturnNature } from '../../../domain/transaction/returnedOutside.ts';
 import type { Preset } from './presets/preset.ts';
-import { amountOf, at, countOf, isMissing, isObject, listOf, textAt, timeOf } from './reading.ts';
+import { amountOf, at, countOf, idAt, isMissing, isObject, listOf, textAt, timeOf } from './reading.ts';
 
 const CHARGE_STATUSES = ['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP'] as const;
 export type ChargeStatus = (typeof CHARGE_STATUSES)[number];
@@ -71,7 +71,7 @@ const natureOf = (text: string | null): ReturnNature =>
   entry(NATURES, text) ?? (text?.startsWith('MED_') === true ? 'medOperational' : 'ordinary');
 
 export const returnOf = (body: unknown): ProviderReturn | null => {
-  const id = textAt(body, 'id');
+  const id = idAt(body, 'id');
   const status = entry(RETURN_STATUSES, textAt(body, 'status'));
   const amount = amountOf(at(body, 'valor'));
   const requestedAt = timeOf(at(body, 'horario', 'solicitacao'));
@@ -79,7 +79,7 @@ export const returnOf = (body: unknown): ProviderReturn | null => {
   if (id === null || status === null || amount === null || requestedAt === null) return null;
   return {
     id,
-    returnId: textAt(body, 'rtrId'),
+    returnId: idAt(body, 'rtrId'),
     nature: natureOf(textAt(body, 'natureza')),
     status,
     amount,
@@ -130,7 +130,7 @@ export const receivedOf = (
   const payer = payerOf(body, preset);
   return {
     received: {
-      txid: textAt(body, 'txid'),
+      txid: idAt(body, 'txid'),
       incoming: { method: 'PIX', providerPaymentId: endToEndId, amount, payer, paidAt },
       isPlain: isPlain(at(body, 'componentesValor')),
       returns,

@@ -1,5 +1,6 @@
 // The comparison of a connection, step by step: missing callbacks, late lists, interruptions, and concurrent processes (rule V4).
 import { expect } from 'chai';
+import { StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { takeStep } from '../../../application/reconciliation/compareConnection.ts';
@@ -543,6 +544,68 @@ describe('the comparison of a provider connection', () => {
     desk.institution.unreadable.clear();
     expect(await run()).to.deep.equal([0, ['missing_here E2', 'unmatched P1']]);
     expect(desk.notified).to.deep.equal(['E2']);
+  });
+
+  it('passes over a payment that fails after three failures, and alerts', async () => {
+    const { runs } = desk.needs;
+    const recently = fromMillis(Date.now() - HOUR_MS);
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, recently));
+    await desk.project(desk.created('payment1', txidOf(1)));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, recently, [returnOf('app', 100, recently)]));
+    desk.institution.received.push(receivedPix('E1', txidOf(1), 500, recently));
+    const take = () => Promise.reject(new StreamUnreadable('payment-payment0 can’t be read'));
+    const run = async () => {
+      await runs.request(desk.connectionId);
+      await reconcileConnection(desk.needs, desk.connection, [take]).catch((error: unknown) =>
+        expect(error).to.be.instanceOf(StreamUnreadable),
+      );
+      return [(await runs.stateOf(desk.connectionId)).failures, desk.notified];
+    };
+    for (const failures of [1, 2, 3]) expect(await run()).to.deep.equal([failures, []]);
+    expect(desk.stalled).to.deep.equal(['3 payment-payment0 can’t be read']);
+    expect(await run()).to.deep.equal([0, ['E1']]);
+    expect(await desk.findings()).to.have.members(['foreign_return E0/app', 'missing_here E1']);
+  });
+
+  it('continues after the database’s clock was ahead', async () => {
+    const { runs } = desk.needs;
+    const run = () => reconcileConnection(desk.needs, desk.connection, []);
+    await run();
+    const later = "now() + interval '1 day'";
+    for (const text of [
+      `UPDATE operations.reconciliation_runs SET compared_at = ${later}, retry_at = ${later}, failures = 1`,
+      `INSERT INTO operations.reconciliation_requests VALUES ('${desk.connectionId}', ${later})`,
+      `UPDATE operations.reconciliation_looks SET until = ${later}, target = ${later}`,
+    ])
+      await pool.query(`${text} ${text.startsWith('UPDATE') ? `WHERE connection_id = '${desk.connectionId}'` : ''}`);
+    await desk.project(desk.created('payment0', txidOf(0)));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 500, fromMillis(Date.now() - MINUTE_MS)));
+    expect(await runs.stateOf(desk.connectionId)).to.include({ comparedAt: null, requestedAt: null, retryAt: null });
+    await run();
+    expect(desk.notified).to.deep.equal(['E0']);
+    const now = await runs.now();
+    expect((await runs.stateOf(desk.connectionId)).comparedAt! <= now).to.equal(true);
+    const looks = await desk.needs.looks.of(desk.connectionId);
+    expect(looks.filter(({ until }) => until > now)).to.deep.equal([]);
+    const calls = desk.institution.calls.length;
+    await run();
+    expect(desk.institution.calls.length).to.equal(calls); // The request of the future asks for nothing more.
+  });
+
+  it('asks about twenty unrecorded returns of old findings in each step', async () => {
+    for (let n = 0; n < 45; n++)
+      desk.institution.received.push(receivedPix(`E${n}`, null, 500, T(n), [returnOf('1', 500, T(n))]));
+    await desk.compare(DAY, T(3_600));
+    expect(await desk.findings()).to.have.length(90);
+    const asked: number[] = [];
+    for (let look = await desk.look(DAY, T(3_600)); look.step !== 'done'; ) {
+      const before = desk.institution.calls.length;
+      look = (await takeStep(work(), look))!;
+      if (look.step === 'open' && look.cursor !== null)
+        asked.push(desk.institution.calls.slice(before).filter((call) => call.startsWith('find ')).length);
+    }
+    expect(asked).to.deep.equal([20, 20, 5]);
+    expect(await desk.findings()).to.have.length(90);
   });
 
   it('does not pass over a page with more than ten items that can’t be read', async () => {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toMinor } from '../../../../domain/kernel/money.ts';
-import type { Timestamp } from '../../../../domain/kernel/time.ts';
+import { addSeconds, fromMillis, type Timestamp } from '../../../../domain/kernel/time.ts';
 import { buildDynamicBrCode } from '../../../../domain/pix/brCode.ts';
 import { freePort } from '../../../world/program.ts';
 import { type Answer, Institution } from './institution.ts';
@@ -372,6 +372,53 @@ describe('calls of the API Pix adapter', () => {
       { id: long.slice(0, 64), at: time },
     ]);
     expect(await listed(...pix, { ...PIX, endToEndId: null })).to.deep.equal({ kind: 'unknown' });
+  });
+
+  it('reads year 1 as no time, and an id of more than 64 characters as unreadable', async () => {
+    const NONE = '0001-01-01T00:00:00Z';
+    const back = { id: 'r1', rtrId: 'D1', valor: '1.00', status: 'DEVOLVIDO' };
+    const horario = { solicitacao: PIX.horario, liquidacao: NONE };
+    const idOf = (end: string) => END_TO_END_ID.slice(0, -1) + end;
+    const pix = [
+      { ...PIX, endToEndId: idOf('1'), horario: NONE },
+      { ...PIX, endToEndId: idOf('2'), txid: 'x'.repeat(65), devolucoes: [{ ...back, horario }] },
+      { ...PIX, endToEndId: idOf('3'), devolucoes: [{ ...back, id: 'x'.repeat(65), horario }] },
+      { ...PIX, endToEndId: idOf('4'), devolucoes: [{ ...back, id: 'x'.repeat(64), horario }] },
+    ];
+    const { statement } = answering({ body: { parametros: {}, pix } });
+    const page = await statement.listReceived(PIX.horario as Timestamp, PIX.horario as Timestamp, null);
+    if (page.kind !== 'known') throw new Error('unknown page');
+    const { items, unreadable } = page.value;
+    expect(
+      items.map(({ txid, returns }) => [txid, returns.map(({ id, settledAt }) => [id.length, settledAt])]),
+    ).to.deep.equal([
+      [null, [[2, null]]],
+      [PIX.txid, [[64, null]]],
+    ]);
+    expect(unreadable).to.deep.equal([
+      { id: idOf('1'), at: null },
+      { id: idOf('3'), at: PIX.horario },
+    ]);
+  });
+
+  it('lists up to now if the institution refuses a period that ends in the future', async () => {
+    const { statement } = connect();
+    const now = fromMillis(Date.now());
+    const soon = addSeconds(now, 120);
+    const refused = { status: 400, body: { title: 'Período inválido', status: 400 } };
+    const ends: (string | null)[] = [];
+    institution.answer = ({ query }) => {
+      const end = query.get('fim');
+      ends.push(end);
+      return end !== null && end > fromMillis(Date.now())
+        ? refused
+        : { status: 200, body: { parametros: {}, pix: [] } };
+    };
+    expect((await statement.listReceived(addSeconds(now, -60), soon, null)).kind).to.equal('known');
+    expect([ends[0], ends.length]).to.deep.equal([soon, 2]);
+    institution.answer = () => refused;
+    expect(await statement.listReceived(addSeconds(now, -60), now, null)).to.deep.equal({ kind: 'unknown' });
+    expect(ends).to.have.length(2);
   });
 
   it('names the sent payments of a list that it can’t read', async () => {
