@@ -78,7 +78,7 @@ const TABLES = (schema: string) => `
 
 export const providerMovementsProjection: Projection<'providerMovements'> = {
   name: 'providerMovements',
-  version: 3,
+  version: 4,
   categories: ['payment', 'payout'],
   skips: ({ type }) => IDLE.has(type),
   tables: [
@@ -159,7 +159,8 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
     }
     case 'TransactionReturnedOutside': {
       const { providerPaymentId, id, amount, at } = event.data;
-      movements.push(ofPayment(logged, 'returned', `outside/${id}`, { amount, ...dated(at) }, providerPaymentId));
+      const reference = `outside/${providerPaymentId}/${id}`; // the id is unique only for the Pix
+      movements.push(ofPayment(logged, 'returned', reference, { amount, ...dated(at) }, providerPaymentId));
       return;
     }
     case 'TransactionDisputeReturned':

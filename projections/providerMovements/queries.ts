@@ -18,17 +18,23 @@ const CURRENT_MS = 10_000;
 export const SCHEMA = 'rm_provider_movements';
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
+/** The reference of the movement that shows the returned item `i`, if Quita did not request the return. */
+const OUTSIDE = `'outside/' || i.pix || '/' || i.id`;
+/** The id of the movement `m` as items and findings name it, beside the Pix of a return. */
+const ID_OF_MOVEMENT = `CASE WHEN m.reference LIKE 'outside/%' THEN 'outside/' || substr(m.reference, length(m.end_to_end_id) + 10)
+    ELSE m.reference END`;
 /** Joins the movement `m` that a listed item `i` shows. A return is identified by its id and the received Pix. */
 export const MOVEMENT_OF_ITEM = `LEFT JOIN ${SCHEMA}.movements m ON m.connection_id = i.connection_id AND m.kind = i.kind
-    AND m.reference = coalesce(i.match_id, i.id) AND (i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
+    AND m.reference = CASE WHEN i.match_id LIKE 'outside/%' THEN ${OUTSIDE} ELSE coalesce(i.match_id, i.id) END
+    AND (i.kind <> 'returned' OR m.end_to_end_id = i.pix)`;
 const REFERENCE = (row: string, pix: string): string =>
   `CASE ${row}.kind WHEN 'returned' THEN ${pix} || '/' ELSE '' END`;
-const REFERENCE_OF_MOVEMENT = `${REFERENCE('m', "coalesce(m.end_to_end_id, '')")} || m.reference`;
+const REFERENCE_OF_MOVEMENT = `${REFERENCE('m', "coalesce(m.end_to_end_id, '')")} || ${ID_OF_MOVEMENT}`;
 
 /** No listed item shows the movement `m`. */
 export const WITHOUT_ITEM = `NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.kind = m.kind
       AND i.id = m.reference AND i.pix = CASE m.kind WHEN 'returned' THEN coalesce(m.end_to_end_id, '') ELSE '' END)
-    AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = m.reference
+    AND NOT EXISTS (SELECT FROM operations.provider_items i WHERE i.connection_id = m.connection_id AND i.match_id = ${ID_OF_MOVEMENT}
       AND i.pix = m.end_to_end_id)`;
 /** A comparison found that the institution doesn't list the movement `m`. A finding that agreed later has both figures. */
 export const MISSED = `EXISTS (SELECT FROM operations.reconciliation_findings f WHERE f.connection_id = m.connection_id
@@ -49,7 +55,7 @@ export const OF_ANOTHER = `(m.reference IS NULL AND EXISTS (SELECT FROM ${SCHEMA
         AND CASE i.kind WHEN 'returned' THEN
           EXISTS (SELECT FROM operations.provider_items s
             WHERE s.connection_id = o.connection_id AND s.id = i.id AND s.kind = i.kind AND s.pix = i.pix)
-          OR EXISTS (SELECT FROM ${SCHEMA}.movements s WHERE s.reference IN (i.id, 'outside/' || i.id) AND s.kind = i.kind
+          OR EXISTS (SELECT FROM ${SCHEMA}.movements s WHERE s.reference IN (i.id, ${OUTSIDE}) AND s.kind = i.kind
             AND s.connection_id = o.connection_id AND s.end_to_end_id = i.pix)
         ELSE o.amount = i.amount END))`;
 export const THEIRS = `CASE WHEN i.status = 'done' AND NOT ${OF_ANOTHER} THEN ${signed('i')} END`;
@@ -127,7 +133,7 @@ const OF_KEYS =
   NAMED(`SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
     ${OF_ITEMS('i.id = k.id AND i.kind = k.kind AND i.pix = k.pix')} OFFSET 0) found
   UNION ALL SELECT found.* FROM unnest($2::text[], $3::text[], $4::text[]) AS k(kind, id, pix) CROSS JOIN LATERAL (
-    ${OF_MOVEMENTS("m.reference = k.id AND m.kind = k.kind AND (k.kind <> 'returned' OR coalesce(m.end_to_end_id, '') = k.pix)")} OFFSET 0) found`);
+    ${OF_MOVEMENTS("m.reference = CASE WHEN k.id LIKE 'outside/%' THEN 'outside/' || k.pix || substr(k.id, 8) ELSE k.id END AND m.kind = k.kind AND (k.kind <> 'returned' OR coalesce(m.end_to_end_id, '') = k.pix)")} OFFSET 0) found`);
 
 const idOf = ({ moved, reference }: MovementKey): readonly [id: string, pix: string] => {
   if (moved !== 'returned') return [reference, ''];
@@ -170,8 +176,8 @@ const MATCH_DISPUTES = (where: string): string => `UPDATE operations.provider_it
   WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
 /** A return that Quita did not request and has recorded. */
 const MATCH_OUTSIDE = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
-  FROM (SELECT m.reference, i.id, i.pix FROM operations.provider_items i
-    JOIN ${SCHEMA}.movements m ON m.reference = 'outside/' || i.id AND m.kind = 'returned' AND m.connection_id = i.connection_id
+  FROM (SELECT 'outside/' || i.id AS reference, i.id, i.pix FROM operations.provider_items i
+    JOIN ${SCHEMA}.movements m ON m.reference = ${OUTSIDE} AND m.kind = 'returned' AND m.connection_id = i.connection_id
       AND m.end_to_end_id = i.pix
     WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.match_id IS NULL) v
   WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;

@@ -317,6 +317,31 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
+  it('distinguishes returns of two Pix with the same id that were made outside Quita', async () => {
+    const returned = (n: number) => {
+      const data = { providerPaymentId: `E${n}`, id: '1', returnId: null, nature: 'ordinary', owner: 'merchant' };
+      const money = { fromHold: 0, amount: 100, currency: 'BRL', at: T(61) };
+      return { type: 'TransactionReturnedOutside', data: { ...data, ...money } } as unknown as PaymentEvent;
+    };
+    for (const n of [0, 1]) {
+      await desk.project(desk.created(`payment${n}`, txidOf(n)), desk.settled(`payment${n}`, `E${n}`, 500, T(n)));
+      desk.institution.received.push(receivedPix(`E${n}`, txidOf(n), 500, T(n), [returnOf('1', 100, T(60))]));
+      await desk.project([`payment${n}`, returned(n)]);
+    }
+    await compare();
+    const { difference, closing } = await desk.report(DAY.slice(0, 10));
+    expect([difference, closing]).to.deep.equal([0, 800]);
+    expect(await desk.findings()).to.have.members(['foreign_return E0/1', 'foreign_return E1/1']);
+    desk.institution.received.splice(1, 1, receivedPix('E1', txidOf(1), 500, T(1)));
+    await pool.query("DELETE FROM operations.provider_items WHERE connection_id = $1 AND pix = 'E1'", [
+      desk.connectionId,
+    ]);
+    for (let n = 0; n < 2; n++) {
+      await compare();
+      expect(await desk.findings()).to.have.members(['foreign_return E0/1', 'missing_there E1/outside/1']);
+    }
+  });
+
   it('finds a return by the bank that was made after the period of its payment', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     const foreign = returnOf('app', 100, addMillis(T(0), 3 * DAY_MS));
