@@ -1,7 +1,8 @@
 // Builds fresh copies of read models beside the live ones and swaps them in when they have caught up. A killed rebuild is resumed by the
 // next run. Reactions never run here (architecture §6).
+import { eachInTurn } from '../../application/ports/eachInTurn.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import type { EventStore } from '../../application/ports/eventStore.ts';
 import { AlreadyRunning } from '../../application/ports/readModelWork.ts';
 import { isLockUnavailable, type LeaderSession, type OpenLeaderSession } from '../../application/ports/sql.ts';
 import { type Checkpoint, moveCheckpoints, type Reached } from './checkpoints.ts';
@@ -10,7 +11,7 @@ import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { endLongReads } from './publishedViews.ts';
-import { type Copy, type Replay, replay, type Taken } from './replay.ts';
+import { type Copy, CopyFailed, type Replay, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
 import { ensureLive, ensureNext, type OtherVersion, swap } from './schemaVersions.ts';
 
@@ -32,12 +33,13 @@ const LET_PASS_MS = 300;
 /** A copy beside the live one while it is built. */
 interface Building extends Copy {
   readonly checkpoint: Checkpoint;
+  reached: Reached | null;
   events: number;
 }
 
 /**
  * Rebuilds the projections in one pass over the log, so that each event is read and decoded once. Returns a report for each. Throws
- * RebuildRunning before it changes anything.
+ * RebuildRunning before it changes anything. If one fails, the others are rebuilt, and its error is thrown at the end.
  */
 export const rebuild = async (
   projections: readonly Projection[],
@@ -53,15 +55,20 @@ export const rebuild = async (
         throw new RebuildRunning(`${name} is being rebuilt by another process`);
     await holdRetention(session);
     const building: Building[] = [];
-    for (const projection of projections) {
+    const prepare = async (projection: Projection): Promise<void> => {
       const checkpoint = await session.transaction((tx) => ensureNext(tx, projection, log.store));
       const leftOut = await readLeftOut(session, log, projection.name, checkpoint.name);
       const writer = projection.writer(nextSchema(projection.name));
-      building.push({ projection, writer, leftOut, checkpoint, events: 0 });
-    }
+      const { position, eventId } = checkpoint;
+      const reached = position === null ? null : { position, eventId };
+      building.push({ projection, writer, leftOut, checkpoint, reached, events: 0 });
+    };
     // Copies of a killed rebuild are at the position where it ended, the others at the start.
-    for (const copies of Map.groupBy(building, ({ checkpoint }) => checkpoint.position).values())
-      await build(copies, { ...log, session, ...(signal && { signal }), ...options });
+    const buildAll = (): Promise<void> =>
+      eachInTurn(Map.groupBy(building, ({ checkpoint }) => checkpoint.position).values(), (copies) =>
+        build(copies, { ...log, session, ...(signal && { signal }), ...options }),
+      );
+    await eachInTurn([() => eachInTurn(projections, prepare), buildAll], (step) => step());
     const seconds = (performance.now() - started) / 1000;
     return building.map(({ projection: { name }, events }) => ({ projection: name, events, seconds }));
   } finally {
@@ -82,9 +89,9 @@ const build = async (
   }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken' | 'batchSize'>,
 ): Promise<void> => {
   let total = 0;
-  const catchUp = async (some: readonly Building[], begin: Reached | null): Promise<Reached | null> => {
+  const catchUp = async (some: readonly Building[]): Promise<void> => {
     signal?.throwIfAborted();
-    let reached = begin;
+    const before = total;
     const onBatch: Replay['onBatch'] = async (tx, to, from, taken) => {
       for (const [n, copy] of some.entries()) {
         const { events, poisoned } = taken[n] as Taken;
@@ -92,42 +99,48 @@ const build = async (
         await park(tx, await Promise.all(parked));
         copy.events += events;
       }
-      reached = { position: to, eventId: await store.eventIdAt(to) };
+      const reached = { position: to, eventId: await store.eventIdAt(to) };
       const standings = some.map(({ checkpoint }) => ({ ...checkpoint, position: from }));
       await moveCheckpoints(tx, 'rebuild', { moved: standings, idle: [] }, reached);
+      for (const copy of some) copy.reached = reached;
     };
-    const done = await replay({
-      ...{ store, codec, session, copies: some, after: begin?.position ?? null, until: null, onBatch },
+    await replay({
+      ...{ store, codec, session, copies: some, after: some[0]?.reached?.position ?? null, until: null, onBatch },
       ...(signal && { signal }),
       ...(batchSize !== undefined && { batchSize }),
-      ...(onTaken && { onTaken: (to: Position, count: number) => onTaken(to, total + count) }),
+      onTaken: (to, count) => {
+        total = before + count;
+        return onTaken?.(to, total);
+      },
     });
-    total += done.events;
-    return reached;
   };
-  const { position, eventId } = (copies[0] as Building).checkpoint;
-  const together = await catchUp(copies, position === null ? null : { position, eventId });
   // The live copies advance meanwhile. Each copy overtakes its live one separately, because that is fastest.
-  for (const copy of copies) {
-    let reached = together;
+  const overtake = async (copy: Building): Promise<void> => {
     for (;;) {
-      const result = await goLive(session, copy, store, reached);
-      if (result === 'live') break;
+      const result = await goLive(session, copy, store);
+      if (result === 'live') return;
       if (result === 'locked') await pause(LET_PASS_MS, signal);
-      reached = await catchUp([copy], reached);
+      await catchUp([copy]);
     }
-  }
+  };
+  const buildTogether = async (some: readonly Building[]): Promise<void> => {
+    try {
+      await catchUp(some);
+    } catch (error) {
+      const others = error instanceof CopyFailed ? some.filter((copy) => copy !== error.copy) : [];
+      for (const { writer } of others) writer.reset(); // their rows of the batch were rolled back
+      if (others.length > 0) await buildTogether(others);
+      throw error;
+    }
+    await eachInTurn(some, overtake);
+  };
+  await buildTogether(copies);
 };
 
 /** `behind`: the copy must catch up first. `locked`: a long transaction reads the live one. */
 type SwapResult = 'live' | 'behind' | 'locked';
 
-const goLive = (
-  session: LeaderSession,
-  { projection }: Building,
-  store: EventStore,
-  reached: Reached | null,
-): Promise<SwapResult> =>
+const goLive = (session: LeaderSession, { projection, reached }: Building, store: EventStore): Promise<SwapResult> =>
   session
     .transaction(async (tx): Promise<SwapResult> => ((await swap(tx, projection, store, reached)) ? 'live' : 'behind'))
     .catch(async (error: unknown): Promise<SwapResult> => {

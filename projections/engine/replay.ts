@@ -53,7 +53,17 @@ export interface Replay extends EventLog {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the position up to which all events were applied, and the number of events read. Throws ConsumerFailed. */
+/** A copy can't process the events, for a reason of its own. Nothing of the batch was written. */
+export class CopyFailed extends Error {
+  override name = 'CopyFailed';
+  readonly copy: Copy;
+  constructor(copy: Copy, cause: Error) {
+    super(`${copy.projection.name}: ${cause.message}`, { cause });
+    this.copy = copy;
+  }
+}
+
+/** Returns the position up to which all events were applied, and the number of events read. Throws CopyFailed. */
 export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
   const { store, copies, after, until, takes = () => true, batchSize = REPLAY_BATCH_SIZE, signal } = options;
   const end = until ?? (await store.head());
@@ -163,7 +173,7 @@ const applyTogether = async (copies: readonly Copy[], readable: readonly Readabl
 
 /**
  * Applies the events to each copy, except those that can't be applied and the later ones of their streams. Returns the events that each
- * copy could not process.
+ * copy could not process. Throws CopyFailed.
  */
 const applyInTurn = async (
   copies: readonly Copy[],
@@ -172,10 +182,14 @@ const applyInTurn = async (
   store: EventStore,
 ): Promise<readonly (readonly Poison[])[]> => {
   const poisoned: (readonly Poison[])[] = [];
-  for (const [n, { writer }] of copies.entries()) {
+  for (const [n, copy] of copies.entries()) {
+    const { writer } = copy;
     const { events, poisoned: unreadable } = readable[n] as Readable;
     const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
-    const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);
+    const applied = await applyCarefully(consumer, events, tx).catch((error: Error) => {
+      throw new CopyFailed(copy, error);
+    });
+    const failing = await ofLivingStreams(applied, store);
     const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
     poisoned.push([...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))]);
   }

@@ -222,6 +222,23 @@ describe('read models of another version', () => {
     expect([await count(), await versions(), older.errors]).to.deep.equal([5, OLD_VERSIONS, []]);
   });
 
+  it('are rebuilt although another one fails in its new version', async () => {
+    await end(await first());
+    const broken: Projection = {
+      ...walletProjection,
+      version: walletProjection.version + 1,
+      writer: () => ({
+        reset: () => undefined,
+        apply: async (_, tx) => void (await tx.query('SELECT missing FROM nowhere')),
+      }),
+    };
+    const program = start([broken, NEXT_PAYMENTS]);
+    const next = `wallet/next ${broken.version}`;
+    await scene.backends.until(async () => program.errors.length > 1);
+    expect([await count(), await versions()]).to.deep.equal([4, [NEW_VERSIONS[0], OLD_VERSIONS[1], next]]);
+    expect(new Set(program.errors)).to.deep.equal(new Set(['wallet: database error 42P01']));
+  });
+
   it('are resumed where a killed process left them', async () => {
     await end(await first(400));
     let commits = 0;
