@@ -25,14 +25,21 @@ export interface DeletesDeliveries {
   isDeleted(id: DeliveryId): Promise<boolean>;
 }
 
+export interface Deletion {
+  /** Number of deleted deliveries. */
+  readonly deleted: number;
+  /** Deliveries that had expired by their rows and remain, because their streams have a later event, or one at the head of the log. */
+  readonly kept: readonly DeliveryId[];
+}
+
 /** Deliveries that ended long ago. */
 export interface ExpiredDeliveries {
   /**
-   * Deletes the streams, rows and counts of at most `limit` deliveries whose last event was recorded before that day (yyyy-mm-dd, UTC).
-   * Skips deliveries that are pending, parked, or may be scheduled again by unfinished jobs. Returns the number of deleted deliveries, or
-   * null while a read model is verified or rebuilt, or while another process deletes.
+   * Deletes the streams, rows and counts of at most `limit` deliveries, except those given, whose last event was recorded before that day
+   * (yyyy-mm-dd, UTC). Skips deliveries that are pending, parked, or may be scheduled again by unfinished jobs. Returns null while a read
+   * model is verified or rebuilt, or while another process deletes.
    */
-  deleteSome(recordedBefore: string, limit: number): Promise<number | null>;
+  deleteSome(recordedBefore: string, limit: number, except: readonly DeliveryId[]): Promise<Deletion | null>;
   /** Returns how many deliveries were deleted since this database was created. */
   deleted(): Promise<number>;
 }

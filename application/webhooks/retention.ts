@@ -1,4 +1,5 @@
 // Deletes deliveries WEBHOOK_RETENTION_DAYS after their last event. Real time counts, so advancing a test clock deletes nothing.
+import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import type { ExpiredDeliveries } from '../ports/deliveryRetention.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
@@ -24,6 +25,8 @@ interface Needs {
 export class DeliveryRetention {
   readonly #needs: Needs;
   #quietUntilMs = 0;
+  /** Deliveries that could not be deleted, such as those whose last event was skipped. Until the next pause they aren't tried again. */
+  #kept: DeliveryId[] = [];
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -36,9 +39,13 @@ export class DeliveryRetention {
     if (now < this.#quietUntilMs || !mayWork()) return;
     const recordedBefore = new Date(now - retentionDays * DAY_MS).toISOString().slice(0, 10);
     await withRests(stopwatch, RUN_MS, async () => {
-      const deleted = await expired.deleteSome(recordedBefore, BATCH);
-      if (deleted !== null && deleted < BATCH) this.#quietUntilMs = now + QUIET_MS;
-      return deleted === BATCH;
+      const done = await expired.deleteSome(recordedBefore, BATCH, this.#kept);
+      if (done === null) return false;
+      this.#kept.push(...done.kept);
+      if (done.deleted + done.kept.length === BATCH) return true;
+      this.#kept = [];
+      this.#quietUntilMs = now + QUIET_MS;
+      return false;
     });
   }
 

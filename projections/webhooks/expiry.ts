@@ -1,5 +1,10 @@
 // Deletes deliveries that ended long ago from the log and the read model together (ADR 0008).
-import type { DeletesDeliveries, EndedDelivery, ExpiredDeliveries } from '../../application/ports/deliveryRetention.ts';
+import type {
+  DeletesDeliveries,
+  Deletion,
+  EndedDelivery,
+  ExpiredDeliveries,
+} from '../../application/ports/deliveryRetention.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { dropCheckpoint } from '../engine/checkpoints.ts';
@@ -9,14 +14,15 @@ import { webhookDeliveriesProjection } from './projection.ts';
 import { hasNoTimer } from './untried.ts';
 
 /**
- * $1 day, $2 limit. An unfinished job may schedule a delivery a second time. If its stream were deleted, nothing would show that it
- * had been sent.
+ * $1 day, $2 limit, $3 ids to leave out. An unfinished job may schedule a delivery a second time. If its stream were deleted, nothing
+ * would show that it had been sent.
  */
 const ENDED = `SELECT s.id, s.revision FROM rm_webhook_deliveries.deliveries s
   WHERE s.status <> 'PENDING' AND s.recorded_on < $1::date AND ${hasNoTimer('s.id')}
     AND NOT EXISTS (SELECT FROM operations.waiting_deliveries w WHERE w.id = s.id)
     AND NOT EXISTS (SELECT FROM operations.open_fan_outs f WHERE f.stream = s.of_stream)
     AND NOT EXISTS (SELECT FROM subscriptions.parked_streams p WHERE p.stream = 'webhookDelivery-' || s.id)
+    AND s.id NOT IN (SELECT unnest($3::text[]))
   ORDER BY s.recorded_on LIMIT $2`;
 
 /** $1 ids. */
@@ -41,27 +47,30 @@ const deleteIn = async (
   store: DeletesDeliveries,
   recordedBefore: string,
   limit: number,
-): Promise<number | null> => {
+  except: readonly DeliveryId[],
+): Promise<Deletion | null> => {
   if (!(await mayDelete(tx)) || !(await isThere(tx))) return null;
   const { rows } = await tx.query<EndedDelivery>({
     name: 'ended_deliveries',
     text: ENDED,
-    values: [recordedBefore, limit],
+    values: [recordedBefore, limit, except],
   });
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return { deleted: 0, kept: [] };
   // Locks the counters first and all at once, because the projector locks them in another order.
   await tx.query('LOCK TABLE rm_webhook_deliveries.delivery_counts IN SHARE ROW EXCLUSIVE MODE');
   const removed: ReadonlySet<DeliveryId> = await store.deleteDeliveries(rows, recordedBefore, tx);
-  if (removed.size === 0) return 0;
+  const kept = rows.map(({ id }) => id).filter((id) => !removed.has(id));
+  if (removed.size === 0) return { deleted: 0, kept };
   await tx.query({ name: 'remove_deliveries', text: REMOVE, values: [[...removed]] });
   // Otherwise a killed rebuild would continue with rows of deleted streams.
   await dropCheckpoint(tx, nextName(webhookDeliveriesProjection));
-  return removed.size;
+  return { deleted: removed.size, kept };
 };
 
 /** The commits of `db` need not wait for the disk, because work lost in a crash is repeated. */
 export const expiredDeliveries = (db: SqlPool, store: DeletesDeliveries): ExpiredDeliveries => ({
-  deleteSome: (recordedBefore, limit) => db.transaction((tx) => deleteIn(tx, store, recordedBefore, limit)),
+  deleteSome: (recordedBefore, limit, except) =>
+    db.transaction((tx) => deleteIn(tx, store, recordedBefore, limit, except)),
   deleted: async () => {
     const { rows } = await db.query<{ deleted: number }>('SELECT deleted FROM operations.webhook_retention');
     return rows[0]?.deleted ?? 0;

@@ -1,6 +1,7 @@
 // When expired deliveries are deleted, and how many at a time (ADR 0008).
 import { expect } from 'chai';
 import { DeliveryRetention } from '../../../application/webhooks/retention.ts';
+import type { DeliveryId } from '../../../domain/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/kernel/time.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -8,23 +9,30 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 describe('the retention of deliveries', () => {
   let nowMs: number;
   let isClockRight: boolean;
-  /** The number of deliveries that each call deletes, or null if it may not delete. */
-  let answers: (number | null)[];
+  /** The number of deliveries that each call deletes, the deliveries that it keeps, or null if it may not delete. */
+  let answers: (number | readonly DeliveryId[] | null)[];
   let calls: (readonly [string, number])[];
+  /** The deliveries that each call leaves out. */
+  let exceptions: (readonly DeliveryId[])[];
   /** The duration of a batch, and the duration of each pause. */
   let batchMs: number;
   let rests: number[];
   let retention: DeliveryRetention;
   beforeEach(() => {
-    [nowMs, isClockRight, answers, calls] = [NOON, true, [], []];
+    [nowMs, isClockRight, answers, calls, exceptions] = [NOON, true, [], [], []];
     [batchMs, rests] = [20, []];
     let elapsedMs = 0;
     retention = new DeliveryRetention({
       expired: {
-        deleteSome: async (recordedBefore, limit) => {
+        deleteSome: async (recordedBefore, limit, except) => {
           calls.push([recordedBefore, limit]);
+          exceptions.push([...except]);
           elapsedMs += batchMs;
-          return answers.length > 0 ? (answers.shift() as number | null) : 0;
+          const answer = answers.shift();
+          if (answer === null) return null;
+          return typeof answer === 'object'
+            ? { deleted: limit - answer.length, kept: answer }
+            : { deleted: answer ?? 0, kept: [] };
         },
         deleted: async () => 7,
       },
@@ -83,6 +91,16 @@ describe('the retention of deliveries', () => {
     nowMs += 1;
     await retention.run();
     expect(calls.length).to.equal(2);
+  });
+
+  it('deletes the others while some can’t be deleted, and tries those again after the pause', async () => {
+    const [all, one] = [Array.from({ length: 256 }, (_, n) => `${n}` as DeliveryId), 'x' as DeliveryId];
+    answers = [all, [one], null];
+    await retention.run();
+    await retention.run();
+    nowMs += MINUTE_MS;
+    await retention.run();
+    expect(exceptions).to.deep.equal([[], all, [...all, one], [...all, one], []]);
   });
 
   it('tries again in the next run if it may not delete', async () => {

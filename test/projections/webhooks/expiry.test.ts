@@ -197,6 +197,8 @@ describe('deleting deliveries that ended long ago', () => {
     (await verify([webhookDeliveriesProjection], { store, codec }, openSession)).differences;
   const taken = (daysLater = 0): History => ({ endpoint: 0, acts: [{ act: 'taken', daysLater }] });
   const expired = () => expiredDeliveries(db, store);
+  const deleteSome = async (recordedBefore: string, limit: number) =>
+    (await expired().deleteSome(recordedBefore, limit, []))?.deleted ?? null;
 
   it('removes exactly those, with all their events, and leaves what a rebuild would make', () =>
     fc.assert(
@@ -204,7 +206,7 @@ describe('deleting deliveries that ended long ago', () => {
         await reset();
         const deliveries = await written(all);
         const isExpired = ({ hasEnded, lastDay }: (typeof deliveries)[number]) => hasEnded && lastDay < day(cutoff);
-        expect(await expired().deleteSome(day(cutoff), 100)).to.equal(deliveries.filter(isExpired).length);
+        expect(await deleteSome(day(cutoff), 100)).to.equal(deliveries.filter(isExpired).length);
         const left = deliveries.filter((one) => !isExpired(one)).map(({ id }) => id);
         expect(await idsLeft()).to.deep.equal(left.toSorted());
         expect(await streamsLeft()).to.deep.equal(left.toSorted());
@@ -212,25 +214,25 @@ describe('deleting deliveries that ended long ago', () => {
         const live = await rowsOf();
         await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
         expect(await rowsOf()).to.deep.equal(live);
-        expect(await expired().deleteSome(day(cutoff), 100)).to.equal(0);
+        expect(await deleteSome(day(cutoff), 100)).to.equal(0);
       }),
       { numRuns: 8 },
     ));
 
   it('removes the oldest first, up to the given number, and counts them', async () => {
     const [youngest, oldest, between] = await written([taken(2), taken(0), taken(1)]);
-    expect(await expired().deleteSome(day(9), 2)).to.equal(2);
+    expect(await deleteSome(day(9), 2)).to.equal(2);
     expect(await idsLeft()).to.deep.equal([youngest?.id]);
     expect(await differences()).to.deep.equal([]);
-    expect(await expired().deleteSome(day(9), 2)).to.equal(1);
+    expect(await deleteSome(day(9), 2)).to.equal(1);
     expect(await expired().deleted()).to.equal(3);
     expect(oldest && between && (await streamsLeft())).to.deep.equal([]);
   });
 
   it('keeps deliveries of the cutoff day and removes them with the next day’s cutoff', async () => {
     await written([taken(5)]);
-    expect(await expired().deleteSome(day(5), 9)).to.equal(0);
-    expect(await expired().deleteSome(day(6), 9)).to.equal(1);
+    expect(await deleteSome(day(5), 9)).to.equal(0);
+    expect(await deleteSome(day(6), 9)).to.equal(1);
   });
 
   it('keeps deliveries that are owed, scheduled, due or parked', async () => {
@@ -260,10 +262,10 @@ describe('deleting deliveries that ended long ago', () => {
     ];
     for (const [hold, values, release] of holds) {
       await db.query(hold, values);
-      expect(await expired().deleteSome(day(9), 9), hold).to.equal(0);
+      expect(await deleteSome(day(9), 9), hold).to.equal(0);
       await db.query(release);
     }
-    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+    expect(await deleteSome(day(9), 9)).to.equal(1);
   });
 
   it('ignores work on other streams and of other kinds', async () => {
@@ -275,20 +277,20 @@ describe('deleting deliveries that ended long ago', () => {
       ]);
     await owe('fanOut', PAYMENT.stream('another' as PaymentId));
     await owe('receipts', PAYMENT.stream(PAYMENT_ID));
-    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+    expect(await deleteSome(day(9), 9)).to.equal(1);
   });
 
   it('deletes nothing while a copy is being compared or built', async () => {
     await written([taken()]);
     const session = await openSession('test');
     await holdRetention(session);
-    expect(await expired().deleteSome(day(9), 9)).to.equal(null);
+    expect(await deleteSome(day(9), 9)).to.equal(null);
     const other = await openSession('test');
     await holdRetention(other); // Two holders at once.
     await session.close();
-    expect(await expired().deleteSome(day(9), 9)).to.equal(null);
+    expect(await deleteSome(day(9), 9)).to.equal(null);
     await other.close();
-    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+    expect(await deleteSome(day(9), 9)).to.equal(1);
   });
 
   it('discards the copy of a killed rebuild that contains deleted deliveries', async () => {
@@ -306,7 +308,7 @@ describe('deleting deliveries that ended long ago', () => {
     ).to.equal('killed');
     const besides = async () => [...(await readCheckpoints(db, ['webhookDeliveries/next'])).keys()];
     expect(await besides()).to.deep.equal(['webhookDeliveries/next']);
-    expect(await expired().deleteSome(day(5), 9)).to.equal(1);
+    expect(await deleteSome(day(5), 9)).to.equal(1);
     expect(await besides()).to.deep.equal([]);
     const live = await rowsOf();
     await rebuild([webhookDeliveriesProjection], { store, codec }, openSession);
@@ -323,9 +325,20 @@ describe('deleting deliveries that ended long ago', () => {
       ],
     }).events;
     await append(WEBHOOK_DELIVERY.stream(id), 0, [events[1]?.event as WebhookDeliveryEvent]);
-    expect(await expired().deleteSome(day(9), 9)).to.equal(0);
+    expect(await deleteSome(day(9), 9)).to.equal(0);
     expect(await streamsLeft()).to.deep.equal([id]);
     expect(await idsLeft()).to.deep.equal([id]);
+  });
+
+  it('passes over deliveries that were kept, and deletes later ones', async () => {
+    const [skipped] = (await written([taken(0), taken(1)])) as unknown as [{ id: DeliveryId }];
+    // As after an operator skipped the last event.
+    const acts = (['taken', 'askedFor'] as const).map((act) => ({ act, daysLater: 0 }));
+    const [, last] = eventsOf({ endpoint: 0, acts }).events;
+    await append(WEBHOOK_DELIVERY.stream(skipped.id), 0, [last?.event as WebhookDeliveryEvent]);
+    expect(await expired().deleteSome(day(9), 1, [])).to.deep.equal({ deleted: 0, kept: [skipped.id] });
+    expect(await expired().deleteSome(day(9), 1, [skipped.id])).to.deep.equal({ deleted: 1, kept: [] });
+    expect([await streamsLeft(), await idsLeft()]).to.deep.equal([[skipped.id], [skipped.id]]);
   });
 
   it('changes nothing if the commit fails', async () => {
@@ -342,7 +355,7 @@ describe('deleting deliveries that ended long ago', () => {
     };
     expect(
       await expiredDeliveries(failing, store)
-        .deleteSome(day(9), 9)
+        .deleteSome(day(9), 9, [])
         .catch(({ message }: Error) => message),
     ).to.equal('no');
     expect(await rowsOf()).to.deep.equal(before);
