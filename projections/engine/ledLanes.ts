@@ -1,10 +1,11 @@
 // The lanes of the consumers that this process leads. Consumers join and leave while the others continue.
 
+import { eachInTurn } from '../../application/ports/eachInTurn.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/sql.ts';
 import { LostLeadership, movedElsewhere } from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, standingOf, type Turns } from './lanes.ts';
-import { readAsked } from './parkedStreams.ts';
+import { type ParkedRow, readAsked } from './parkedStreams.ts';
 import { isOfPart } from './partitions.ts';
 import { type RetryHooks, retryParked } from './retry.ts';
 
@@ -72,34 +73,37 @@ export class LedLanes {
     this.#shared = null;
   }
 
-  /** Performs requested retries of parked streams. */
+  /** Performs requested retries of parked streams. Throws the first error at the end. */
   async attend(): Promise<void> {
     if (this.members.length === 0) return;
     const { turns } = this.#options;
     const names = [...new Set(this.members.map(({ consumer }) => consumer.name))];
     const asked = await turns.take((session) => readAsked(session, names));
-    for (const row of asked) {
-      const member = this.members.find(
-        ({ consumer, part }) => consumer.name === row.consumer && isOfPart(part, row.stream),
-      );
-      if (this.#until.aborted) return;
-      // Without a position, no compare-and-set would prevent a former leader's retry. The retry is handled when the member has moved.
-      if (member === undefined || member.position === null) continue;
-      const isShared = () => this.#shared?.lane.members.includes(member) === true;
-      const wasShared = isShared();
-      const own = wasShared ? turns : await this.#side.turns();
-      await own.take(async (session: LeaderSession) => {
-        // A consumer that changed lanes while this waited is handled next time.
-        const isStill = !this.#until.aborted && this.members.includes(member) && isShared() === wasShared;
-        if (!isStill) return;
-        await retryParked(member, row, this.#options, session).catch(async (error: unknown) => {
-          const isLost =
-            error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
-          if (!isLost) throw error;
-          this.#options.onLost(member.name); // without a further event, its lane would not notice
-        });
+    await eachInTurn(asked, (row) => this.#retry(row));
+  }
+
+  async #retry(row: ParkedRow): Promise<void> {
+    if (this.#until.aborted) return;
+    const { turns } = this.#options;
+    const member = this.members.find(
+      ({ consumer, part }) => consumer.name === row.consumer && isOfPart(part, row.stream),
+    );
+    // Without a position, no compare-and-set would prevent a former leader's retry. The retry is handled when the member has moved.
+    if (member === undefined || member.position === null) return;
+    const isShared = () => this.#shared?.lane.members.includes(member) === true;
+    const wasShared = isShared();
+    const own = wasShared ? turns : await this.#side.turns();
+    await own.take(async (session: LeaderSession) => {
+      // A consumer that changed lanes while this waited is handled next time.
+      const isStill = !this.#until.aborted && this.members.includes(member) && isShared() === wasShared;
+      if (!isStill) return;
+      await retryParked(member, row, this.#options, session).catch(async (error: unknown) => {
+        const isLost =
+          error instanceof LostLeadership && (await movedElsewhere(session, [standingOf(member)])).length > 0;
+        if (!isLost) throw error;
+        this.#options.onLost(member.name); // without a further event, its lane would not notice
       });
-    }
+    });
   }
 
   /** Stores the positions of consumers without work. Rejects on a fault. */

@@ -278,6 +278,33 @@ describe('parking', () => {
       expect([followed.faults, followed.taken]).to.deep.equal([[], []]);
     });
 
+    it('is done although that of another one keeps failing by a transient fault', async () => {
+      let isBroken = true;
+      const ids = await Promise.all(Array.from({ length: 4 }, () => scene.appendPayment()));
+      // Retries run in the order of the streams.
+      const [first, second] = ids.slice(2).map(PAYMENT.stream).toSorted() as [StreamName, StreamName];
+      const timeout = Object.assign(new Error('statement timeout'), { code: '57014' });
+      const sick = taker('a', (events) => {
+        if (isBroken && (reads(events, first) || reads(events, second))) throw new Error('no');
+        if (reads(events, first)) throw timeout;
+      });
+      const followed = follow({ consumers: [sick] });
+      await followed.caughtUp();
+      expect(await parked()).to.deep.equal([`a ${first}@0`, `a ${second}@0`]);
+      isBroken = false;
+      expect(
+        await askRetry(
+          scene.log.sql,
+          [first, second].map((stream) => ({ consumer: 'a', stream })),
+        ),
+      ).to.equal(2);
+      await followed.subscriptions.attend();
+      expect(followed.taken).to.deep.equal([`a ${second}`]);
+      expect(await parked()).to.deep.equal([`a ${first}@0`]);
+      expect((await readParked(scene.log.sql, null))[0]?.isRetryAsked).to.equal(true);
+      expect(new Set(followed.restarts)).to.deep.equal(new Set([timeout]));
+    });
+
     it('is done by the next leader if none ran when it was requested', async () => {
       let isBroken = true;
       const stream = PAYMENT.stream(await scene.appendPayment());
