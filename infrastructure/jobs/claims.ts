@@ -121,7 +121,8 @@ const claim = async (
   return rows;
 };
 
-const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);
+/** jsonb stores neither NUL nor half of a surrogate pair. */
+const said = (error: Error): string => error.message.replaceAll('\0', '\ufffd').slice(0, MESSAGE_MAX).toWellFormed();
 
 type Failures = PayloadsFailed['failures'];
 

@@ -233,6 +233,22 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
   });
 
+  for (const [what, message, said] of [
+    ['a character at the cut', `${'x'.repeat(499)}😀`, `${'x'.repeat(499)}\ufffd`],
+    ['NUL', 'the server said \0', 'the server said \ufffd'],
+  ] as const)
+    it(`are recorded if the message of the error has ${what}`, async () => {
+      const jobs = await test.open();
+      jobs.work(QUEUE, new Worked(() => Promise.reject(new Error(message))), PLACES);
+      await jobs.enqueue([request('a')]);
+      await test.backends.until(async () => test.failures.length === 1);
+      const failures = [{ payload: { id: 'a' }, error: said }];
+      expect(await test.rows('SELECT state, output FROM jobs.job')).to.deep.equal([
+        { state: 'retry', output: { message: said, failures } },
+      ]);
+      expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: false }]);
+    });
+
   it('with one invalid payload run the other payloads, fail permanently, and are listed with the reason', async () => {
     const jobs = await test.open();
     const worked = new Worked();
