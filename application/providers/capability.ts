@@ -5,6 +5,7 @@ import {
   type ReconciliationNeeds,
   reconciliationGauges,
   reconciliationUpkeep,
+  withReconciliationMemory,
 } from '../reconciliation/reconciliation.ts';
 import {
   type CallbackNeeds,
@@ -48,7 +49,7 @@ type OperatorsNeeds = ManageConnectionsNeeds &
 
 export const providers = capability({
   name: 'providers',
-  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => needs,
+  parts: (needs: ConnectionGaugeNeeds & CallbackNeeds & ReconciliationNeeds) => withReconciliationMemory(needs),
   jobs: callbackJobs,
   upkeep: [...callbackUpkeep, ...reconciliationUpkeep<CallbackNeeds & ReconciliationNeeds>(returnsOf)],
   gauges: [...connectionGauges, ...callbackGauges, ...reconciliationGauges],

@@ -1,5 +1,6 @@
 // Reconciliation's part of the capability of provider connections.
 
+import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { FindingReads } from '../ports/providerBooks.ts';
 import { deleteOldItems, type OldItemsNeeds } from './deleteOldItems.ts';
@@ -8,6 +9,17 @@ import { type ReconcileNeeds, reconcileConnections } from './reconcileConnection
 export interface ReconciliationNeeds extends ReconcileNeeds, OldItemsNeeds {
   readonly findingReads: FindingReads;
 }
+
+/** The memory of a process between runs. */
+interface ReconciliationMemory {
+  /** Connections whose last deletion of old items failed. */
+  readonly failingDeletions: Set<ConnectionId>;
+}
+
+/** Adds an empty memory to the needs. */
+export const withReconciliationMemory = <Needs extends ReconciliationNeeds>(
+  needs: Needs,
+): Needs & ReconciliationMemory => ({ ...needs, failingDeletions: new Set() });
 
 /** `returnsOf`: the handlers of the returns of a received Pix. */
 export const reconciliationUpkeep = <Needs extends ReconciliationNeeds>(
@@ -23,7 +35,7 @@ export const reconciliationUpkeep = <Needs extends ReconciliationNeeds>(
     failure: 'old items of provider connections could not be deleted',
     pattern: '35 * * * * *',
     onlyLeader: true as const,
-    run: (needs: Needs) => deleteOldItems(needs),
+    run: (needs: Needs & ReconciliationMemory) => deleteOldItems(needs, needs.failingDeletions),
   },
 ];
 

@@ -1,6 +1,6 @@
 // Old items of institutions are deleted once they agree with the ledger, and the reports of their days don’t change (rule V4).
 import { expect } from 'chai';
-import { deleteOldItems } from '../../../application/reconciliation/deleteOldItems.ts';
+import { deleteOldItems, type OldItemsNeeds } from '../../../application/reconciliation/deleteOldItems.ts';
 import { civilDayBounds, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import { addMillis, addSeconds, DAY_MS, fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
@@ -44,7 +44,7 @@ describe('old items of a provider connection', () => {
   const caughtUp = { head: null, isCaughtUp: true };
   const deleteAll = async (progress = caughtUp): Promise<void> => {
     const { runs, stopwatch } = desk.needs;
-    await deleteOldItems({ runs, stopwatch, oldItems: oldItems(pool, async () => progress) });
+    await deleteOldItems({ runs, stopwatch, oldItems: oldItems(pool, async () => progress) }, new Set());
   };
   /** Returns the kind and id of the remaining items. */
   const left = async (): Promise<readonly string[]> => {
@@ -200,6 +200,26 @@ describe('old items of a provider connection', () => {
     );
     while (await slow.deleteSome(desk.connectionId));
     expect([isFirst, await left(), await desk.report(DAY)]).to.deep.equal([false, [], before]);
+  });
+
+  it('are deleted although the deletion of another connection fails, which comes last in the next run', async () => {
+    const tried: string[] = [];
+    let elapsedMs = 0;
+    const needs = {
+      runs: { known: async () => ['a', 'b', 'c'] },
+      oldItems: {
+        deleteSome: async (id: string) => {
+          tried.push(id);
+          elapsedMs += 8_000;
+          if (id === 'a') throw new Error('statement timeout');
+          return false;
+        },
+      },
+      stopwatch: { elapsedMs: () => elapsedMs, pause: async () => undefined },
+    } as unknown as OldItemsNeeds;
+    const failing = new Set<ConnectionId>();
+    const run = () => deleteOldItems(needs, failing).catch(({ message }: Error) => message);
+    expect([await run(), await run(), tried.join()]).to.deep.equal(['statement timeout', undefined, 'a,b,b,c']);
   });
 
   it('are deleted in batches', async () => {
