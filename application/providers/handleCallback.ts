@@ -7,7 +7,7 @@ import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { REFUND } from '../../domain/refund/refund.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable } from '../core/commandHandler.ts';
 import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -102,7 +102,10 @@ interface Handling extends CallbackHandling {
   readonly returnsOf: readonly TakeReturns[];
 }
 
-/** Handles all hints, even if some fail. If all of a slice fail, the institution is away, and the rest is left to the next attempt. */
+/**
+ * Handles all hints, even if some fail. If all of a slice fail, the institution is away, and the rest is left to the next attempt. An
+ * unreadable stream doesn't mean that.
+ */
 const handleHints = async (handling: Handling, hints: readonly CallbackHint[]): Promise<readonly CallbackFinding[]> => {
   const { providerCallbacks, callback } = handling;
   const findings = [...callback.findings];
@@ -112,7 +115,8 @@ const handleHints = async (handling: Handling, hints: readonly CallbackHint[]): 
     const results = await Promise.allSettled(slice.map((hint) => handleHint(handling, hint)));
     const failures = results.filter((result) => result.status === 'rejected');
     failure ??= failures[0] ?? null;
-    if (failures.length === slice.length) break;
+    const isAway = failures.every(({ reason }) => !(reason instanceof StreamUnreadable));
+    if (failures.length === slice.length && isAway) break;
     for (const result of results)
       if (result.status === 'fulfilled' && result.value !== null) findings.push(result.value);
     if (failure === null) await providerCallbacks.saveProgress(callback.id, from + slice.length, findings);

@@ -3,12 +3,16 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
+import { StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import type { TakeReturns } from '../../../application/disputes/takeReturns.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
-import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentId, StreamName } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
+import { PAYOUT } from '../../../domain/payout/aggregate.ts';
+import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { sealBody } from '../../../infrastructure/providers/callbackBodies.ts';
+import { newId } from '../../support/core.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { CallbackDesk, type Connected, type LiveCharge, newEndToEndId } from '../../world/callbackDesk.ts';
 import { FakeRail } from '../../world/fakeRail.ts';
@@ -93,6 +97,30 @@ describe('faulty callbacks', () => {
     await handle(id);
     await desk.untilReceived(charges[10] as LiveCharge, `${last} settled`);
     expect(new Set(desk.provider.calls)).to.deep.equal(new Set([`findPayment ${last}`]));
+  });
+
+  it('with ten unreadable payouts are handled to the end, then fail', async () => {
+    const payouts = Array.from({ length: 11 }, () => newId<PayoutId>());
+    const last = PAYOUT.stream(payouts.at(-1) as PayoutId);
+    const id = await lost({ sent: payouts });
+    const { commands } = desk.needs;
+    const looked: StreamName[] = [];
+    const load: typeof commands.load = async (aggregate, stream) => {
+      looked.push(stream);
+      if (stream !== last) throw new StreamUnreadable(stream);
+      return commands.load(aggregate, stream);
+    };
+    const reading = { load } as typeof commands;
+    const handled = handleCallback(
+      { ...desk.needs, commands: reading },
+      [],
+    )({
+      connectionId: desk.first.id,
+      callbackId: id,
+    });
+    expect(await thrown(handled)).to.be.instanceOf(StreamUnreadable);
+    expect(looked).to.include(last);
+    expect(await desk.outcomes()).to.deep.equal([[null]]);
   });
 
   it('are credited once if handled concurrently', async () => {
