@@ -6,6 +6,7 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
+import { StreamUnreadable } from '../core/commandHandler.ts';
 import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
 
 export interface DeadLetterNeeds {
@@ -35,7 +36,10 @@ export const tenantsWithDeadLetters =
   async (wanted: AccountId | null): Promise<readonly Tenant[]> =>
     (await countsOf(needs, wanted)).map(({ tenant }) => tenant);
 
-/** Returns dead-lettered deliveries by account and mode, oldest first, of one account or (null) of all. */
+/**
+ * Returns dead-lettered deliveries by account and mode, oldest first, of one account or (null) of all. Those of unreadable accounts are
+ * only counted. Throws StreamUnreadable if the one account is unreadable.
+ */
 export const listDeadLetters =
   (needs: DeadLetterNeeds) =>
   async (
@@ -49,7 +53,11 @@ export const listDeadLetters =
     for (const { tenant } of counts) {
       const room = limit - deliveries.length;
       if (room === 0) break;
-      const until = await accounts.now(tenant.accountId, tenant.mode);
+      const until = await accounts.now(tenant.accountId, tenant.mode).catch((error: unknown) => {
+        if (accountId === null && error instanceof StreamUnreadable) return null;
+        throw error;
+      });
+      if (until === null) continue;
       const found = await deadLetters.oldest(tenant, until, room);
       for (const { id, delivery } of found)
         deliveries.push({
