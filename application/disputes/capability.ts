@@ -8,7 +8,7 @@ import { answerCase } from './answerCase.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
 import { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from './evidence.ts';
-import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
+import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds, type SweepPlace } from './evidenceSweep.ts';
 import { uploadFromForm } from './formEvidence.ts';
 import { takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
 import { caseReviews, type ReviewNeeds } from './reviews.ts';
@@ -39,7 +39,7 @@ const PLACES = { places: 24, perTarget: 24 };
 
 export const disputes = capability({
   name: 'disputes',
-  parts: (needs: DisputesNeeds) => ({ ...needs, links: needs.evidenceLinks }),
+  parts: (needs: DisputesNeeds) => ({ ...needs, links: needs.evidenceLinks, sweep: { after: null } as SweepPlace }),
   settings: [disputeNotifications],
   sandboxSwitches: [sandboxDisputeNotifications],
   processes: [caseTelling, caseSettling, caseDeadlines, caseMailing],
@@ -89,7 +89,7 @@ export const disputes = capability({
       onlyLeader: true,
       failure: 'unconfirmed evidence files could not be removed',
       pattern: SWEEP_PATTERN,
-      run: removeUnconfirmed,
+      run: (needs) => removeUnconfirmed(needs, needs.sweep),
     },
   ],
   gauges: [

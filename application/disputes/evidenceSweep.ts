@@ -21,18 +21,27 @@ const GRACE_SECONDS = 40;
 const PAGE = 100;
 const AT_ONCE = 8;
 
-/** Removes the files and forgets grants that ended a day ago. Throws AggregateError with all failures after the rest is done. */
-export const removeUnconfirmed = async (needs: SweepNeeds): Promise<void> => {
+/** The end of the last page with failures, after which the next run begins. */
+export interface SweepPlace {
+  after: Pick<KeptGrant, 'endsAt' | 'evidenceId'> | null;
+}
+
+/**
+ * Removes the files and forgets grants that ended a day ago. Throws AggregateError with the failures of a page after its rest is done. The
+ * next run then begins after that page, and the run after the last page begins at the first one, so failed grants don't keep later files.
+ */
+export const removeUnconfirmed = async (needs: SweepNeeds, place: SweepPlace = { after: null }): Promise<void> => {
   const { grants, clock } = needs;
   const now = fromMillis(clock.now());
   const failures: unknown[] = [];
   for (;;) {
-    const ended = await grants.ended(addSeconds(now, -GRACE_SECONDS), PAGE);
+    const ended = await grants.ended(addSeconds(now, -GRACE_SECONDS), PAGE, place.after);
     for (let i = 0; i < ended.length; i += AT_ONCE) {
       const done = await Promise.allSettled(ended.slice(i, i + AT_ONCE).map((grant) => removeOne(needs, grant)));
       failures.push(...done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
-    // Failed grants would come first again, so the next run continues.
+    place.after = ended.length < PAGE ? null : (ended.at(-1) ?? null);
+    // If the storage is away, further pages would fail, too.
     if (ended.length < PAGE || failures.length > 0) break;
   }
   await grants.forgetEnded(addMillis(now, -DAY_MS));

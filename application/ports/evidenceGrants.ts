@@ -57,8 +57,15 @@ export interface EvidenceGrants {
   ofCases(caseIds: readonly MedCaseId[]): Promise<readonly EvidenceId[]>;
   /** Removes a grant whose file was confirmed. */
   forget(evidenceId: EvidenceId): Promise<void>;
-  /** Returns up to `limit` grants that ended before `before`, whose file is neither removed nor being uploaded. */
-  ended(before: Timestamp, limit: number): Promise<readonly KeptGrant[]>;
+  /**
+   * Returns up to `limit` grants that ended before `before`, in that order, whose file is neither removed nor being uploaded. `after`: the
+   * end of the previous page, or null.
+   */
+  ended(
+    before: Timestamp,
+    limit: number,
+    after: Pick<KeptGrant, 'endsAt' | 'evidenceId'> | null,
+  ): Promise<readonly KeptGrant[]>;
   /** Marks the file as removed, so that it no longer counts towards limits. The grant is kept until `forgetEnded`. */
   markRemoved(evidenceId: EvidenceId): Promise<void>;
   forgetEnded(before: Timestamp): Promise<void>;

@@ -85,10 +85,12 @@ const keptGrants = (db: SqlPool): Omit<EvidenceGrants, 'beginUpload' | 'beginJud
   },
   forget: async (evidenceId) =>
     void (await db.query('DELETE FROM operations.evidence_grants WHERE evidence_id = $1', [evidenceId])),
-  ended: async (before, limit) => {
+  ended: async (before, limit, after) => {
     const text = `SELECT ${COLUMNS} FROM operations.evidence_grants
-      WHERE ends_at <= $1 AND NOT removed AND coalesce(upload_until < clock_timestamp(), true) ORDER BY ends_at LIMIT $2`;
-    return (await db.query<Row>(text, [before, limit])).rows.map(fromRow);
+      WHERE ends_at <= $1 AND NOT removed AND coalesce(upload_until < clock_timestamp(), true)
+        AND (ends_at, evidence_id) > ($3::timestamptz, $4) ORDER BY ends_at, evidence_id LIMIT $2`;
+    const values = [before, limit, after?.endsAt ?? '-infinity', after?.evidenceId ?? ''];
+    return (await db.query<Row>(text, values)).rows.map(fromRow);
   },
   markRemoved: async (evidenceId) =>
     void (await db.query('UPDATE operations.evidence_grants SET removed = true WHERE evidence_id = $1', [evidenceId])),

@@ -294,4 +294,43 @@ describe('disputes reported by a provider, on Postgres', () => {
       ].toSorted(),
     );
   });
+
+  it('lose these files although a page of others can’t be removed, which are tried again after the last page', async () => {
+    const kept = Array.from({ length: 250 }, (_, n) => ({
+      evidenceId: String(n).padStart(3, '0'),
+      caseId: newId(),
+      endsAt: '',
+    }));
+    const tried: number[] = [];
+    const sweep = { after: null };
+    const needs = {
+      commands: core.commands,
+      clock: { now: () => toMillis(at('17:00:45')) },
+      evidence: {
+        remove: async ({ evidenceId }: { evidenceId: string }) => {
+          tried.push(Number(evidenceId));
+          if (Number(evidenceId) < 100) throw new Error('not removable');
+        },
+      },
+      grants: {
+        ended: async (_: Timestamp, limit: number, after: { evidenceId: string } | null) =>
+          kept.filter(({ evidenceId }) => evidenceId > (after?.evidenceId ?? '')).slice(0, limit),
+        markRemoved: async (id: string) =>
+          void kept.splice(
+            kept.findIndex(({ evidenceId }) => evidenceId === id),
+            1,
+          ),
+        forgetEnded: async () => undefined,
+      },
+    } as unknown as Parameters<typeof removeUnconfirmed>[0];
+    const run = async () => {
+      tried.length = 0;
+      const failed = await removeUnconfirmed(needs, sweep).catch(({ errors }: AggregateError) => errors);
+      return [tried.toSorted((a, b) => a - b).join(), failed?.length];
+    };
+    const ids = Array.from({ length: 250 }, (_, n) => n);
+    expect(await run()).to.deep.equal([ids.slice(0, 100).join(), 100]);
+    expect(await run()).to.deep.equal([ids.slice(100).join(), undefined]);
+    expect(await run()).to.deep.equal([ids.slice(0, 100).join(), 100]);
+  });
 });

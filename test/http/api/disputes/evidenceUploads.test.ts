@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { removeUnconfirmed } from '../../../../application/disputes/evidenceSweep.ts';
+import type { KeptGrant } from '../../../../application/ports/evidenceGrants.ts';
 import { EVIDENCE_BYTES_MAX } from '../../../../domain/dispute/evidenceFile.ts';
+import { fromMillis } from '../../../../domain/kernel/time.ts';
 import { jpegImage, pdfFile } from '../../../support/images.ts';
 import { cpuMsHere, longestTurnOf } from '../../../support/longestTurn.ts';
 import { EvidenceDesk, FILE, put, type Upload, untilUploading } from '../../../world/evidenceDesk.ts';
@@ -283,6 +285,18 @@ describe('uploads of evidence', () => {
       await sweep();
       expectError(await desk.complete(left), 404, 'not_found');
       expect(await readFile(pathOf(kept))).to.deep.equal(FILE);
+    });
+    it('are found page by page, also if several grants end at the same time', async () => {
+      const granted = [await desk.grant(), await desk.grant(), await desk.grant()].map(({ id }) => rawIdOf(id));
+      now += 945_000;
+      const { grants } = gateway.gateway.needs;
+      const found: KeptGrant[] = [];
+      for (let page = await grants.ended(fromMillis(now), 1, null); page.length > 0; ) {
+        found.push(...page);
+        page = await grants.ended(fromMillis(now), 1, found.at(-1) ?? null);
+      }
+      expect(found.map(({ evidenceId }) => String(evidenceId))).to.deep.equal(granted.toSorted());
+      await sweep();
     });
     it('are kept while they are still uploading, and removed afterwards', async () => {
       const upload = await desk.grant();
