@@ -45,6 +45,21 @@ export class StreamUnreadable extends Error {
   override name = 'StreamUnreadable';
 }
 
+/** Returns the result of the work, or its StreamUnreadable, so that the caller can go on. Throws all other errors. */
+export const unlessUnreadable = async <T>(work: Promise<T>): Promise<T | StreamUnreadable> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StreamUnreadable) return error;
+    throw error;
+  }
+};
+
+/** Throws the first of the errors, if there is one: after work that went on despite them. */
+export const throwFirst = (errors: readonly unknown[]): void => {
+  if (errors.length > 0) throw errors[0];
+};
+
 /** Returns the event. Throws StreamUnreadable if it could not be decoded. */
 const readable = (decoded: Decoded): LoggedEvent => {
   if (!(decoded instanceof UnreadableEvent)) return decoded;

@@ -2,7 +2,7 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import { StreamUnreadable } from '../core/commandHandler.ts';
+import { StreamUnreadable, throwFirst, unlessUnreadable } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { PayoutFunds, Reservation } from '../ports/payoutFunds.ts';
@@ -22,15 +22,12 @@ export interface CutOffNeeds extends UseCaseNeeds {
 export const freeCutOffRequests = async (needs: CutOffNeeds, cutOffMs = CUT_OFF_MS): Promise<void> => {
   const { payoutFunds } = needs;
   await payoutFunds.forgetPosted();
-  let unreadable: StreamUnreadable | null = null;
-  for (const reservation of await payoutFunds.olderThan(cutOffMs))
-    try {
-      await freeOne(needs, reservation);
-    } catch (error) {
-      if (!(error instanceof StreamUnreadable)) throw error;
-      unreadable = error;
-    }
-  if (unreadable !== null) throw unreadable;
+  const unreadable: StreamUnreadable[] = [];
+  for (const reservation of await payoutFunds.olderThan(cutOffMs)) {
+    const done = await unlessUnreadable(freeOne(needs, reservation));
+    if (done instanceof StreamUnreadable) unreadable.push(done);
+  }
+  throwFirst(unreadable);
 };
 
 const freeOne = async ({ commands, accounts, payoutFunds }: CutOffNeeds, reservation: Reservation): Promise<void> => {

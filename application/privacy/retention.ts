@@ -1,12 +1,13 @@
 // Erases data whose retention has passed, if ERASE_AFTER_RETENTION is on (rule L3). It follows each tenant's order of creation, a number of
-// tenants at a time. An item that can't be erased yet is checked again later. Real time decides which items are checked, account time
-// whether they are erased.
+// tenants at a time. An item that is unreadable or can't be erased yet is checked again later. Real time decides which items are checked,
+// account time whether they are erased.
 
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
+import { StreamUnreadable, throwFirst, unlessUnreadable } from '../core/commandHandler.ts';
 import type { Deferred, RetainedKind, RetentionProgress } from '../ports/retention.ts';
 import type { Clock } from '../ports/system.ts';
 import { type EraseNeeds, eraseOne } from './eraseData.ts';
@@ -37,15 +38,23 @@ const ownerOf = ({ kind, id }: Deferred): OwnerId =>
 /** The tenant of each kind after which the next run begins. A restart costs another round. */
 export type RetentionTurns = Map<RetainedKind, Tenant>;
 
+interface Run {
+  readonly now: Timestamp;
+  readonly unreadable: StreamUnreadable[];
+}
+
+/** Erases the next items whose retention has passed. Throws the first StreamUnreadable after the others are erased. */
 export const eraseAfterRetention = async (needs: RetentionNeeds, turns: RetentionTurns): Promise<void> => {
   if (!needs.erasesAfterRetention || !needs.mayWork()) return;
   const now = fromMillis(needs.clock.now());
+  const run: Run = { now, unreadable: [] };
   let left = PER_RUN;
   for (const item of await needs.retentionProgress.due(now, PER_RUN)) {
-    await eraseOld(needs, item, now);
+    await eraseOld(needs, item, run);
     left--;
   }
-  for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, turns, kind, now, left);
+  for (const kind of ['payment', 'payout'] as const) left = await eraseNext(needs, turns, kind, run, left);
+  throwFirst(run.unreadable);
 };
 
 /** Checks up to `left` items of a kind. Returns how many are left. */
@@ -53,19 +62,19 @@ const eraseNext = async (
   needs: RetentionNeeds,
   turns: RetentionTurns,
   kind: RetainedKind,
-  now: Timestamp,
+  run: Run,
   left: number,
 ): Promise<number> => {
   const { retentionProgress: progress, personalPayments, personalPayouts, retentionYears } = needs;
   const reads = kind === 'payment' ? personalPayments : personalPayouts;
-  const before = retentionYears === 0 ? now : keptUntil(addMillis(now, -ENDS_WITHIN_MS), -retentionYears);
+  const before = retentionYears === 0 ? run.now : keptUntil(addMillis(run.now, -ENDS_WITHIN_MS), -retentionYears);
   let rest = left;
   const tenants = await reads.tenantsAfter(turns.get(kind) ?? null, TENANTS_PER_RUN);
   for (const tenant of tenants) {
     if (rest <= 0) return 0;
     const after = await progress.lookedAt(kind, tenant);
     const places = await reads.createdBefore(tenant, before, after as never, rest);
-    for (const { id } of places) await eraseOld(needs, { kind, id, ...tenant }, now);
+    for (const { id } of places) await eraseOld(needs, { kind, id, ...tenant }, run);
     const last = places.at(-1);
     if (last !== undefined) await progress.setLookedAt(kind, tenant, last);
     rest -= places.length;
@@ -75,9 +84,10 @@ const eraseNext = async (
   return rest;
 };
 
-const eraseOld = async (needs: RetentionNeeds, item: Deferred, now: Timestamp): Promise<void> => {
-  const done = await eraseOne(needs)(ownerOf(item), item, ORDER, BY);
-  if (isRejection(done) && done.code !== 'not_found')
+const eraseOld = async (needs: RetentionNeeds, item: Deferred, { now, unreadable }: Run): Promise<void> => {
+  const done = await unlessUnreadable(eraseOne(needs)(ownerOf(item), item, ORDER, BY));
+  if (done instanceof StreamUnreadable) unreadable.push(done);
+  if (done instanceof StreamUnreadable || (isRejection(done) && done.code !== 'not_found'))
     await needs.retentionProgress.defer(item, addMillis(now, AGAIN_MS));
   else await needs.retentionProgress.forget(item);
 };

@@ -13,6 +13,7 @@ import { allTenants, tenantsAfter } from '../../../../projections/engine/tenants
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
+import { paymentStream, poison } from '../../../world/poison.ts';
 
 describe('erasure after the retention (L3)', () => {
   let gateway: TestGateway;
@@ -170,5 +171,28 @@ describe('erasure after the retention (L3)', () => {
     expect(found).to.deep.equal(rows);
     const one = await tenantsAfter(reads, table, null, 1);
     expect([...one, ...(await tenantsAfter(reads, table, one[0] as Tenant, 1_000))]).to.deep.equal(rows);
+  });
+
+  it('defers unreadable payments, goes on with the others, and then fails', async () => {
+    const merchants = [await Merchant.open(gateway), await Merchant.open(gateway)];
+    merchants.sort((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1)); // in the order of their turns
+    const [sick, well] = [merchants[0]!, merchants[1]!];
+    const unreadable = await paid(sick);
+    const others = [await paid(sick), await paid(well)];
+    await gateway.untilProjected();
+    await poison(gateway, sick.tenant, paymentStream(unreadable));
+    const ended = () =>
+      run().then(
+        () => 'done',
+        ({ name }: Error) => name,
+      );
+    expect([await ended(), await erasedAmong(others)]).to.deep.equal(['StreamUnreadable', others]);
+    expect(await ended()).to.equal('done');
+    const later = [await paid(sick), await paid(well)];
+    await gateway.untilProjected();
+    await gateway.storage.operations.query("UPDATE operations.retention_deferred SET look_at = now() - interval '1 s'");
+    expect([await ended(), await erasedAmong(later)]).to.deep.equal(['StreamUnreadable', later]);
+    const { rows } = await gateway.storage.operations.query('SELECT id FROM operations.retention_deferred');
+    expect(rows).to.deep.equal([{ id: rawIdOf(unreadable) }]);
   });
 });
