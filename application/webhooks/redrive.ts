@@ -6,7 +6,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { correlationOf, redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
 import type { JobQueue, JobRequest, PayloadOf } from '../ports/jobs.ts';
 import { assertCountable, type CaughtUp } from '../ports/readModels/progress.ts';
@@ -69,8 +69,9 @@ export const askRedrive =
     return { matched, queued, redriveId: id };
   };
 
+/** An unreadable endpoint takes none. */
 const takesDeliveries = async (commands: CommandHandler, endpointId: EndpointId | null): Promise<boolean> =>
-  (await endpointRefused(commands, endpointId)) === null;
+  (await unlessUnreadable(endpointRefused(commands, endpointId))) === null;
 
 interface WorkNeeds extends UseCaseNeeds {
   readonly deadLetters: DeadLetterReads;
@@ -134,9 +135,9 @@ export class RedriveWorker {
     const taking = new Set<EndpointId | null>();
     for (const endpoint of endpoints) if (await takesDeliveries(commands, endpoint)) taking.add(endpoint);
     const at = await accounts.now(accountId, mode);
-    const aimed = await Promise.all(
-      letters.filter(({ delivery }) => taking.has(delivery.endpointId)).map((letter) => this.#aim(letter)),
-    );
+    const taken = letters.filter(({ delivery }) => taking.has(delivery.endpointId));
+    const targets = await Promise.all(taken.map((letter) => unlessUnreadable(this.#aim(letter))));
+    const aimed = targets.flatMap((one) => (one instanceof StreamUnreadable ? [] : [one]));
     const unprobed = await this.#unprobed(redriven.id, new Set(aimed.map(({ target }) => target)));
     const done = await Promise.all(aimed.map((one) => this.#sendOne(redriven, one, unprobed.delete(one.target), at)));
     return done.reduce((sum, appended) => sum + appended, 0);
@@ -154,7 +155,7 @@ export class RedriveWorker {
     return unknown.length === 0 ? new Set() : new Set(await this.#needs.redrives.probe(id, unknown));
   }
 
-  /** Returns the number of events. A delivery with too many events is left out (rule E10). */
+  /** Returns the number of events. A delivery that is unreadable or has too many events (rule E10) is left out. */
   async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, aimed: Aimed, isProbe: boolean, at: Timestamp) {
     const { letter, target } = aimed;
     const { accountId: account, mode } = tenant;
@@ -163,8 +164,10 @@ export class RedriveWorker {
     const stream = WEBHOOK_DELIVERY.stream(letter.id);
     const decide = redriveDelivery(target, isProbe, askedAt, at);
     const { commands } = this.#needs;
-    const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, metadata, limitsOf({ actor, requestId }));
-    return isRejection(done) ? 0 : done.appended;
+    const done = await unlessUnreadable(
+      commands.execute(WEBHOOK_DELIVERY, stream, decide, metadata, limitsOf({ actor, requestId })),
+    );
+    return done instanceof StreamUnreadable || isRejection(done) ? 0 : done.appended;
   }
 }
 

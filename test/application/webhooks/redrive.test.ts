@@ -8,14 +8,16 @@ import { enqueueOwedWork } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
-import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId, RedriveId } from '../../../domain/kernel/ids.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../world/deliveryScene.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { rawIdOf } from '../../world/http.ts';
 import type { Merchant } from '../../world/merchant.ts';
+import { poison } from '../../world/poison.ts';
 import type { Receiver } from '../../world/receiver.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
@@ -205,6 +207,34 @@ describe('a re-drive', () => {
     await merchant.untilDeliveries((some) => some.filter(({ status }) => status === 'DELIVERED').length === COUNT - 1);
     expect(await work(null)).to.equal(1);
     await allDelivered();
+  });
+
+  it('skips unreadable deliveries and ends', async () => {
+    const { needs } = gateway.gateway;
+    const { id } = (await merchant.deliveries('?status=FAILED')).data[1]!;
+    await poison(gateway, merchant.tenant, WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId));
+    const redriveId = await ask();
+    const worker = new RedriveWorker(needs);
+    while ((await worker.page(redriveId, 1)) !== null);
+    expect([worker.sent, await needs.redrives.find(redriveId)]).to.deep.equal([COUNT - 1, null]);
+    await merchant.untilDeliveries((some) => some.filter(({ status }) => status === 'DELIVERED').length === COUNT - 1);
+  });
+
+  it('skips dead letters of an unreadable endpoint', async () => {
+    const { needs } = gateway.gateway;
+    isWell = false;
+    const other = await receivers.open(answering(() => 500));
+    const endpoint = await merchant.register(other.url, ['charge.paid']);
+    const { id } = await merchant.charge();
+    await merchant.pay(id);
+    await merchant.flushed();
+    await merchant.advance(ALL_RETRIES_SECONDS);
+    await poison(gateway, merchant.tenant, WEBHOOK_ENDPOINT.stream(rawIdOf(endpoint.id) as EndpointId));
+    const { redriveId, ...counts } = await asked();
+    expect(counts).to.deep.equal({ matched: COUNT + 2, queued: COUNT + 1 }); // The new charge went to the first endpoint, too.
+    const worker = new RedriveWorker(needs);
+    while ((await worker.page(redriveId!, 2)) !== null);
+    expect(worker.sent).to.equal(COUNT + 1);
   });
 
   it('skips deliveries of another re-drive and excludes them from its count', async () => {
