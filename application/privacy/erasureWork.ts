@@ -1,5 +1,6 @@
 // Completes an erasure after the payment's or payout's own event: destroys the key if the command was interrupted, blanks the other
-// streams and the operational records, and deletes evidence. Every step is idempotent, and a killed job runs again (rule L2).
+// streams and the operational records, and deletes evidence. Every step is idempotent, and a killed job runs again (rule L2). An unreadable
+// stream stops no other step; the job fails after them.
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { eraseCase } from '../../domain/dispute/medCase.ts';
@@ -16,7 +17,7 @@ import { eraseRefund, REFUND } from '../../domain/refund/refund.ts';
 import { eraseDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { jobKind, payloadOf, text } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable, throwFirst, unlessUnreadable } from '../core/commandHandler.ts';
 import { caseMailIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { enqueue, processManager, reacting } from '../core/reactions.ts';
@@ -79,15 +80,17 @@ export interface ErasureNeeds {
 /** Longest wait until responses of webhook endpoints can be found, in milliseconds. The job is retried after that. */
 const FOUND_MS = 10_000;
 
-/** Returns the job's work. Throws ReadModelsBehind, and errors of the stores: the job is retried. */
-export const completeErasureOf = (needs: ErasureNeeds) => {
-  const work = new ErasureWork(needs);
-  return async ({ kind, owner }: PayloadOf<typeof completeErasure>): Promise<void> => {
+/** Returns the job's work. Throws ReadModelsBehind, StreamUnreadable and errors of the stores: the job is retried. */
+export const completeErasureOf =
+  (needs: ErasureNeeds) =>
+  async ({ kind, owner }: PayloadOf<typeof completeErasure>): Promise<void> => {
+    const work = new ErasureWork(needs);
     const isPayment = kind === 'payment';
     const isErased = isPayment ? await work.ofPayment(owner as PaymentId) : await work.ofPayout(owner as PayoutId);
+    // Also if a stream was unreadable: a restore must not bring back data whose erasure was ordered.
     if (isErased) needs.onErased((isPayment ? PAYMENT : PAYOUT).idPrefix + owner);
+    throwFirst(work.unreadable);
   };
-};
 
 /** How the streams of an aggregate are blanked. */
 interface Blanking<State, Event extends Fact<string, unknown>> {
@@ -110,11 +113,21 @@ const REFUND_BLANKING = blanking(REFUND, 'RefundPersonalDataErased', eraseRefund
 const CASE_BLANKING = blanking(MED_CASE, 'MedCasePersonalDataErased', eraseCase);
 const DELIVERY_BLANKING = blanking(WEBHOOK_DELIVERY, 'WebhookDeliveryPersonalDataErased', eraseDelivery);
 
+/** Use one instance per job, because `unreadable` belongs to it. */
 class ErasureWork {
   readonly #needs: ErasureNeeds;
+  readonly unreadable: StreamUnreadable[] = [];
 
   constructor(needs: ErasureNeeds) {
     this.#needs = needs;
+  }
+
+  /** Returns the result of the work, or null if a stream is unreadable. */
+  async #ifReadable<T>(work: Promise<T>): Promise<T | null> {
+    const done = await unlessUnreadable(work);
+    if (!(done instanceof StreamUnreadable)) return done;
+    this.unreadable.push(done);
+    return null;
   }
 
   /** Returns false if the payment was not erased. */
@@ -149,9 +162,11 @@ class ErasureWork {
   }
 
   async #blankPayment(owner: ErasedOwner, id: PaymentId): Promise<void> {
-    await this.#blank(owner, id, PAYMENT.stream(id), PAYMENT_BLANKING);
-    for (const refundId of owner.refundIds) await this.#blank(owner, id, REFUND.stream(refundId), REFUND_BLANKING);
-    for (const caseId of owner.caseIds) await this.#blank(owner, id, MED_CASE.stream(caseId), CASE_BLANKING);
+    await this.#ifReadable(this.#blank(owner, id, PAYMENT.stream(id), PAYMENT_BLANKING));
+    for (const refundId of owner.refundIds)
+      await this.#ifReadable(this.#blank(owner, id, REFUND.stream(refundId), REFUND_BLANKING));
+    for (const caseId of owner.caseIds)
+      await this.#ifReadable(this.#blank(owner, id, MED_CASE.stream(caseId), CASE_BLANKING));
     await this.#blankDeliveries(owner, PAYMENT.stream(id), id);
   }
 
@@ -179,7 +194,7 @@ class ErasureWork {
     if (!(await caughtUp('webhookDeliveries', FOUND_MS)).isCaughtUp)
       throw new ReadModelsBehind('responses of webhook endpoints could not be found');
     for (const id of await personalDeliveries.withResponse([of]))
-      await this.#blank(tenant, correlationId, WEBHOOK_DELIVERY.stream(id), DELIVERY_BLANKING);
+      await this.#ifReadable(this.#blank(tenant, correlationId, WEBHOOK_DELIVERY.stream(id), DELIVERY_BLANKING));
   }
 
   /** Files first: while the records exist, a killed job finds them again. */
@@ -188,7 +203,9 @@ class ErasureWork {
     const { accountId, mode, caseIds } = owner;
     const ids: EvidenceId[] = [...(await grants.ofCases(caseIds))];
     for (const caseId of caseIds) {
-      const { state, revision } = await this.#needs.commands.load(MED_CASE, MED_CASE.stream(caseId));
+      const found = await this.#ifReadable(this.#needs.commands.load(MED_CASE, MED_CASE.stream(caseId)));
+      if (found === null) continue;
+      const { state, revision } = found;
       if (state.status !== 'absent') ids.push(...state.evidence.map(({ evidenceId }) => evidenceId));
       await mail.forget(Array.from({ length: revision + 1 }, (_, n) => caseMailIdOf(caseId, n)));
     }

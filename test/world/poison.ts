@@ -22,7 +22,7 @@ export const paymentStream = (chargeId: string): StreamName => PAYMENT.stream(ch
 /** Appends an unreadable event. `kind` selects the kind of damage, modulo their number. */
 export const poison = async (
   { storage: { store } }: TestGateway,
-  { accountId }: TestTenant,
+  { accountId }: Pick<TestTenant, 'accountId'>,
   stream: StreamName,
   kind = 0,
 ): Promise<void> => {

@@ -2,13 +2,16 @@
 // so nothing else can have done it. The worker completes erasures whose command was interrupted (rule L2).
 import { expect } from 'chai';
 import { metadataForChange } from '../../../../application/core/eventMetadata.ts';
-import type { PaymentId } from '../../../../domain/kernel/ids.ts';
+import { completeErasureOf } from '../../../../application/privacy/erasureWork.ts';
+import type { DeliveryId, PaymentId } from '../../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { erasePayment } from '../../../../domain/payment/erase.ts';
+import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDelivery.ts';
 import { at } from '../../../support/samples.ts';
 import { newKey, startedDatabase, TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
+import { poison } from '../../../world/poison.ts';
 import { pollUntil } from '../../../world/pollUntil.ts';
 import type { TestDatabase } from '../../../world/postgres.ts';
 import { Receiver } from '../../../world/receiver.ts';
@@ -113,5 +116,22 @@ describe('an erasure that has returned (L2)', () => {
     };
     expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
     expect(await shown(three())).to.deep.equal([NOBODY, NOBODY]);
+  });
+
+  it('is completed beside an unreadable delivery and logged, and its job then fails', async () => {
+    const sick = rawIdOf((await merchant.deliveries()).data[0]!.id) as DeliveryId;
+    const { accountId } = (await gateway.gateway.services.findKey(merchant.key))!;
+    await poison(gateway, { accountId }, WEBHOOK_DELIVERY.stream(sick));
+    const { needs } = gateway.gateway;
+    const done: string[] = [];
+    const complete = completeErasureOf({
+      ...needs,
+      personalDeliveries: { withResponse: async () => [sick] },
+      personalRecords: { erase: async ({ paymentId }) => void done.push(`blanked ${paymentId}`) },
+      onErased: (id) => done.push(`logged ${id}`),
+    });
+    const owner = rawIdOf(three());
+    const failure = await complete({ kind: 'payment', owner }).catch(({ name }: Error) => name);
+    expect([failure, done]).to.deep.equal(['StreamUnreadable', [`blanked ${owner}`, `logged tx_${owner}`]]);
   });
 });
