@@ -9,6 +9,7 @@ import { erasePayment } from '../../domain/payment/erase.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import type { Accounts } from '../core/accounts.ts';
+import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { DataKeys } from '../ports/dataKeys.ts';
 import { reasonProblem } from './erasureReason.ts';
@@ -69,10 +70,13 @@ export const eraseOne =
     return done.reply;
   };
 
+const UNREADABLE = reject('service_unavailable', 'An event of its stream can’t be read. Repair it, then erase again.');
+
 /**
  * Erases the data of everything found for the subject after `after`, up to FOUND_MAX payments and payouts. Those of a person are erased or
- * refused one by one. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason, with `not_found` if nothing is held,
- * and for a single payment or payout as `eraseOne` does.
+ * refused one by one; unreadable ones are refused. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason, with
+ * `not_found` if nothing is held, and for a single payment or payout as `eraseOne` does. Throws StreamUnreadable if a single one is
+ * unreadable.
  */
 export const eraseData =
   (needs: EraseNeeds) =>
@@ -91,7 +95,9 @@ export const eraseData =
     const erased: Erased[] = [];
     for (const one of held) {
       const owner = ownerOf(one);
-      const done = await eraseOne(needs)(owner, one, order, by);
+      const tried = await unlessUnreadable(eraseOne(needs)(owner, one, order, by));
+      if (tried instanceof StreamUnreadable && isOwner(subject)) throw tried;
+      const done = tried instanceof StreamUnreadable ? UNREADABLE : tried;
       if (isRejection(done) && isOwner(subject)) return done;
       erased.push(
         isRejection(done) ? { owner, outcome: 'refused', refused: done } : { owner, outcome: done, refused: null },

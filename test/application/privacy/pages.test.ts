@@ -1,7 +1,9 @@
 // A person with more payments than one call returns is found and erased page by page, even if some of it is kept (rules L1, L2).
 import { expect } from 'chai';
+import { StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { eraseData } from '../../../application/privacy/eraseData.ts';
 import { FOUND_MAX, findPerson, type OwnerId } from '../../../application/privacy/findPerson.ts';
+import { erasedView } from '../../../application/privacy/heldView.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { type ExistingPayment, payment } from '../../../domain/payment/payment.ts';
@@ -21,6 +23,7 @@ const IDS = PAYMENTS.map(({ charge }) => charge.terms.paymentId);
 const isKept = (id: string) => IDS.indexOf(id as PaymentId) % 2 === 0;
 const judged: string[] = [];
 const destroyed: string[] = [];
+let unreadable: string | null = null;
 const needs = {
   retentionYears: 5,
   accounts: { now: async () => '2026-11-29T00:00:00.000Z' },
@@ -33,6 +36,7 @@ const needs = {
     execute: async (_: unknown, stream: string) => {
       const id = stream.slice('payment-'.length);
       judged.push(id);
+      if (id === unreadable) throw new StreamUnreadable(`${stream}@3`);
       return isKept(id) ? reject('retention_not_passed', 'The data must be kept.') : { reply: 'erased' };
     },
   },
@@ -77,5 +81,20 @@ describe('pages of a person’s data', () => {
     expect([judged, destroyed]).to.deep.equal([IDS, IDS.filter((id) => !isKept(id))]);
     const last = await eraseData(needs)(PERSON, order, BY, { payment: idOf(COUNT - 1) });
     expect(last).to.deep.equal({ erased: [], next: null });
+  });
+
+  it('are processed beyond an unreadable item, which is refused', async () => {
+    const order = { reason: 'request 17', despiteRetention: false };
+    const [before, sick, after] = [COUNT - 4, COUNT - 2, COUNT - 1].map(idOf) as [PaymentId, PaymentId, PaymentId];
+    unreadable = sick;
+    const page = await eraseData(needs)(PERSON, order, BY, { payment: before });
+    if (isRejection(page)) throw new Error(page.message);
+    const because = 'An event of its stream can’t be read. Repair it, then erase again.';
+    expect(page.erased.slice(-2).map(erasedView)).to.deep.equal([
+      { id: `tx_${sick}`, outcome: 'refused', because },
+      { id: `tx_${after}`, outcome: 'erased', because: null },
+    ]);
+    const single = await eraseData(needs)({ payment: sick }, order, BY).catch(({ name }: Error) => name);
+    expect(single).to.equal('StreamUnreadable');
   });
 });

@@ -113,6 +113,8 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'label must be at most {} characters.': 'O nome pode ter até {} caracteres.',
   'This case has ended and accepts no further evidence.': 'A contestação terminou e não aceita mais provas.',
   'This case has ended.': 'A contestação terminou.',
+  'An event of its stream can’t be read. Repair it, then erase again.':
+    'Um evento do seu histórico não pode ser lido. Repare-o e apague de novo.',
   'The case changed in the meantime; this step no longer applies.':
     'A contestação mudou nesse meio-tempo. Este passo não se aplica mais.',
   'The case has {} files, the maximum.': 'A contestação já tem {} arquivos, o máximo.',
