@@ -9,7 +9,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { targetOf } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { idOf, jobKind, payloadOf, runAll, stream } from '../core/capability.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable, throwFirst, unlessUnreadable } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { enqueue } from '../core/reactions.ts';
 import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
@@ -72,14 +72,17 @@ interface Needs {
 
 /**
  * Schedules the messages of events in one transaction. Idempotent: delivery ids derive from event, endpoint and resend. If a delivery may
- * have been scheduled before, its job first checks the delivery's state.
+ * have been scheduled before, its job first checks the delivery's state. An unreadable endpoint fails its events after the messages to the
+ * other endpoints are scheduled.
  */
 export const scheduleMessages = (needs: Needs): JobHandler<EventToPublish> => ({
   run: async (events, _target, mayBeRepeat) => {
     const deliveries: ScheduledDelivery[] = [];
     const subscriptionOf = subscriptionsIn(needs.commands);
     const all = runAll(events, async (event) => {
-      deliveries.push(...(await deliveriesOf(needs.messages, subscriptionOf, event)));
+      const wanted = await deliveriesOf(needs.messages, subscriptionOf, event);
+      deliveries.push(...wanted.deliveries);
+      throwFirst(wanted.unreadable);
     });
     await Promise.allSettled([all]);
     if (deliveries.length > 0)
@@ -97,19 +100,27 @@ const jobOf = ({ deliveryId, tenant, target, delivery }: ScheduledDelivery, mayB
   target,
 });
 
+interface WantedDeliveries {
+  readonly deliveries: readonly ScheduledDelivery[];
+  /** The errors of endpoints that could not be read. */
+  readonly unreadable: readonly StreamUnreadable[];
+}
+
 const deliveriesOf = async (
   all: StreamMessages,
   subscriptionOf: (id: EndpointId) => Promise<Subscription>,
   event: EventToPublish,
-): Promise<readonly ScheduledDelivery[]> => {
+): Promise<WantedDeliveries> => {
   const { stream: of, endpointIds } = event;
   const [{ published, revision, messages, resend, at }, ofEndpoints] = await Promise.all([
     messagesToSchedule(all, event),
-    Promise.all(endpointIds.map(subscriptionOf)),
+    Promise.all(endpointIds.map((id) => unlessUnreadable(subscriptionOf(id)))),
   ]);
   const { tenant, paymentId, url } = published;
-  const subscriptions = url === null ? ofEndpoints : [{ endpointId: null, events: ['*'] }];
-  return messages.flatMap(({ type: eventType, eventId, at: ownTime }) =>
+  const found = url === null ? ofEndpoints : [{ endpointId: null, events: ['*'] }];
+  const unreadable = found.filter((one) => one instanceof StreamUnreadable);
+  const subscriptions = found.flatMap((one) => (one instanceof StreamUnreadable ? [] : [one]));
+  const deliveries = messages.flatMap(({ type: eventType, eventId, at: ownTime }) =>
     subscriptions
       .filter(({ events }) => wants(events, eventType))
       .map(({ endpointId }) => ({
@@ -119,6 +130,7 @@ const deliveriesOf = async (
         delivery: { stream: of, revision, paymentId, eventType, endpointId, resend, scheduledAt: at ?? ownTime },
       })),
   );
+  return { deliveries, unreadable };
 };
 
 /** The messages of the event at `revision`. `resend` is 0 for the first time, otherwise the number of the resend. */

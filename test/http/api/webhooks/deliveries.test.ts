@@ -1,9 +1,14 @@
 // What a merchant’s receiver gets, and how the gateway reacts to failures (rules W1–W4, W6; contract.md Delivery behaviour).
 import { expect } from 'chai';
+import { scheduleMessages } from '../../../../application/webhooks/webhookFanOut.ts';
+import type { EndpointId } from '../../../../domain/kernel/ids.ts';
+import { WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { answering, deliveryIdOf, expectSigned, gate, refuses, refusesFor } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
+import { rawIdOf } from '../../../world/http.ts';
 import { type Body, type Delivery, Merchant } from '../../../world/merchant.ts';
+import { paymentStream, poison } from '../../../world/poison.ts';
 import { type Hit, typeOf } from '../../../world/receiver.ts';
 import type { StoppableClock } from '../../../world/stoppableClock.ts';
 
@@ -18,7 +23,7 @@ const eventIdOf = ({ headers }: Hit): string => String(headers['webhook-id']);
 
 describe('webhook deliveries', () => {
   let gateway: TestGateway;
-  let merchant: Merchant;
+  let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let clock: StoppableClock;
   const receivers = deliveryScene((opened, own, standing) => {
     gateway = opened;
@@ -137,6 +142,28 @@ describe('webhook deliveries', () => {
       await merchant.charge();
       await merchant.flush();
       expect(receiver.got.map(({ path }) => path)).to.deep.equal(['/hook/there']);
+    });
+    it('are scheduled for the other endpoints if one is unreadable, and the job then fails', async () => {
+      const { url } = await receivers.open();
+      const { id } = await merchant.charge();
+      const register = async () => rawIdOf((await merchant.register(url)).id) as EndpointId;
+      const [sick, well] = [await register(), await register()];
+      await poison(gateway, merchant.tenant, WEBHOOK_ENDPOINT.stream(sick));
+      const scheduled: unknown[] = [];
+      const { run } = scheduleMessages({
+        ...gateway.gateway.needs,
+        scheduled: {
+          schedule: async (all) => {
+            for (const { scheduled: one } of all) scheduled.push([one.delivery.endpointId, one.delivery.eventType]);
+          },
+        },
+      });
+      const event = { stream: paymentStream(id), revision: 1, endpointIds: [sick, well] };
+      const failure = await run([event], null, false).catch(({ name }: Error) => name);
+      expect([failure, scheduled]).to.deep.equal([
+        'PayloadsFailed',
+        ['charge.created', 'payment.created'].map((type) => [well, type]),
+      ]);
     });
     it('never go to another account or mode', async () => {
       const receiver = await receivers.open();
