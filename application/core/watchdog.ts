@@ -5,6 +5,7 @@ import type { JobQueue, JobRequest } from '../ports/jobs.ts';
 import type { Clock } from '../ports/system.ts';
 import { type TimedKind, type Timers, timerKey } from '../ports/timers.ts';
 import type { Job, Look, OwedSource } from './capability.ts';
+import { throwFirst } from './commandHandler.ts';
 
 /** Younger work may still get its job. Together with the pause between two looks, lost work is found within two minutes. */
 const CUTOFF_MS = 60_000;
@@ -17,12 +18,17 @@ export interface WatchdogNeeds {
   readonly clock: Clock;
 }
 
-/** Enqueues owed work. Returns the jobs that were enqueued or reopened. */
-export const enqueueOwedWork = <Needs extends WatchdogNeeds>(
+/** Enqueues owed work. Returns the jobs that were enqueued or reopened. Throws the first error of a source after the other sources. */
+export const enqueueOwedWork = async <Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,
   page = PAGE,
-): Promise<readonly JobRequest[]> => needs.jobs.ensure(owedWork(jobs, needs, page));
+): Promise<readonly JobRequest[]> => {
+  const errors: unknown[] = [];
+  const enqueued = await needs.jobs.ensure(owedWork(jobs, needs, page, errors));
+  throwFirst(errors);
+  return enqueued;
+};
 
 /** Enqueues owed work if this process is the leader, so that a deployment has one watchdog. */
 export const lookIfLeading = async <Needs extends WatchdogNeeds>(
@@ -35,12 +41,25 @@ async function* owedWork<Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,
   page: number,
+  errors: unknown[],
 ): AsyncGenerator<readonly JobRequest[]> {
   const look: Look = { before: fromMillis(needs.clock.now() - CUTOFF_MS), ageMs: CUTOFF_MS, page };
-  for (const { kind, owed } of jobs) if (owed.by === 'row') yield* needs.jobs.owedByRow(kind.name, look.ageMs, page);
-  // A source that several jobs share is read only once.
-  for (const [source, members] of bySource(jobs))
+  for (const { kind, owed } of jobs)
+    if (owed.by === 'row') yield* untilError(needs.jobs.owedByRow(kind.name, look.ageMs, page), errors);
+  async function* requestsFrom(source: OwedSource<Needs, unknown>, members: readonly Job<Needs>[]) {
     for await (const found of source(needs, look)) yield await withoutTimer(needs, jobs, requestsOf(members, found));
+  }
+  // A source that several jobs share is read only once.
+  for (const [source, members] of bySource(jobs)) yield* untilError(requestsFrom(source, members), errors);
+}
+
+/** Yields the pages up to an error, and keeps it. So a source that fails doesn't hide the work of the others. */
+async function* untilError<Page>(pages: AsyncIterable<Page>, errors: unknown[]): AsyncGenerator<Page> {
+  try {
+    yield* pages;
+  } catch (error) {
+    errors.push(error);
+  }
 }
 
 const bySource = <Needs>(jobs: readonly Job<Needs>[]): ReadonlyMap<OwedSource<Needs, unknown>, readonly Job<Needs>[]> =>

@@ -2,9 +2,11 @@
 
 import { expect } from 'chai';
 import { CAPABILITIES } from '../../../application/capabilities.ts';
+import { BY_ROW, job, jobKind, owedBy, payloadOf, text } from '../../../application/core/capability.ts';
 import { jobsOf } from '../../../application/core/capabilityList.ts';
-import { enqueueOwedWork, lookIfLeading } from '../../../application/core/watchdog.ts';
+import { enqueueOwedWork, lookIfLeading, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/ids.ts';
@@ -273,6 +275,31 @@ describe('the watchdog', () => {
     });
     const again = await found('expire', Date.now() + 2 * HOUR_MS);
     expect(again.filter((id) => ids.includes(id)).toSorted()).to.deep.equal(ids.toSorted());
+  });
+
+  it('enqueues the work of the other sources if some fail, and then throws the first error', async () => {
+    const tenant = { accountId: test.tenant.accountId as AccountId, mode: 'test' } as const;
+    const of = (name: string, source: (() => AsyncIterable<readonly string[]>) | null) =>
+      job(jobKind({ name, payload: payloadOf({ id: text }), subjectOf: ({ id }) => id }), {
+        handler: (_: WatchdogNeeds) => ({ run: async () => undefined }),
+        places: { places: 1, perTarget: 1 },
+        idle: 'apart',
+        owed: source === null ? BY_ROW : owedBy(source, (id) => ({ tenant, payload: { id } })),
+      });
+    async function* fails(message: string): AsyncGenerator<never> {
+      yield* [];
+      throw new Error(message);
+    }
+    async function* finds(id: string) {
+      yield [id];
+    }
+    const jobs = new RecordingJobs();
+    jobs.owedByRow = () => fails('no rows');
+    const declared = [of('rows', null), of('first', () => fails('no query')), of('second', () => finds('lost'))];
+    const failure = await enqueueOwedWork(declared, { ...test.gateway.needs, jobs }).catch(
+      (error: Error) => error.message,
+    );
+    expect([failure, jobs.enqueued]).to.deep.equal(['no rows', [{ queue: 'second', tenant, payload: { id: 'lost' } }]]);
   });
 
   it('looks only if the reactor leads', async () => {
