@@ -14,6 +14,7 @@ import { enterPayoutOutcome } from '../../domain/payout/decisions.ts';
 import { isAtBank, type PayoutId } from '../../domain/payout/payout.ts';
 import { enterRefundOutcome, firstSentAt, REFUND } from '../../domain/refund/refund.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
+import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { reasonRefused } from '../core/operatorsReason.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -105,19 +106,23 @@ const ofPayment = async (
   return shown({ ...about, lastAnswer }, tenant, { amount: leftOf(seen), currency: payment.charge.terms.currency });
 };
 
-/** Returns live orders that were sent more than a day ago and have not ended, oldest first, at most `limit`. */
+/**
+ * Returns live orders that were sent more than a day ago and have not ended, oldest first, at most `limit`. Leaves out unreadable ones;
+ * these are listed as parked streams.
+ */
 export const unansweredOrders =
   (needs: UnansweredOrdersNeeds) =>
   async (limit: number): Promise<readonly UnansweredOrder[]> => {
     const before = addMillis(needs.accounts.realNow(), -ENTERED_AFTER_MS);
     const found: UnansweredOrder[] = [];
-    const add = (one: UnansweredOrder | null) => {
-      if (one !== null && one.askedAt < before) found.push(one);
+    const add = async (order: Promise<UnansweredOrder | null>) => {
+      const one = await unlessUnreadable(order);
+      if (one !== null && !(one instanceof StreamUnreadable) && one.askedAt < before) found.push(one);
     };
     for await (const page of needs.overduePayments(before, PAGE))
-      for (const one of page) if (one.tenant.mode === 'live') add(await ofPayment(needs, one, before));
+      for (const one of page) if (one.tenant.mode === 'live') await add(ofPayment(needs, one, before));
     for await (const page of needs.payouts.unfinished(before, PAGE))
-      for (const { tenant, payoutId } of page) if (tenant.mode === 'live') add(await payoutOrder(needs, payoutId));
+      for (const { tenant, payoutId } of page) if (tenant.mode === 'live') await add(payoutOrder(needs, payoutId));
     return found.toSorted((a, b) => (a.askedAt < b.askedAt ? -1 : 1)).slice(0, limit);
   };
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
@@ -21,7 +22,7 @@ export const paymentStream = (chargeId: string): StreamName => PAYMENT.stream(ch
 
 /** Appends an unreadable event. `kind` selects the kind of damage, modulo their number. */
 export const poison = async (
-  { storage: { store } }: TestGateway,
+  { storage: { store } }: { readonly storage: { readonly store: EventStore } },
   { accountId }: Pick<TestTenant, 'accountId'>,
   stream: StreamName,
   kind = 0,

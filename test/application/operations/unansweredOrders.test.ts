@@ -25,6 +25,7 @@ import { REFUND } from '../../../domain/refund/refund.ts';
 import { TERMS, wish } from '../../domain/payout/samples.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, incoming, plain, REFUND_ID, SETTLED_AT } from '../../support/samples.ts';
+import { poison } from '../../world/poison.ts';
 
 const BY = { actor: 'operator:ana', requestId: null };
 
@@ -91,6 +92,15 @@ describe('orders without an answer, on Postgres', () => {
     };
     return { id, run, outcome };
   };
+  const submitted = async (): Promise<PayoutId> => {
+    const { accountId } = core.account;
+    const payoutId = newId<PayoutId>();
+    const stream = PAYOUT.stream(payoutId);
+    const terms = { ...TERMS, payoutId, accountId, mode: 'live' as const };
+    await core.commands.execute(PAYOUT, stream, requestPayout(wish({ terms }), SETTLED_AT), why(accountId));
+    await core.commands.execute(PAYOUT, stream, submitPayout(SETTLED_AT), why(accountId));
+    return payoutId;
+  };
   const REFUND_REF = { kind: 'refund', refundId: REFUND_ID } as const;
 
   it('list a refund after a day, return its money if refused, and record a later confirmation', async () => {
@@ -144,6 +154,24 @@ describe('orders without an answer, on Postgres', () => {
     expect([incomingPayments[0]?.outcome, core.provider.calls]).to.deep.equal(['unreturned', []]);
     expect(await enter({ ...ref, endToEndId: 'other' }, 'refused')).to.equal('not_found');
   });
+  it('leave out an unreadable refund or payout', async () => {
+    const { id } = await refunded();
+    const [sick, well] = [await submitted(), await submitted()];
+    dayLater();
+    const { accountId } = core.account;
+    const tenant: Tenant = { accountId, mode: 'live' };
+    const unfinished = async function* () {
+      yield [sick, well].map((payoutId) => ({ tenant, payoutId }));
+    };
+    const orders = async () =>
+      (await unansweredOrders({ ...needs(id), payouts: { unfinished } })(10)).map(({ order }) => order);
+    const [refund, first, second] = [REFUND.idPrefix + REFUND_ID, PAYOUT.idPrefix + sick, PAYOUT.idPrefix + well];
+    expect(await orders()).to.have.members([refund, first, second]);
+    await poison({ storage: core }, { accountId }, PAYOUT.stream(sick));
+    expect(await orders()).to.have.members([refund, second]);
+    await poison({ storage: core }, { accountId }, REFUND.stream(REFUND_ID));
+    expect(await orders()).to.deep.equal([second]);
+  });
   describe('with different outcomes from two concurrent operators', () => {
     /** Enters both outcomes in two processes. Each one decides before the other one appends. */
     const both = async (ref: OrderRef) => {
@@ -184,12 +212,8 @@ describe('orders without an answer, on Postgres', () => {
       expect([recorded.length, ended]).to.deep.equal([1, recorded[0] === 'done' ? 'returned' : 'unreturned']);
     });
     it('accept only one outcome of a payout', async () => {
-      const { accountId } = core.account;
-      const payoutId = newId<PayoutId>();
+      const payoutId = await submitted();
       const stream = PAYOUT.stream(payoutId);
-      const terms = { ...TERMS, payoutId, accountId, mode: 'live' as const };
-      await core.commands.execute(PAYOUT, stream, requestPayout(wish({ terms }), SETTLED_AT), why(accountId));
-      await core.commands.execute(PAYOUT, stream, submitPayout(SETTLED_AT), why(accountId));
       dayLater();
       expect(await both({ kind: 'payout', payoutId })).to.deep.equal(['invalid_request', true]);
       const recorded = await entered(stream);
