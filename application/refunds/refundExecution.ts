@@ -21,7 +21,6 @@ import {
   requestRefund,
 } from '../../domain/refund/refund.ts';
 import { autoConfirmRefunds } from '../../domain/refund/settings.ts';
-import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { idOf, payloadOf, timedKind } from '../core/capability.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { FIRST_LOOK_SECONDS, nextLook, outcomeOfFirst, outcomeOfRepeat } from '../core/nextLook.ts';
@@ -308,10 +307,9 @@ const payoutOrderOf = ({ charge: { terms }, transaction }: ExistingPayment, refu
   const { paymentId, accountId, mode, currency } = terms;
   for (const record of transaction.incomingPayments) {
     const { method, providerPaymentId, payouts = [] } = record;
-    const amount = leftOf(record);
     const payout = payouts.find(({ payoutId }) => payoutId === refundId);
     if (payout === undefined) continue;
-    const { destination } = payout;
+    const { destination, amount } = payout;
     const about = { refundId, paymentId, accountId, mode, amount, currency, method, providerPaymentId };
     return { ...about, strategy: 'cashout', destination };
   }

@@ -2,6 +2,7 @@
 // written off, because it is gone.
 import type { Decided, Decision } from '../kernel/decider.ts';
 import type { RefundId } from '../kernel/ids.ts';
+import { least, subtract, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type IncomingPaymentRecord, type LateConfirmation, leftOf } from '../transaction/incomingPayment.ts';
@@ -127,7 +128,7 @@ const findPayout = ({ transaction }: ExistingPayment, id: RefundId) => {
 };
 
 /**
- * Records that the provider paid the Pix-out. If it had failed and the money went elsewhere in the meantime, records a late
+ * Records that the provider paid the Pix-out. What is no longer owed, because it went elsewhere in the meantime, becomes a late
  * confirmation. No-op if already recorded or never requested.
  */
 export const recordHeldPayoutPaid =
@@ -138,21 +139,20 @@ export const recordHeldPayoutPaid =
     if (found === null || found.payout.outcome === 'paid') return NOTHING;
     const { record, payout } = found;
     if (record.late?.some((late) => late.id === id)) return NOTHING;
-    const { providerPaymentId } = record;
-    const data = {
-      providerPaymentId,
-      amount: leftOf(record),
-      currency: payment.charge.terms.currency,
-      fee: payout.fee,
-      at,
+    const data = { providerPaymentId: record.providerPaymentId, currency: payment.charge.terms.currency, at };
+    const { amount, fee, outcome } = payout;
+    const isOwed = outcome === 'requested' || record.outcome === 'unreturned' || record.outcome === 'rejected';
+    const owed = isOwed ? least(amount, leftOf(record)) : ZERO;
+    const beyond = subtract(amount, owed);
+    const paid: PaymentEvent = {
+      type: 'TransactionHeldPayoutPaid',
+      data: { ...data, amount: owed, fee, payoutId: id, endToEndId },
     };
-    const isOwed = record.outcome === 'unreturned' || record.outcome === 'rejected';
-    if (payout.outcome === 'requested' || isOwed)
-      return {
-        events: [{ type: 'TransactionHeldPayoutPaid', data: { ...data, payoutId: id, endToEndId } }],
-        reply: 'recorded',
-      };
-    return { events: [{ type: 'TransactionReturnConfirmedLate', data: { ...data, id } }], reply: 'recorded' };
+    const late: PaymentEvent = {
+      type: 'TransactionReturnConfirmedLate',
+      data: { ...data, amount: beyond, fee: isOwed ? ZERO : fee, id },
+    };
+    return { events: [...(isOwed ? [paid] : []), ...(beyond > ZERO ? [late] : [])], reply: 'recorded' };
   };
 
 /** Records that the provider refused the Pix-out, which an operator must settle again. No-op if already recorded or never requested. */

@@ -148,8 +148,8 @@ const withPayout = (
 export const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): IncomingPaymentRecord => {
   switch (event.type) {
     case 'TransactionHeldPayoutRequested': {
-      const { payoutId, destination, fee, at: requestedAt } = event.data;
-      const payout: HeldPayout = { payoutId, destination, fee, requestedAt, outcome: 'requested' };
+      const { payoutId, destination, amount, fee, at: requestedAt } = event.data;
+      const payout: HeldPayout = { payoutId, destination, amount, fee, requestedAt, outcome: 'requested' };
       return { ...record, outcome: 'payingOut', payouts: [...(record.payouts ?? []), payout] };
     }
     case 'TransactionHeldPayoutPaid':

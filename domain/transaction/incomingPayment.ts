@@ -45,6 +45,8 @@ export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended'
 export interface HeldPayout {
   readonly payoutId: RefundId;
   readonly destination: string;
+  /** What the Pix-out pays, whatever was returned outside Quita since. */
+  readonly amount: Minor;
   readonly fee: Minor;
   readonly requestedAt: Timestamp;
   readonly outcome: 'requested' | 'paid' | 'failed';

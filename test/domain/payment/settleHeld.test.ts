@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
 import { heldMoney } from '../../../domain/payment/heldMoney.ts';
 import { recordReturn } from '../../../domain/payment/lifecycle.ts';
@@ -9,6 +10,7 @@ import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { pendingSince } from '../../../domain/payment/pendingWork.ts';
 import { journalEntry } from '../../../domain/payment/postings.ts';
 import { completeRefund } from '../../../domain/payment/refund.ts';
+import { recordReturnedOutside } from '../../../domain/payment/returnedOutside.ts';
 import {
   recordHeldPayoutFailed,
   recordHeldPayoutPaid,
@@ -271,6 +273,46 @@ describe('a confirmation after a refusal', () => {
       .again('nothing');
     expect(waitingAfter(...REFUSED, requested(), payoutFailed(), paidOut())).to.deep.equal([]);
   });
+  for (const [part, owed] of [
+    [3_000, 9_345],
+    [12_345, null],
+  ] as const)
+    it(`of a failed Pix-out is posted in full, although ${part} was returned outside Quita since`, () => {
+      const made = { providerPaymentId: END_TO_END_ID, id: 'D1', returnId: null, nature: 'ordinary' } as const;
+      const back = recordReturnedOutside({ ...made, amount: toMinor(part) }, null, at('18:10:00'));
+      const before = [...WRONG, requested(), payoutFailed()];
+      const decided = back(paymentAfter(...before));
+      if (isRejection(decided)) throw new Error(decided.message);
+      const history = [...before, ...decided.events];
+      const when = at('19:00:00');
+      const paid: PaymentEvent = {
+        type: 'TransactionHeldPayoutPaid',
+        data: {
+          ...money,
+          amount: toMinor(owed ?? 0),
+          payoutId: FIRST,
+          fee: toMinor(50),
+          endToEndId: 'E-out',
+          at: when,
+        },
+      };
+      const late: PaymentEvent = {
+        type: 'TransactionReturnConfirmedLate',
+        data: { ...money, amount: toMinor(part), id: FIRST, fee: toMinor(owed === null ? 50 : 0), at: when },
+      };
+      const events = owed === null ? [late] : [paid, late];
+      given(payment, ...history)
+        .when(recordHeldPayoutPaid(FIRST, 'E-out', when))
+        .then(...events, 'recorded')
+        .again('nothing');
+      expect(waitingAfter(...history, ...events)).to.deep.equal([[FIRST, part, 'confirmed_late']]);
+      const clearing = [...history, ...events].flatMap((event) => posted(event) ?? []);
+      const sum = clearing.reduce(
+        (all, [account, amount]) => (account === 'provider_clearing' ? all + Number(amount) : all),
+        0,
+      );
+      expect(sum).to.equal(part); // The bank got 12,345, and paid 12,345 and the part.
+    });
   it('of a Pix-out after another one was requested is recorded once with its fee', () => {
     const again = requested(payoutIdOf(END_TO_END_ID, 2));
     given(payment, ...REFUSED, requested(), payoutFailed(), again)
