@@ -11,7 +11,7 @@ import { addMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import type { DisputeRecord } from '../../domain/transaction/disputes.ts';
+import { type DisputeRecord, heldAtFirst } from '../../domain/transaction/disputes.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -85,9 +85,14 @@ export const openCaseByHand =
     if (isRejection(opened)) return opened;
     const dispute = exists(opened.state) ? latestDispute(opened.state) : null;
     if (dispute?.caseId !== caseId) throw new Error(`payment ${paymentId} has no dispute ${caseId}`);
-    const { reportedAmount, amountMismatch, amount: held, openedAt, reason: reported } = dispute;
+    const { reportedAmount, amountMismatch, openedAt, reason: reported } = dispute;
     const about = { caseId, paymentId, accountId, mode, providerCaseId, type: 'med', reason: reported } as const;
-    const money = { amount: reportedAmount, currency: payment.charge.terms.currency, amountMismatch, held };
+    const money = {
+      amount: reportedAmount,
+      currency: payment.charge.terms.currency,
+      amountMismatch,
+      held: heldAtFirst(dispute),
+    };
     const terms: CaseTerms = { ...about, ...money, openedAt, responseDeadline: addMillis(openedAt, RESPONSE_MS) };
     const done = await commands.execute(MED_CASE, MED_CASE.stream(caseId), openCase(terms, at), metadata);
     if (isRejection(done)) return done;

@@ -11,6 +11,7 @@ import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import { heldAtFirst } from '../../domain/transaction/disputes.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -115,8 +116,8 @@ const disputedOf = (state: PaymentState, caseId: MedCaseId): Disputed | null => 
   const dispute = transaction.status === 'settled' ? transaction.dispute : null;
   if (transaction.status !== 'settled' || dispute === null) return null;
   const { currency } = transaction.settlement;
-  const { amount: held, reportedAmount: amount, amountMismatch } = dispute;
-  return { currency, amount, amountMismatch, held: dispute.caseId === caseId ? held : ZERO };
+  const { reportedAmount: amount, amountMismatch } = dispute;
+  return { currency, amount, amountMismatch, held: dispute.caseId === caseId ? heldAtFirst(dispute) : ZERO };
 };
 
 const caseTermsOf = ({ terms, reported, caseId }: Intake, disputed: Disputed): CaseTerms => {

@@ -1,6 +1,6 @@
 // Decisions of the merchant, the bank and the platform about a case (contract.md Dispute case status; rules Q1–Q4).
 import type { Decision } from '../kernel/decider.ts';
-import { type Minor, ZERO } from '../kernel/money.ts';
+import { type Minor, most, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
@@ -162,7 +162,8 @@ export interface MadeReturn {
 
 /**
  * Records a return by the banks, which ends an open case as lost, even during a review (V10). A lost case records returns until they cover
- * its amount. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or is fully returned.
+ * its amount and that of its ruling. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or is fully
+ * returned.
  */
 export const recordMoneyReturned =
   ({ id, amount, at: returnedAt }: MadeReturn, announced: boolean, at: Timestamp): Deciding<'recorded' | 'beyond'> =>
@@ -175,7 +176,8 @@ export const recordMoneyReturned =
       return recorded({ type: 'MedCaseRejected', data: { ...end, returnedToPayer: amount } }, returned);
     }
     const isLost = (state.moneyOutcome ?? state.decided) !== 'refunded_to_merchant';
-    const isOwed = state.settling === 'awaited' || sumOfReturns(state) < state.held;
+    const owed = most(state.held, state.returnedToPayer ?? ZERO);
+    const isOwed = state.settling === 'awaited' || sumOfReturns(state) < owed;
     return isLost && isOwed ? recorded(returned) : { events: [], reply: 'beyond' };
   };
 

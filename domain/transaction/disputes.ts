@@ -243,6 +243,9 @@ export const outsideHold = (dispute: DisputeRecord, amount: Minor): DisputeRecor
   outside: most(add(dispute.outside ?? ZERO, amount), ZERO),
 });
 
+/** Returns the amount that was held when the dispute was opened, before returns outside Quita reduced it. */
+export const heldAtFirst = ({ amount, outside = ZERO }: DisputeRecord): Minor => add(amount, outside);
+
 /** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */
 export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
   dispute?.settling === 'awaited' ? dispute.reportedAmount : ZERO;

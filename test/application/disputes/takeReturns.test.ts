@@ -15,6 +15,7 @@ import type { Decision } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
+import { openDispute } from '../../../domain/payment/dispute.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
 import { journalEntry } from '../../../domain/payment/postings.ts';
@@ -179,6 +180,46 @@ describe('returns that Quita did not request, on Postgres', () => {
     await take(med('c', 11_000));
     expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
   });
+
+  it('counts a return before a case is opened in its stream once, even after a crash in between', async () => {
+    for (const isKilled of [false, true]) {
+      const { take, balances, txid, paymentId, needs, decide, caseOf } = await desk();
+      core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+      if (isKilled) await decide(openDispute({ ...reported, caseId: caseOf('bank') }, at('14:30:00')));
+      else await takeProviderCases(needs)(paymentId);
+      await take(back('a', 5_000));
+      core.provider.cases.set(txid, [{ ...reported, rulings: [ruledAs('agreed')] }]);
+      await takeProviderCases(needs)(paymentId);
+      expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
+    }
+  });
+  for (const parts of [[8_000], [5_000, 3_000], [2_000, 6_000]])
+    it(`posts a ruling above the settled amount once if the banks return ${parts.join(' and ')}`, async () => {
+      const { take, balances, txid, paymentId, needs, caseOf } = await desk();
+      const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(8_000) } as const;
+      const rulings = [{ report: 2, ruling, review: false, at: at('16:30:00') }];
+      core.provider.cases.set(txid, [{ ...reported, amount: toMinor(8_000), rulings }]);
+      await takeProviderCases(needs)(paymentId);
+      const lost = { verdict: 'lost', amount: toMinor(5_000) } as const;
+      await settleCase(needs)(caseOf('bank'), lost, 'x', { actor: 'operator:a', requestId: null });
+      await take(...parts.map((amount, n) => med(`m${n}`, amount)));
+      const { provider_clearing: clearing, disputes = 0, merchant_available: available } = await balances();
+      expect([clearing, disputes, available]).to.deep.equal([-12_345 + 8_000, 0, NET - 8_000]);
+    });
+  for (const parts of [[10_000], [8_345, 1_655], [5_000, 5_000]])
+    it(`posts a ruling above the hold once if the banks return ${parts.join(' and ')}`, async () => {
+      const { take, balances, txid, paymentId, needs, decide } = await desk();
+      await decide(reserve(4_000));
+      core.provider.cases.set(txid, [{ ...reported, rulings: [] }]);
+      await takeProviderCases(needs)(paymentId);
+      await decide(releaseRefund(REFUND_ID, 'refused', at('16:10:00')));
+      const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(10_000) } as const;
+      const rulings = [{ report: 2, ruling, review: false, at: at('16:30:00') }];
+      core.provider.cases.set(txid, [{ ...reported, rulings }]);
+      await takeProviderCases(needs)(paymentId);
+      await take(...parts.map((amount, n) => med(`m${n}`, amount)));
+      expect((await balances())['provider_clearing']).to.equal(-12_345 + 10_000);
+    });
 
   describe('from the bank’s own app after a lost dispute', () => {
     const lost = async (how: 'agreed' | 'accepted') => {
