@@ -67,8 +67,7 @@ const judge = async (needs: Omit<Needs, 'refundGuard'>, { account, mode, payment
     paysOut: await paysOut(needs, state.charge.terms),
   };
   const at = await accounts.now(accountId, mode);
-  const decide = reserveRefund(wish, at);
-  return { decide, at, settings, judged: decide(state) };
+  return { wish, at, settings, judged: reserveRefund(wish, at)(state) };
 };
 
 /** Returns the refund as it would be reserved now, hourly limits aside, or why it would be refused. */
@@ -89,7 +88,7 @@ export const requestRefund =
     const { accountId } = account;
     const found = await judge(needs, wanted);
     if (isRejection(found)) return found;
-    const { decide, at, settings, judged } = found;
+    const { wish, at, settings, judged } = found;
     // Only a refund that would otherwise be accepted counts towards the limits; a replay does not.
     if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
       const refusal = await limitRefusal(refundGuard, refundVelocity.of(settings), {
@@ -100,6 +99,9 @@ export const requestRefund =
       if (refusal !== null) return refusal;
     }
     const metadata = metadataForRequest({ actor, requestId }, { accountId, mode }, paymentId);
+    // The rest may have grown since it was counted, because another refund failed.
+    const counted = isRejection(judged) ? {} : { restMax: judged.reply.refund.amount };
+    const decide = reserveRefund({ ...wish, ...counted }, at);
     const done = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

@@ -5,7 +5,7 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
-import { type Minor, subtract, toMinor, ZERO } from '../kernel/money.ts';
+import { least, type Minor, subtract, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
@@ -27,6 +27,8 @@ export interface ReserveRefund extends Fingerprinted {
   readonly refundId: RefundId;
   /** null for the full remainder. */
   readonly amount: Minor | null;
+  /** The most that a refund of the whole rest takes; absent: the rest. */
+  readonly restMax?: Minor;
   readonly reason: string | null;
   /** null for the default of Pix: `cashout` if the payment's provider pays out, otherwise `devolution` (M6a). */
   readonly strategy: 'devolution' | 'cashout' | null;
@@ -69,7 +71,7 @@ export const reserveRefund =
     if (refunds.length >= REFUNDS_MAX)
       return reject('refund_limit_reached', `A payment can have at most ${REFUNDS_MAX} refunds.`);
     const rest = refundableRest(transaction);
-    const amount = wish.amount ?? rest;
+    const amount = wish.amount ?? least(rest, wish.restMax ?? rest);
     if (amount > rest || amount === 0)
       return reject(
         'refund_amount_exceeds_remaining',
