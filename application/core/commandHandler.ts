@@ -55,11 +55,6 @@ export const unlessUnreadable = async <T>(work: Promise<T>): Promise<T | StreamU
   }
 };
 
-/** Throws the first of the errors, if there is one: after work that went on despite them. */
-export const throwFirst = (errors: readonly unknown[]): void => {
-  if (errors.length > 0) throw errors[0];
-};
-
 /** Returns the event. Throws StreamUnreadable if it could not be decoded. */
 const readable = (decoded: Decoded): LoggedEvent => {
   if (!(decoded instanceof UnreadableEvent)) return decoded;

@@ -1,11 +1,11 @@
 // Finds owed work without an open job and enqueues it, so that a lost job is never lost work (architecture §7). Each job declares how to
 // find its work in data other than the jobs.
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { throwFirst } from '../ports/eachInTurn.ts';
 import type { JobQueue, JobRequest } from '../ports/jobs.ts';
 import type { Clock } from '../ports/system.ts';
 import { type TimedKind, type Timers, timerKey } from '../ports/timers.ts';
 import type { Job, Look, OwedSource } from './capability.ts';
-import { throwFirst } from './commandHandler.ts';
 
 /** Younger work may still get its job. Together with the pause between two looks, lost work is found within two minutes. */
 const CUTOFF_MS = 60_000;

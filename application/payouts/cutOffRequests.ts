@@ -2,9 +2,10 @@
 
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { abandonRequest } from '../../domain/payout/decisions.ts';
-import { StreamUnreadable, throwFirst, unlessUnreadable } from '../core/commandHandler.ts';
+import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
+import { throwFirst } from '../ports/eachInTurn.ts';
 import type { PayoutFunds, Reservation } from '../ports/payoutFunds.ts';
 
 /** Every request is recorded or abandoned well within this time. */

@@ -1,6 +1,7 @@
 // Deletes old items of all connections, while other work uses the database.
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { SECOND_MS } from '../../domain/kernel/time.ts';
+import { throwFirst } from '../ports/eachInTurn.ts';
 import type { OldItems, ReconciliationRuns } from '../ports/providerBooks.ts';
 import type { Stopwatch } from '../ports/system.ts';
 import { withRests } from '../ports/withRests.ts';
@@ -38,5 +39,5 @@ export const deleteOldItems = async (
     }
     return true;
   });
-  if (errors.length > 0) throw errors[0];
+  throwFirst(errors);
 };
