@@ -2,6 +2,7 @@
 
 import type { Static } from 'typebox';
 import type { Actor } from '../../../application/core/eventMetadata.ts';
+import { throwFirst } from '../../../application/ports/eachInTurn.ts';
 import type { Redrive, RedriveProgress } from '../../../application/ports/redrives.ts';
 import { ACCOUNT, NO_ACCOUNT } from '../../../domain/account/account.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
@@ -63,7 +64,10 @@ export const isWebhookFilter = (body: RedriveAll): boolean => problemsOf(body).l
 /** Accounts processed at once. After an outage there may be thousands of them; other requests need connections, too. */
 const AT_ONCE = 8;
 
-/** Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account. */
+/**
+ * Retries, or with `dryRun` counts, the failed deliveries of all accounts that match. Rejects with `not_found` for an unknown account.
+ * Throws the first error at the end: the other accounts' deliveries are retried.
+ */
 export const redriveAll = async (
   services: AppServices,
   body: RedriveAll,
@@ -74,13 +78,19 @@ export const redriveAll = async (
   const wanted = { filter: filterOf({ ...body, status: 'FAILED' }), isDryRun: body.dryRun === true, ...actor };
   const tenants = await services.platform.tenantsWithDeadLetters(of);
   let [matched, queued] = [0, 0];
+  const errors: unknown[] = [];
   for (let n = 0; n < tenants.length; n += AT_ONCE) {
     const some = tenants.slice(n, n + AT_ONCE);
-    for (const asked of await Promise.all(some.map((tenant) => services.askRedrive({ tenant, ...wanted })))) {
-      matched += asked.matched;
-      queued += asked.queued;
+    for (const asked of await Promise.allSettled(some.map((tenant) => services.askRedrive({ tenant, ...wanted })))) {
+      if (asked.status === 'rejected') {
+        errors.push(asked.reason);
+        continue;
+      }
+      matched += asked.value.matched;
+      queued += asked.value.queued;
     }
   }
+  throwFirst(errors);
   return { matched, queued };
 };
 

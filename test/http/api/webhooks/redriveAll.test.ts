@@ -24,4 +24,21 @@ describe('a redrive of all accounts', () => {
     expect(done).to.deep.equal({ matched: 72, queued: 48 });
     expect(asked).to.deep.equal(tenants.map(({ accountId }) => `${accountId} true user:1`));
   });
+  it('runs for all others if one account fails, and then throws its error', async () => {
+    const tenants = Array.from({ length: 10 }, (_, n): Tenant => ({ accountId: `a${n}` as AccountId, mode: 'live' }));
+    const asked: string[] = [];
+    const services = {
+      platform: { tenantsWithDeadLetters: async () => tenants },
+      askRedrive: async ({ tenant: { accountId } }: { tenant: Tenant }) => {
+        asked.push(accountId);
+        if (accountId === 'a3') throw new Error('a3 is unreadable');
+        return { matched: 3, queued: 2, redriveId: null };
+      },
+    } as unknown as AppServices;
+    await redriveAll(services, {}, { actor: 'user:1', requestId: 'r1' }).then(
+      () => expect.fail(),
+      (error: Error) => expect(error.message).to.equal('a3 is unreadable'),
+    );
+    expect(asked).to.deep.equal(tenants.map(({ accountId }) => accountId));
+  });
 });
