@@ -37,8 +37,8 @@ export const amountOf = (value: unknown): Minor | null =>
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Earlier times stand for "none", such as year 1. A later one leaves room for a lifetime. */
-const EARLIEST = Date.parse('2000-01-01T00:00:00Z');
+/** Year 1 stands for "none" in .NET and Go. The upper limit leaves room for a lifetime. */
+const EARLIEST = Date.parse('0002-01-01T00:00:00Z');
 const LATEST = Date.parse('3000-01-01T00:00:00Z');
 
 /** Reads a time of RFC 3339, which always names its zone, or returns null. */
