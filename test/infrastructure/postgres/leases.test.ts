@@ -194,7 +194,9 @@ describe('leadership', () => {
         await two.look();
         return (await two.take(['a'])).length === 1;
       });
-      expect(await isLost(frozen)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
+      expect(await isLost(frozen)).to.match(
+        /terminating connection due to administrator command|EPIPE|ECONNRESET|Connection terminated unexpectedly/,
+      );
       expect(await seen(two)).to.deep.equal(['*']);
     });
 
