@@ -235,12 +235,13 @@ export const recordCaseStep =
       events.push({ type: 'TransactionDisputeResolved', data });
     }
     // The merchant pays returns by the banks beyond the case: first up to the amount that was returned outside Quita and counted for the
-    // case, then up to the refundable remainder. So the payer can't get it twice (V10). The platform bears the rest (Q11).
+    // case, then up to the refundable remainder. So the payer can't get it twice (V10). The platform bears the rest (Q11). Before the case
+    // has an end, its hold would grow by money that the merchant has not paid into it.
     const returned = sumOfReturns(medCase);
     const before = dispute.outside ?? ZERO;
     const isLost = moneyOutcome !== null && moneyOutcome !== 'refunded_to_merchant';
     const payable = isLost ? add(before, refundableRest(transaction)) : before;
-    const beyond = least(most(subtract(returned, dispute.amount), ZERO), payable);
+    const beyond = moneyOutcome === null ? ZERO : least(most(subtract(returned, dispute.amount), ZERO), payable);
     if (beyond > 0) {
       const data = { caseId, amount: negate(beyond), posted: ZERO, currency, at };
       events.push({ type: 'TransactionDisputeReturnCounted', data });

@@ -7,15 +7,18 @@ import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { settleCase } from '../../../application/disputes/settleCase.ts';
 import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeReturns } from '../../../application/disputes/takeReturns.ts';
+import { tellPaymentOf } from '../../../application/disputes/tellPayment.ts';
 import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { type ProviderReturn, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
+import { recordMoneyReturned, recordSettled } from '../../../domain/dispute/decisions.ts';
+import type { MedCaseEvent, MedCaseState } from '../../../domain/dispute/medCase.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import { openDispute } from '../../../domain/payment/dispute.ts';
+import { openDispute, settleDispute } from '../../../domain/payment/dispute.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from '../../../domain/payment/payment.ts';
 import { journalEntry } from '../../../domain/payment/postings.ts';
@@ -192,6 +195,37 @@ describe('returns that Quita did not request, on Postgres', () => {
       await takeProviderCases(needs)(paymentId);
       expect(await balances()).to.deep.equal({ ...FEES, merchant_available: NET - 12_345 });
     }
+  });
+  it('releases no more than it held, if a return outside Quita comes before a return by the banks is told', async () => {
+    const { take, balances, txid, paymentId, needs, decide, caseOf } = await desk();
+    core.provider.cases.set(txid, [{ ...reported, amount: toMinor(5_000), rulings: [] }]);
+    await takeProviderCases(needs)(paymentId);
+    const caseId = caseOf('bank');
+    const { state } = await core.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+    const { terms } = assertExists(state).charge;
+    const ofCase = (decide: Decision<MedCaseState, MedCaseEvent, string>) =>
+      core.commands.record(
+        MED_CASE,
+        MED_CASE.stream(caseId),
+        decide,
+        metadataForProcess('test', terms, paymentId, 'test'),
+      );
+    // The process is killed before it tells the payment of the return.
+    const made = { id: 'm', amount: toMinor(5_000), at: at('15:00:00') };
+    await ofCase(recordMoneyReturned(made, true, at('15:00:00')));
+    const settling = {
+      verdict: 'held',
+      amount: toMinor(5_000),
+      reason: 'x',
+      by: 'operator:a',
+      announced: true,
+    } as const;
+    await decide(settleDispute({ caseId, ...settling }, at('15:00:01')));
+    await take(back('a', 4_000));
+    await ofCase(recordSettled({ ...settling, at: at('15:00:01') }));
+    await tellPaymentOf(needs)({ caseId });
+    const { provider_clearing: clearing, merchant_retained: retained = 0, disputes = 0 } = await balances();
+    expect([clearing, retained, disputes]).to.deep.equal([-12_345 + 9_000, 0, 0]);
   });
   for (const parts of [[8_000], [5_000, 3_000], [2_000, 6_000]])
     it(`posts a ruling above the settled amount once if the banks return ${parts.join(' and ')}`, async () => {
