@@ -6,7 +6,7 @@ import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { StreamUnreadable } from '../core/commandHandler.ts';
+import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import type { DeadLetterReads } from '../ports/readModels/webhookDeliveries.ts';
 
 export interface DeadLetterNeeds {
@@ -53,11 +53,11 @@ export const listDeadLetters =
     for (const { tenant } of counts) {
       const room = limit - deliveries.length;
       if (room === 0) break;
-      const until = await accounts.now(tenant.accountId, tenant.mode).catch((error: unknown) => {
-        if (accountId === null && error instanceof StreamUnreadable) return null;
-        throw error;
-      });
-      if (until === null) continue;
+      const until = await unlessUnreadable(accounts.now(tenant.accountId, tenant.mode));
+      if (until instanceof StreamUnreadable) {
+        if (accountId !== null) throw until;
+        continue;
+      }
       const found = await deadLetters.oldest(tenant, until, room);
       for (const { id, delivery } of found)
         deliveries.push({

@@ -1,4 +1,4 @@
-// Deletes operational rows whose retention has ended. The runbook lists the retention of each table ("What is kept, and for how long").
+// Deletes operational rows whose retention has ended. The runbook lists the retention of each table.
 import type { OldRows } from '../../application/ports/oldRows.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 
