@@ -32,11 +32,14 @@ import type { OpenAdapter } from '../../infrastructure/providers/connectionKinds
 import type { RequestLog } from '../../infrastructure/requests/requestLog.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
+import { readPositions } from '../../projections/engine/checkpoints.ts';
+import { frontOf, leastOf } from '../../projections/engine/partitions.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { TEST_SECRETS_KEY } from '../support/dataKeys.ts';
 import { expectDeclared } from '../support/declaredAnswers.ts';
 import { makePatient } from '../support/patience.ts';
+import { pollUntil } from './pollUntil.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
 import { newTenant, type TestTenant } from './tenants.ts';
 import { NO_MAIL, OWN_NAMES } from './withoutWorld.ts';
@@ -205,6 +208,19 @@ export class TestGateway {
     if (head !== null) this.gateway.projected.sawHead(head); // It may not know about events of other processes yet.
     if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
       throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
+  }
+
+  /** As `untilProjected`, and until the checkpoints say so, too: those of consumers with nothing to do follow a moment later. */
+  async untilStored(...models: readonly ReadModelName[]): Promise<void> {
+    const head = await this.storage.store.head();
+    await this.untilProjected(...models);
+    const names = models.length > 0 ? models : PROJECTIONS.map(({ name }) => name);
+    const stored = await pollUntil(this.gateway.projected, 30_000, async () => {
+      const known = await readPositions(this.storage.reads, names);
+      const isStored = (name: string) => (leastOf(frontOf(known.get(name) ?? [])) ?? '') >= (head ?? '');
+      return names.every(isStored) ? true : null;
+    });
+    if (stored === null) throw new Error(`checkpoints not at ${head} within 30 s`);
   }
 
   /** Opens a gateway. A `database` in the options is kept when the gateway closes. */

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { startedDatabase, TestGateway } from '../../world/gateway.ts';
-import { pollUntil } from '../../world/pollUntil.ts';
 import type { TestDatabase } from '../../world/postgres.ts';
 
 describe('projections partition', () => {
@@ -26,14 +25,8 @@ describe('projections partition', () => {
     return lines.slice(at, at + 3).map((line) => line.replace(/\|\d+\|/, '|…|'));
   };
 
-  /** A consumer with nothing to apply is at the head of the log a moment before its checkpoint is. */
-  const untilStored = (consumer: string) =>
-    pollUntil(gateway.gateway.projected, 30_000, async () =>
-      (await statusOf(consumer))[0]?.endsWith('|caught up') ? true : null,
-    );
-
   it('shows each partition, and no partitions after a merge into one', async () => {
-    expect(await untilStored('refunds')).to.equal(true);
+    await gateway.untilStored('refunds');
     expect((await run('projections', 'partition', 'refunds', '2')).out).to.equal('refunds has 2 partitions\n');
     const partitions = ['partition 0 of 2|…|caught up', 'partition 1 of 2|…|caught up'];
     expect(await statusOf('refunds')).to.deep.equal(['refunds|…|caught up', ...partitions]);

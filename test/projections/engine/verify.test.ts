@@ -106,6 +106,7 @@ describe('verify', function suite() {
   it('reports its progress step by step', async () => {
     const told: VerifyProgress[] = [];
     const { storage } = gateway;
+    await gateway.untilStored();
     await verify(PROJECTIONS, storage, storage.openSession, undefined, (progress) => told.push(progress));
     const steps = told.map(({ step }) => step);
     expect(steps).to.deep.equal(steps.toSorted((a, b) => a - b));
@@ -126,7 +127,7 @@ describe('verify', function suite() {
     const { store } = gateway.storage;
     const look = async () => {
       const head = await store.head();
-      await gateway.untilProjected();
+      await gateway.untilStored();
       const { rows } = await backends.sql.query<{ n: string }>(`SELECT ${counts.join(' + ')} AS n`);
       return { head, rows, reports: [await check(), await check()] };
     };
