@@ -78,6 +78,8 @@ export const takesPlace = ({ limit }: Pick<Route, 'limit'>): boolean => limit !=
 const isOfAddress = (limit: LimitClass): limit is LimitClass & WithoutKey =>
   limit === 'pages' || limit === 'catalogue' || limit === 'readiness' || limit === 'login';
 
+const isOfKey = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
+
 /** Returns the caller, or a refusal if the route doesn't accept the caller or a limit of the key or the address is exceeded. */
 export const admit = async (
   route: Route,
@@ -87,7 +89,7 @@ export const admit = async (
   options: Admission,
 ): Promise<Callers[Principal] | Refusal> => {
   const { principal, limit } = route;
-  if (principal === 'apiKey' || principal === 'testKey') return admitKey(route, req, res, passage, options);
+  if (isOfKey(principal)) return admitKey(route, req, res, passage, options);
   if (isOfSession(principal)) return admitSession(route, req, res, passage, options);
   const limited = isOfAddress(limit) ? await beyondAddressLimit(limit, req, res, options) : null;
   if (limited) return limited;
@@ -197,7 +199,7 @@ const admitSession = async (
   options: Admission,
 ): Promise<Callers['anySession'] | Refusal> => {
   const isPage = isOfBrowser(route.principal);
-  const caller = await (isPage ? authenticateMember : authenticateSession)(req, options.services);
+  const caller = await sessionOf(route, req, options);
   // A browser without a session is redirected to sign in. This doesn't count as failed authentication.
   if (isPage && isRejection(caller)) return (await beyondAddressLimit('pages', req, res, options)) ?? caller;
   if (isRejection(caller)) {
@@ -207,9 +209,20 @@ const admitSession = async (
   passage.caller = caller;
   const refused = reported(await options.rateLimit(caller, route, res), caller, req, options);
   if (refused) return refused;
+  if (!passage.place.claim(caller.role === 'OPERATOR' ? 'operators' : caller.tenant.accountId)) return OVERLOADED;
+  return ofRole(route, caller, options);
+};
+
+const sessionOf = ({ principal }: Route, req: Request, { services }: Admission) =>
+  (isOfBrowser(principal) ? authenticateMember : authenticateSession)(req, services);
+
+/** Returns the caller, or the refusal of a role that the route doesn't accept. */
+const ofRole = (
+  route: Route,
+  caller: Callers['anySession'],
+  { services: { operatorsNeedSecondFactor } }: Admission,
+): Callers['anySession'] | Refusal => {
   const isOperator = caller.role === 'OPERATOR';
-  const { operatorsNeedSecondFactor } = options.services;
-  if (!passage.place.claim(isOperator ? 'operators' : caller.tenant.accountId)) return OVERLOADED;
   const isForOperators = isOfOperators(route.principal);
   if (isForOperators && !isOperator) return OPERATORS_ONLY;
   const needsSecondFactor = isForOperators && operatorsNeedSecondFactor && !route.isBeforeSecondFactor;
@@ -217,6 +230,22 @@ const admitSession = async (
   if (!isOperator || (route.principal !== 'session' && route.principal !== 'member')) return caller;
   // Routes of API keys have their own code for every role that may not manage keys.
   return (route.principal === 'session' ? route.refusalOf(caller) : null) ?? MEMBERS_ONLY;
+};
+
+/**
+ * Returns the caller of a request whose body arrived later than its headers, or a refusal: a body may take half a minute, and the key may
+ * be revoked meanwhile, or the user disabled.
+ */
+export const admitAgain = async (
+  route: Route,
+  req: Request,
+  caller: Callers[Principal],
+  options: Admission,
+): Promise<Callers[Principal] | Refusal> => {
+  if (isOfKey(route.principal)) return authenticate(req, options.services);
+  if (!isOfSession(route.principal)) return caller;
+  const session = await sessionOf(route, req, options);
+  return isRejection(session) ? session : ofRole(route, session, options);
 };
 
 // --- Requests per minute (rule E8): of each API key and each user, and of all keys of an account and mode. Requests without a valid key

@@ -18,6 +18,7 @@ import { addressOf } from './address.ts';
 import {
   type Admission,
   admit,
+  admitAgain,
   beyondAddressLimit,
   boundInFlight,
   IN_FLIGHT_MAX,
@@ -29,8 +30,17 @@ import {
   warnOfForwarding,
 } from './admission.ts';
 import type { Refusal } from './answers.ts';
-import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import { type Caller, ENROLMENT, isOfBrowser, isOfOperators, type KnownCaller, SIGN_IN } from './callers.ts';
+import { BodyCutOff, type BodyReader, bodyReader, hasBody, PayloadTooLarge } from './body.ts';
+import {
+  type Caller,
+  type Callers,
+  ENROLMENT,
+  isOfBrowser,
+  isOfOperators,
+  type KnownCaller,
+  type Principal,
+  SIGN_IN,
+} from './callers.ts';
 import { cookieIn } from './cookies.ts';
 import { BodyMalformed, MALFORMED_FORM } from './fileForm.ts';
 import { type Form, forgeryOf } from './forms.ts';
@@ -174,14 +184,15 @@ const resultOf = async (
 ): Promise<RouteResult | Refusal> => {
   const { services } = options;
   const { place } = passage;
-  const caller = await admit(route, req, res, passage, options);
-  if (isRejection(caller)) return caller;
-  const refusal = route.refusalOf(caller);
-  if (refusal !== null) return refusal;
+  const isBodyLate = hasBody(req) && !req.complete;
+  const early = accepted(route, await admit(route, req, res, passage, options));
+  if (isRejection(early)) return early;
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
-  const body = await readBody(req, res, place, { mode: modeOf(caller), services });
+  const body = await readBody(req, res, place, { mode: modeOf(early), services });
   if (isRejection(body)) return body;
+  const caller = isBodyLate ? accepted(route, await admitAgain(route, req, early, options)) : early;
+  if (isRejection(caller)) return caller;
   if (route.body.kind === 'form' || route.body.kind === 'files') {
     const forgery = forgeryOf(req, body.body as Form, caller);
     // The files of a forged form are neither read nor awaited.
@@ -212,6 +223,10 @@ const resultOf = async (
     services,
   });
 };
+
+/** Returns the caller, or the refusal of the route. */
+const accepted = (route: Route, caller: Callers[Principal] | Refusal): Callers[Principal] | Refusal =>
+  isRejection(caller) ? caller : (route.refusalOf(caller) ?? caller);
 
 const accountOf = (caller: unknown): AccountId | undefined => (caller as Partial<Caller> | null)?.tenant?.accountId;
 

@@ -263,10 +263,12 @@ const HEADER = { param: 'Idempotency-Key' };
 const KEY = /^[\x20-\x7e]{8,128}$/;
 
 export const idempotencyKeyOf = (req: Request): string | Rejection => {
-  const key = req.headers['idempotency-key'];
-  if (key === undefined || key === '')
+  const [key = '', ...others] = req.headersDistinct['idempotency-key'] ?? [];
+  if (key === '' && others.length === 0)
     return reject('idempotency_key_required', 'The Idempotency-Key header is required.', HEADER);
-  if (typeof key !== 'string' || !KEY.test(key))
+  if (others.length > 0)
+    return reject('invalid_idempotency_key', 'The Idempotency-Key header must occur only once.', HEADER);
+  if (!KEY.test(key))
     return reject(
       'invalid_idempotency_key',
       'The Idempotency-Key must be 8 to 128 printable ASCII characters.',

@@ -88,13 +88,15 @@ interface RawRequest {
   readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Written one after the other. Without a Content-Length header they are sent with chunked encoding. */
   readonly chunks?: readonly (string | Buffer)[];
+  /** Called when the server has the headers. The body is sent afterwards. */
+  readonly beforeBody?: () => Promise<void>;
 }
 
 /** Sends a request with `node:http`, which allows repeated headers and chunked bodies and adds no content type. */
 export const rawCall = (gateway: TestGateway, options: RawRequest): Promise<Reply<Record<string, unknown>>> =>
   new Promise((resolve, reject) => {
-    const { method = 'POST', path = '/v1/charges', headers = {}, chunks = [] } = options;
-    const all = { apikey: gateway.tenant.testKey, ...headers };
+    const { method = 'POST', path = '/v1/charges', headers = {}, chunks = [], beforeBody } = options;
+    const all = { apikey: gateway.tenant.testKey, ...headers, ...(beforeBody && { expect: '100-continue' }) };
     const req = request(new URL(path, gateway.baseUrl), { method, headers: all }, (res) => {
       const got: Buffer[] = [];
       res.on('data', (chunk: Buffer) => got.push(chunk));
@@ -106,8 +108,13 @@ export const rawCall = (gateway: TestGateway, options: RawRequest): Promise<Repl
       });
     });
     req.on('error', reject);
-    for (const chunk of chunks) req.write(chunk);
-    req.end();
+    const sendBody = () => {
+      for (const chunk of chunks) req.write(chunk);
+      req.end();
+    };
+    if (beforeBody === undefined) return sendBody();
+    req.once('continue', () => beforeBody().then(sendBody, reject));
+    req.flushHeaders();
   });
 
 /** Sends bytes over a socket. Returns the response when the server closes the connection or `isEnough` returns true. */

@@ -220,14 +220,16 @@ describe('idempotency of charges', () => {
         );
       }
     });
+    it('rejects a key that is sent twice, because a proxy may have read the other one', async () => {
+      for (const second of ['same-key-1', 'other-key-2']) {
+        const headers = { 'content-type': 'application/json', 'idempotency-key': ['same-key-1', second] };
+        const reply = await rawCall(gateway, { headers, chunks: [JSON.stringify(FULL)] });
+        expectError(reply, 400, 'invalid_idempotency_key', 'Idempotency-Key');
+        expect(reply.body['error']).to.have.property('message', 'The Idempotency-Key header must occur only once.');
+      }
+    });
     it('is checked after the body', async () => {
       expectError(await gateway.post('/v1/charges', { ...FULL, amount: 0 }), 400, 'invalid_amount', 'amount');
-    });
-    it('joins two key headers into one key', async () => {
-      const headers = { 'content-type': 'application/json', 'idempotency-key': ['a-key-1', 'a-key-2'] };
-      const reply = await rawCall(gateway, { headers, chunks: [JSON.stringify(FULL)] });
-      expect(reply.status).to.equal(201);
-      await replays(reply, FULL, 'a-key-1, a-key-2');
     });
   });
 
