@@ -11,7 +11,7 @@ import { addMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import { type DisputeRecord, heldAtFirst } from '../../domain/transaction/disputes.ts';
+import type { DisputeRecord } from '../../domain/transaction/disputes.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -91,7 +91,7 @@ export const openCaseByHand =
       amount: reportedAmount,
       currency: payment.charge.terms.currency,
       amountMismatch,
-      held: heldAtFirst(dispute),
+      held: dispute.taken,
     };
     const terms: CaseTerms = { ...about, ...money, openedAt, responseDeadline: addMillis(openedAt, RESPONSE_MS) };
     const done = await commands.execute(MED_CASE, MED_CASE.stream(caseId), openCase(terms, at), metadata);

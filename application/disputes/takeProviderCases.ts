@@ -11,7 +11,6 @@ import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
-import { heldAtFirst } from '../../domain/transaction/disputes.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -117,7 +116,7 @@ const disputedOf = (state: PaymentState, caseId: MedCaseId): Disputed | null => 
   if (transaction.status !== 'settled' || dispute === null) return null;
   const { currency } = transaction.settlement;
   const { reportedAmount: amount, amountMismatch } = dispute;
-  return { currency, amount, amountMismatch, held: dispute.caseId === caseId ? heldAtFirst(dispute) : ZERO };
+  return { currency, amount, amountMismatch, held: dispute.caseId === caseId ? dispute.taken : ZERO };
 };
 
 const caseTermsOf = ({ terms, reported, caseId }: Intake, disputed: Disputed): CaseTerms => {

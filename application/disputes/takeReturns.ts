@@ -14,7 +14,6 @@ import { type NotTaken, openReturnedDispute, waitsForRefund } from '../../domain
 import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { type CaseReturns, recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
-import { heldAtFirst } from '../../domain/transaction/disputes.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
 import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -202,7 +201,7 @@ const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: Med
   if (reply !== 'opened' && reply !== 'known') return refused(needs, intake, terms, reply);
   const dispute = state.transaction.status === 'settled' ? state.transaction.dispute : null;
   // The hold is smaller than a return that exceeds the refundable remainder. A case that was opened before keeps its own hold.
-  const held = dispute?.caseId === caseId ? heldAtFirst(dispute) : terms.held;
+  const held = dispute?.caseId === caseId ? dispute.taken : terms.held;
   await commands.record(MED_CASE, stream, openCase({ ...terms, held }, at), metadata);
   const returned = { ...made, at: terms.openedAt };
   const ended = await commands.execute(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);

@@ -234,23 +234,20 @@ export const recordCaseStep =
       const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
       events.push({ type: 'TransactionDisputeResolved', data });
     }
-    // The merchant pays returns by the banks beyond the case: first up to the amount that was returned outside Quita and counted for the
-    // case, then up to the refundable remainder. So the payer can't get it twice (V10). The platform bears the rest (Q11). Before the case
-    // has an end, its hold would grow by money that the merchant has not paid into it.
+    // If the case is lost, the merchant pays returns by the banks beyond it: first what was returned outside Quita and counted for it, then
+    // up to the refundable remainder. So the payer can't get it twice (V10). The platform bears the rest (Q11).
     const returned = sumOfReturns(medCase);
-    const before = dispute.outside ?? ZERO;
     const isLost = moneyOutcome !== null && moneyOutcome !== 'refunded_to_merchant';
-    const payable = isLost ? add(before, refundableRest(transaction)) : before;
-    const beyond = moneyOutcome === null ? ZERO : least(most(subtract(returned, dispute.amount), ZERO), payable);
+    const counted = most(subtract(dispute.taken, dispute.amount), ZERO);
+    const payable = isLost ? add(counted, refundableRest(transaction)) : ZERO;
+    const beyond = least(most(subtract(returned, dispute.amount), ZERO), payable);
     if (beyond > 0) {
       const data = { caseId, amount: negate(beyond), posted: ZERO, currency, at };
       events.push({ type: 'TransactionDisputeReturnCounted', data });
     }
-    // The banks may return the money in several parts. A ruling's amount includes returns outside Quita, which were posted when they were
-    // made.
-    const outside = most(subtract(before, beyond), ZERO);
-    const share = subtract(most(medCase.returnedToPayer ?? ZERO, add(returned, outside)), outside);
-    const amount = subtract(share, dispute.returnedToPayer);
+    // A ruling's amount includes the banks' returns and those outside Quita, which were posted when they were made.
+    const ruled = subtract(medCase.returnedToPayer ?? ZERO, dispute.outside ?? ZERO);
+    const amount = subtract(most(ruled, returned), dispute.returnedToPayer);
     if (amount > 0) events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
     return { events, reply: 'recorded' };
   };

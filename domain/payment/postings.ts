@@ -174,8 +174,8 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
   TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',
   TransactionDisputeReturnCounted: ({ data }) =>
-    data.amount > 0
-      ? 'the return outside Quita counts as that of the lost dispute'
+    data.amount >= 0
+      ? 'the return outside Quita counts as that of the dispute'
       : 'the banks returned more than the lost dispute took',
   TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };

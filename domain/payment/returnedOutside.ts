@@ -27,8 +27,8 @@ export interface CaseReturns {
  * Records a return that the provider made without Quita's request. If the payment was credited, the merchant bears it, even if its balance
  * becomes negative (M3); otherwise less is owed to the payer. It reduces the hold of an open dispute first. After a lost dispute, it counts
  * as the part that the banks have not returned yet: somebody carried out the ruling in the bank's own app. If the banks return it as well,
- * the merchant pays the return then (`recordCaseStep`). No-op if it is recorded, or if the payment never recorded the Pix. Replies
- * `changed` if the dispute was lost and `latest` is older than the payment's state.
+ * the merchant pays the return then (`recordCaseStep`). A ruling's amount that was posted before is not posted again. No-op if it is
+ * recorded, or if the payment never recorded the Pix. Replies `changed` if `latest` is older than the payment's state.
  */
 export const recordReturnedOutside =
   (
@@ -42,21 +42,20 @@ export const recordReturnedOutside =
     if (seen === undefined || seen.outside?.some(({ id }) => id === made.id)) return { events: [], reply: 'nothing' };
     const { providerPaymentId, id, returnId, nature, amount } = made;
     const isCredited = seen.outcome === 'settled';
-    const known = isCredited && transaction.status === 'settled' ? transaction.dispute : null;
-    const dispute = isDisputed(known) ? known : null;
-    const isLost = dispute !== null && (dispute.moneyOutcome !== null || dispute.settling === 'lost');
-    if (isLost && (latest?.caseId !== dispute.caseId || latest.revision < dispute.revision))
+    const dispute = isCredited && transaction.status === 'settled' ? transaction.dispute : null;
+    if (dispute !== null && (latest?.caseId !== dispute.caseId || latest.revision < dispute.revision))
       return { events: [], reply: 'changed' };
-    const fromHold = isLost ? ZERO : least(amount, dispute?.amount ?? ZERO);
+    const isLost = isDisputed(dispute) && (dispute.moneyOutcome !== null || dispute.settling === 'lost');
+    const fromHold = isDisputed(dispute) && !isLost ? least(amount, dispute.amount) : ZERO;
     const owner = isCredited ? 'merchant' : 'payer';
     const { currency } = charge.terms;
     const data = { providerPaymentId, id, returnId, nature, owner, fromHold, amount, currency, at } as const;
     const events: PaymentEvent[] = [{ type: 'TransactionReturnedOutside', data }];
-    if (isLost && latest !== null) {
+    if (dispute !== null && latest !== null) {
       const { caseId, amount: lost, returnedToPayer } = dispute;
-      const counted = least(amount, most(subtract(lost, latest.returned), ZERO));
-      const posted = least(counted, most(subtract(returnedToPayer, latest.returned), ZERO));
-      if (counted > 0)
+      const counted = isLost ? least(amount, most(subtract(lost, latest.returned), ZERO)) : ZERO;
+      const posted = least(amount, most(subtract(returnedToPayer, latest.returned), ZERO));
+      if (counted > 0 || posted > 0)
         events.push({
           type: 'TransactionDisputeReturnCounted',
           data: { caseId, amount: counted, posted, currency, at },

@@ -14,7 +14,7 @@ import { CASE_CHANGES, type CaseChange, type CaseSnapshot } from '../dispute/sna
 import type { Fact } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import { add, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
+import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { isNamed, moved } from './incomingPayment.ts';
@@ -95,8 +95,9 @@ export type TransactionDisputeReturned = Fact<
   { readonly caseId: MedCaseId; readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
 >;
 /**
- * A return outside Quita counts as the return of `amount` that the lost dispute took, so the merchant gets it back. `posted`: the part that
- * the bank's ruling had already posted as paid. Negative: the banks returned more than the dispute took, and the merchant pays that (V10).
+ * A return outside Quita counts as the return of `amount` that the lost dispute took, so the merchant gets it back. `posted`: the part of
+ * the return that the bank's ruling had already posted as paid. If `amount` is negative, the banks returned more than the dispute took, and
+ * the merchant pays that (V10).
  */
 export type TransactionDisputeReturnCounted = Fact<
   'TransactionDisputeReturnCounted',
@@ -203,7 +204,9 @@ export const disputeSerde: SerdeTable<DisputeEvent> = {
 export interface DisputeRecord extends Allegation {
   readonly caseId: MedCaseId;
   readonly kind: DisputeKind;
-  /** Held or lost amount; once returned, the amount that was held. */
+  /** The amount that the case held, or that an operator settled as held or lost. */
+  readonly taken: Minor;
+  /** `taken` less the part that was returned outside Quita, plus what the banks returned beyond that. Stays after the merchant has won. */
   readonly amount: Minor;
   readonly amountMismatch: boolean;
   readonly reportedAmount: Minor;
@@ -219,7 +222,7 @@ export interface DisputeRecord extends Allegation {
   readonly revision: number;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
-  /** The part of the held or lost amount that was returned outside Quita; absent for 0. */
+  /** Returned outside Quita since the case was opened; absent for 0. */
   readonly outside?: Minor;
   /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
   readonly lostBefore?: Minor;
@@ -235,16 +238,6 @@ export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRec
   dispute.settling !== 'awaited' &&
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
-
-/** Returns the dispute after this part of the held or lost amount was returned outside Quita. Negative: the dispute took more. */
-export const outsideHold = (dispute: DisputeRecord, amount: Minor): DisputeRecord => ({
-  ...dispute,
-  amount: subtract(dispute.amount, amount),
-  outside: most(add(dispute.outside ?? ZERO, amount), ZERO),
-});
-
-/** Returns the amount that was held when the dispute was opened, before returns outside Quita reduced it. */
-export const heldAtFirst = ({ amount, outside = ZERO }: DisputeRecord): Minor => add(amount, outside);
 
 /** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */
 export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
@@ -262,7 +255,7 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
       const { payer, earlierPayers = [] } = before ?? {};
       const payers = payer && isNamed(payer) ? [...earlierPayers, payer] : earlierPayers;
       return {
-        ...{ ...opened, ...fresh, revision: -1, lastEventAt: at, earlier },
+        ...{ ...opened, taken: opened.amount, ...fresh, revision: -1, lastEventAt: at, earlier },
         ...(lost > 0 && { lostBefore: lost }),
         ...(payers.length > 0 && { earlierPayers: payers }),
       };
@@ -273,7 +266,7 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     }
     case 'TransactionDisputeSettled': {
       const { caseId, verdict: settling, amount } = event.data;
-      return before?.caseId === caseId ? { ...before, settling, amount } : before;
+      return before?.caseId === caseId ? { ...before, settling, taken: amount, amount } : before;
     }
     case 'TransactionDisputeReturned': {
       const { caseId, amount } = event.data;
@@ -282,7 +275,8 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     case 'TransactionDisputeReturnCounted': {
       const { caseId, amount, posted } = event.data;
       if (before?.caseId !== caseId) return before;
-      return { ...outsideHold(before, amount), returnedToPayer: subtract(before.returnedToPayer, posted) };
+      const returnedToPayer = subtract(before.returnedToPayer, posted);
+      return { ...before, amount: subtract(before.amount, amount), returnedToPayer };
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;

@@ -1,8 +1,8 @@
 // Returns of a received Pix that Quita did not request: somebody used the bank's own app, or the banks decided (V10).
 import type { Fact } from '../kernel/decider.ts';
-import { least, type Minor, subtract, ZERO } from '../kernel/money.ts';
+import { add, least, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text } from '../kernel/serde.ts';
-import { type DisputeRecord, outsideHold } from './disputes.ts';
+import type { DisputeRecord } from './disputes.ts';
 import { type IncomingPaymentRecord, leftOf, type Moved, moved } from './incomingPayment.ts';
 
 /** `med…`: decided by the banks after a dispute. */
@@ -65,8 +65,11 @@ export const evolveOutside = (
   return { ...seen, outside, ...(isDone && { outcome: 'returned' }), ...(excess > 0 && { late }) };
 };
 
-/** Returns the dispute after the return, which reduces its hold. */
-export const withoutHold = (
+/** Returns the dispute after the return. It changes only if the money was the merchant's. */
+export const disputeAfterReturn = (
   dispute: DisputeRecord | null,
-  { fromHold }: TransactionReturnedOutside['data'],
-): DisputeRecord | null => (dispute === null || fromHold === 0 ? dispute : outsideHold(dispute, fromHold));
+  { owner, amount, fromHold }: TransactionReturnedOutside['data'],
+): DisputeRecord | null => {
+  if (dispute === null || owner === 'payer') return dispute;
+  return { ...dispute, amount: subtract(dispute.amount, fromHold), outside: add(dispute.outside ?? ZERO, amount) };
+};

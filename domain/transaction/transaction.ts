@@ -35,10 +35,10 @@ import {
   refundMovementSerde,
 } from './refunds.ts';
 import {
+  disputeAfterReturn,
   evolveOutside,
   returnedOutsideSerde,
   type TransactionReturnedOutside,
-  withoutHold,
 } from './returnedOutside.ts';
 
 export interface Settlement extends ChargedFees {
@@ -274,7 +274,8 @@ const evolveReturnedOutside = (state: TransactionState, { data }: TransactionRet
   const incomingPayments = state.incomingPayments.map((one) =>
     one.providerPaymentId === providerPaymentId ? evolveOutside(one, data) : one,
   );
-  if (state.status === 'settled') return { ...state, incomingPayments, dispute: withoutHold(state.dispute, data) };
+  if (state.status === 'settled')
+    return { ...state, incomingPayments, dispute: disputeAfterReturn(state.dispute, data) };
   const after = incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
   return after?.outcome === 'returned' ? withoutDebt(state, incomingPayments, data) : { ...state, incomingPayments };
 };

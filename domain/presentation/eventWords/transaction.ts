@@ -1,6 +1,6 @@
 // Sentences about the money of a payment: received, held, returned, refunded, disputed.
 import type { CaseChange } from '../../dispute/snapshot.ts';
-import { negate } from '../../kernel/money.ts';
+import { most, negate } from '../../kernel/money.ts';
 import {
   ENTERED,
   type EventWords,
@@ -169,11 +169,11 @@ export const TRANSACTION_SENTENCES = {
     en: `The bank paid ${en(amount, currency)} of the dispute to the payer.`,
     pt: `O banco pagou ao pagador ${pt(amount, currency)} da disputa.`,
   }),
-  TransactionDisputeReturnCounted: ({ amount, currency }) =>
-    amount > 0
+  TransactionDisputeReturnCounted: ({ amount, posted, currency }) =>
+    amount >= 0
       ? {
-          en: `The return outside Quita counts as that of the lost dispute (${en(amount, currency)}).`,
-          pt: `A devolução fora da Quita conta como a da disputa perdida (${pt(amount, currency)}).`,
+          en: `The return outside Quita counts as that of the dispute (${en(most(amount, posted), currency)}).`,
+          pt: `A devolução fora da Quita conta como a da disputa (${pt(most(amount, posted), currency)}).`,
         }
       : {
           en: `The banks returned more than the lost dispute took (${en(negate(amount), currency)}).`,

@@ -255,6 +255,33 @@ describe('returns that Quita did not request, on Postgres', () => {
       expect((await balances())['provider_clearing']).to.equal(-12_345 + 10_000);
     });
 
+  const mismatched = async (ruled: number) => {
+    const one = await desk();
+    const { txid, paymentId, needs, caseOf } = one;
+    const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(ruled) } as const;
+    const rulings = [{ report: 2, ruling, review: false, at: at('16:30:00') }];
+    core.provider.cases.set(txid, [{ ...reported, amount: toMinor(8_000), rulings }]);
+    await takeProviderCases(needs)(paymentId);
+    const settle = (verdict: 'lost', amount: number) =>
+      settleCase(needs)(caseOf('bank'), { verdict, amount: toMinor(amount) }, 'x', { actor: 'ana', requestId: null });
+    return { ...one, settle };
+  };
+  for (const parts of [[8_000], [5_000, 3_000], [3_000, 5_000]])
+    it(`posts a ruling above the settled amount once if somebody returns ${parts.join(' and ')} in the bank’s app`, async () => {
+      const { take, balances, settle } = await mismatched(8_000);
+      await settle('lost', 5_000);
+      await take(...parts.map((amount, n) => back(`app${n}`, amount)));
+      expect(await balances()).to.deep.equal({
+        ...{ ...FEES, provider_clearing: -12_345 + 8_000, merchant_available: NET - 8_000 },
+      });
+    });
+  it('in the bank’s app carry out a ruling before an operator settles the mismatch', async () => {
+    const { take, balances } = await mismatched(8_000);
+    await take(back('app', 3_000));
+    expect(await balances()).to.deep.equal({
+      ...{ ...FEES, provider_clearing: -12_345 + 8_000, merchant_available: NET - 3_000, disputes: -5_000 },
+    });
+  });
   describe('from the bank’s own app after a lost dispute', () => {
     const lost = async (how: 'agreed' | 'accepted') => {
       const one = await desk();

@@ -283,6 +283,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
         caseId: CASE_ID,
         kind: 'DISPUTE',
         amount: toMinor(7_345),
+        taken: toMinor(7_345),
         amountMismatch: false,
         reportedAmount: toMinor(12_345),
         settling: null,
