@@ -77,6 +77,8 @@ export const openCaseByHand =
       (await commands.load(MED_CASE, MED_CASE.stream(before.caseId))).state.status === 'absent';
     const providerCaseId = nameOf(paymentId, isInterrupted ? count - 1 : count);
     const caseId = medCaseIdOf(account, mode, paymentId, providerCaseId);
+    // The payment records steps of its latest case only, so it must know them all before another one opens.
+    if (before !== null) await tellPaymentOf(needs)({ caseId: before.caseId });
     const at = await accounts.now(accountId, mode);
     const metadata = { ...metadataForChange(by, accountId, paymentId), mode };
     const allegation = { method: null, reason, payer: { name: null, document: null }, openedAt: at };

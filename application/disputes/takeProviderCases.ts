@@ -38,11 +38,15 @@ export const takeProviderCases =
   (needs: TakeCasesNeeds) =>
   async (paymentId: PaymentId): Promise<void> => {
     const { commands, providers } = needs;
-    const { terms } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state).charge;
+    const { charge, transaction } = assertExists((await commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId))).state);
+    const { terms } = charge;
     const provider = await providers.of(terms);
     if (provider !== null && provider.disputes === null) return;
     const cases = await provider?.disputes?.casesOf(terms, terms.txid);
     if (cases?.kind !== 'known') throw new UnknownAtProvider(`disputes of ${paymentId}`);
+    // The payment records steps of its latest case only, so it must know them all before another one opens.
+    const latest = transaction.status === 'settled' ? transaction.dispute : null;
+    if (latest !== null) await tellPaymentOf(needs)({ caseId: latest.caseId });
     for (const reported of cases.value) await takeCase(needs, terms, reported);
   };
 

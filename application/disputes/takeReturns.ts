@@ -3,14 +3,14 @@
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { openCase, recordMoneyReturned, recordNotTaken } from '../../domain/dispute/decisions.ts';
-import { type CaseTerms, sumOfReturns } from '../../domain/dispute/medCase.ts';
+import { type CaseTerms, type MedCase, sumOfReturns } from '../../domain/dispute/medCase.ts';
 import { announcesOutcomes } from '../../domain/dispute/settings.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import { add, subtract, ZERO } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { type NotTaken, openReturnedDispute, waitsForRefund } from '../../domain/payment/dispute.ts';
+import { leavesNoCase, type NotTaken, openReturnedDispute, waitsForRefund } from '../../domain/payment/dispute.ts';
 import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { type CaseReturns, recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
@@ -152,38 +152,50 @@ const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<v
   const { payment, made, caseIdOf } = intake;
   const dispute = payment.transaction.status === 'settled' ? payment.transaction.dispute : null;
   const own = caseIdOf(made.id);
-  // The latest case comes first: it may be the one that this return ends.
-  const earlier = dispute === null ? [] : [dispute.caseId, ...dispute.earlier.toReversed()];
-  for (const caseId of earlier)
-    if (caseId !== own && (await isOfCase(needs, intake, caseId, caseId === dispute?.caseId))) return;
-  await openReturned(needs, intake, own);
+  const cases = dispute === null ? [] : [dispute.caseId, ...dispute.earlier].filter((caseId) => caseId !== own);
+  // A return that an earlier case has recorded must not end the latest one.
+  for (const caseId of cases) if (await isKnownTo(needs, intake, caseId)) return;
+  if (dispute === null || dispute.caseId === own || !(await isOfLatest(needs, intake, dispute.caseId)))
+    await openReturned(needs, intake, own);
+};
+
+const loadCase = async ({ commands }: TakeReturnsNeeds, caseId: MedCaseId): Promise<MedCase> => {
+  const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
+  if (state.status === 'absent') throw new UnknownAtProvider(`dispute case ${caseId}`);
+  return state;
+};
+
+/** Returns whether the case has recorded the return. Then tells the payment, in case that was interrupted. */
+const isKnownTo = async (needs: TakeReturnsNeeds, { made }: Intake, caseId: MedCaseId): Promise<boolean> => {
+  const { returns = [] } = await loadCase(needs, caseId);
+  if (!returns.some(({ id }) => id === made.id)) return false;
+  await tellPaymentOf(needs)({ caseId });
+  return true;
 };
 
 /**
- * Returns whether the return belongs to the case: it is recorded there already, or ends the case, or is part of the case's amount. Throws
- * UnknownAtProvider if it must wait for a refund under way.
+ * Returns whether the return belongs to the latest case: it ends the case, or is part of the case's amount. Throws UnknownAtProvider if it
+ * must wait for a refund under way.
  */
-const isOfCase = async (
-  { commands }: TakeReturnsNeeds,
+const isOfLatest = async (
+  needs: TakeReturnsNeeds,
   { payment, made, announced, caseIdOf, metadata, at }: Intake,
   caseId: MedCaseId,
-  isLatest: boolean,
 ): Promise<boolean> => {
-  const stream = MED_CASE.stream(caseId);
-  const { state } = await commands.load(MED_CASE, stream);
-  if (state.status === 'absent') throw new UnknownAtProvider(`dispute case ${caseId}`);
-  const isKnown = state.returns?.some(({ id }) => id === made.id) ?? false;
-  if (!isKnown && !isLatest) return false;
+  const { commands } = needs;
   // If a separate case was opened for this return before, only that case records it.
   const { state: own } = await commands.load(MED_CASE, MED_CASE.stream(caseIdOf(made.id)));
-  if (!isKnown && (own.status !== 'absent' || own.notTaken !== undefined)) return false;
-  if (!isKnown && waitsForRefund(payment, subtract(add(sumOfReturns(state), made.amount), state.held)))
+  if (own.status !== 'absent' || own.notTaken !== undefined) return false;
+  const state = await loadCase(needs, caseId);
+  const sum = add(sumOfReturns(state), made.amount);
+  if (waitsForRefund(payment, subtract(sum, state.held)))
     throw new UnknownAtProvider(`refund of payment ${state.terms.paymentId}`);
-  const returned = { ...made, at: made.settledAt ?? made.requestedAt };
-  const { reply } = await commands.record(MED_CASE, stream, recordMoneyReturned(returned, announced, at), metadata);
-  if (reply === 'beyond') return false;
-  await tellPaymentOf({ commands })({ caseId });
-  return true;
+  const returned = { ...made, at: made.settledAt ?? made.requestedAt, leavesNoCase: leavesNoCase(payment, sum) };
+  const decide = recordMoneyReturned(returned, announced, at);
+  const { reply } = await commands.record(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
+  // Also before another case opens, because the payment records steps of its latest case only.
+  await tellPaymentOf(needs)({ caseId });
+  return reply !== 'beyond';
 };
 
 /** Opens a case for the return and ends it as lost. If the payment can never take it, the return is listed for the operators (Q10). */

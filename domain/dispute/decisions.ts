@@ -158,15 +158,21 @@ export interface MadeReturn {
   readonly amount: Minor;
   /** Time that the provider reported. */
   readonly at: Timestamp;
+  /** Whether the payment has nothing left that another case could take (`leavesNoCase`). */
+  readonly leavesNoCase?: boolean;
 }
 
 /**
  * Records a return by the banks, which ends an open case as lost, even during a review (V10). A lost case records returns until they cover
- * its amount and that of its ruling. No-op if it is recorded. Replies `beyond`, and records nothing, if the case was not lost or is fully
- * returned.
+ * its amount and that of its ruling, and all later ones if no other case can take them. A case that the merchant won records those that its
+ * ruling announced. No-op if it is recorded. Replies `beyond`, and records nothing, for any other return.
  */
 export const recordMoneyReturned =
-  ({ id, amount, at: returnedAt }: MadeReturn, announced: boolean, at: Timestamp): Deciding<'recorded' | 'beyond'> =>
+  (
+    { id, amount, at: returnedAt, leavesNoCase = false }: MadeReturn,
+    announced: boolean,
+    at: Timestamp,
+  ): Deciding<'recorded' | 'beyond'> =>
   (state) => {
     if (state.status === 'absent') return NO_CASE;
     if (state.returns?.some((one) => one.id === id)) return { events: [], reply: 'recorded' };
@@ -176,9 +182,9 @@ export const recordMoneyReturned =
       return recorded({ type: 'MedCaseRejected', data: { ...end, returnedToPayer: amount } }, returned);
     }
     const isLost = (state.moneyOutcome ?? state.decided) !== 'refunded_to_merchant';
-    const owed = most(state.held, state.returnedToPayer ?? ZERO);
-    const isOwed = state.settling === 'awaited' || sumOfReturns(state) < owed;
-    return isLost && isOwed ? recorded(returned) : { events: [], reply: 'beyond' };
+    const isOwed = sumOfReturns(state) < most(isLost ? state.held : ZERO, state.returnedToPayer ?? ZERO);
+    const takesMore = isLost && (state.settling === 'awaited' || leavesNoCase);
+    return isOwed || takesMore ? recorded(returned) : { events: [], reply: 'beyond' };
   };
 
 /** Returns why the case can't take a ruling or withdrawal now, or null if it can. */

@@ -18,7 +18,7 @@ import { add, least, type Minor, most, negate, subtract, ZERO } from '../kernel/
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
-import { isAllBack, leftOfPaid, refundableRest, reservedAmount } from '../transaction/refunds.ts';
+import { isAllBack, leftAtBank, leftOfPaid, refundableRest, reservedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -142,6 +142,15 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
 /** Returns whether a return that exceeds its case by this amount must wait, because a refund in progress may fail and free the amount. */
 export const waitsForRefund = ({ transaction }: ExistingPayment, excess: Minor): boolean =>
   transaction.status === 'settled' && excess > refundableRest(transaction) && reservedAmount(transaction.refunds) > 0;
+
+/**
+ * Returns whether a return belongs to the latest case, although that is fully returned, because the payment has nothing left for another
+ * one. `returned`: the returns of that case including this one. A sum that the bank can't have returned is left to the operators (Q10).
+ */
+export const leavesNoCase = ({ transaction }: ExistingPayment, returned: Minor): boolean => {
+  if (transaction.status !== 'settled' || refundableRest(transaction) > 0) return false;
+  return add(returned, transaction.dispute?.lostBefore ?? ZERO) <= leftAtBank(transaction);
+};
 
 type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
 

@@ -126,6 +126,12 @@ export const refundableRest = (payment: Refundable): Minor => {
   return most(rest, ZERO);
 };
 
+/** Returns the amount of the payment that its bank can still return. A Pix-out doesn't reduce it. */
+export const leftAtBank = (payment: Refundable): Minor => {
+  const devolutions = payment.refunds.filter(({ strategy }) => strategy === 'devolution');
+  return subtract(leftOfPaid(payment), sumOf(devolutions, ['reserved', 'completed']));
+};
+
 /** Returns the sum of refunds that are under way. */
 export const reservedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf(refunds, ['reserved']);
 

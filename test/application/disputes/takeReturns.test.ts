@@ -33,6 +33,7 @@ const back = (id: string, amount: number, over: Partial<ProviderReturn> = {}): P
   ...{ requestedAt: at('15:00:00'), settledAt: at('15:00:05'), reason: null },
   ...over,
 });
+const PAYER = { name: 'X', document: '52998224725' };
 const med = (id: string, amount: number) => back(id, amount, { nature: 'medFraud' });
 
 describe('returns that Quita did not request, on Postgres', () => {
@@ -113,11 +114,11 @@ describe('returns that Quita did not request, on Postgres', () => {
   };
   const FEES = { provider_fees: 10, platform_fees: 123 };
   const NET = 12_212;
-  const reserve = (amount: number | null) =>
+  const reserve = (amount: number | null, strategy: 'devolution' | 'cashout' = 'devolution') =>
     reserveRefund(
       {
         ...{ refundId: REFUND_ID, amount: amount === null ? null : toMinor(amount), reason: null },
-        ...{ strategy: 'devolution', passFeeToTenant: false, destinationKey: null, paysOut: false },
+        ...{ strategy, passFeeToTenant: false, destinationKey: null, paysOut: strategy === 'cashout' },
         ...{ allowedDestinations: null, fingerprintUnder: () => 'f', fingerprintVersion: 1 },
       },
       at('14:00:00'),
@@ -255,16 +256,26 @@ describe('returns that Quita did not request, on Postgres', () => {
       expect((await balances())['provider_clearing']).to.equal(-12_345 + 10_000);
     });
 
-  const mismatched = async (ruled: number) => {
+  const mismatched = async (ruled: number | null) => {
     const one = await desk();
     const { txid, paymentId, needs, caseOf } = one;
-    const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(ruled) } as const;
-    const rulings = [{ report: 2, ruling, review: false, at: at('16:30:00') }];
-    core.provider.cases.set(txid, [{ ...reported, amount: toMinor(8_000), rulings }]);
-    await takeProviderCases(needs)(paymentId);
-    const settle = (verdict: 'lost', amount: number) =>
+    const report = async (more: readonly { readonly providerCaseId: string; readonly amount: null }[] = []) => {
+      const ruling = { result: 'agreed', returned: true, returnedToPayer: toMinor(ruled ?? 0) } as const;
+      const rulings = ruled === null ? [] : [{ report: 2, ruling, review: false, at: at('16:30:00') }];
+      const others = more.map((over) => ({ ...reported, ...over, rulings: [] }));
+      core.provider.cases.set(txid, [{ ...reported, amount: toMinor(8_000), rulings }, ...others]);
+      await takeProviderCases(needs)(paymentId);
+    };
+    const settle = (verdict: 'lost' | 'nothing', amount: number) =>
       settleCase(needs)(caseOf('bank'), { verdict, amount: toMinor(amount) }, 'x', { actor: 'ana', requestId: null });
-    return { ...one, settle };
+    /** Records the return in the case, and is killed before it tells the payment. */
+    const recordOnly = async (id: string, amount: number) => {
+      const made = recordMoneyReturned({ id, amount: toMinor(amount), at: at('15:00:00') }, true, at('15:00:00'));
+      const metadata = metadataForProcess('test', (await one.state()).charge.terms, paymentId, 'test');
+      await core.commands.record(MED_CASE, MED_CASE.stream(caseOf('bank')), made, metadata);
+    };
+    await report();
+    return { ...one, report, settle, recordOnly };
   };
   for (const parts of [[8_000], [5_000, 3_000], [3_000, 5_000]])
     it(`posts a ruling above the settled amount once if somebody returns ${parts.join(' and ')} in the bank’s app`, async () => {
@@ -282,6 +293,53 @@ describe('returns that Quita did not request, on Postgres', () => {
       ...{ ...FEES, provider_clearing: -12_345 + 8_000, merchant_available: NET - 3_000, disputes: -5_000 },
     });
   });
+  it('by the banks that a ruling announced are posted once, if the merchant keeps the money', async () => {
+    const { take, balances, settle, medCase } = await mismatched(8_000);
+    await settle('nothing', 0);
+    await take(med('a', 3_000), med('b', 5_000));
+    expect(await balances()).to.deep.equal({
+      ...{ ...FEES, provider_clearing: -12_345 + 8_000, merchant_available: NET, disputes: -8_000 },
+    });
+    expect(await medCase('bank')).to.include({ status: 'closed', returnedToPayer: 8_000 });
+  });
+  it('by the banks don’t end a later case if they are reported again', async () => {
+    const { take, balances, settle, medCase, report } = await mismatched(null);
+    await take(med('a', 1_345));
+    await settle('nothing', 0);
+    await report([{ providerCaseId: 'next', amount: null }]);
+    await take(med('a', 1_345));
+    expect(await medCase('next')).to.include({ status: 'open', returnedToPayer: null });
+    expect((await balances())['provider_clearing']).to.equal(-12_345 + 1_345);
+  });
+  it('by the banks are posted before another return opens a case, even if a process was killed in between', async () => {
+    const { take, balances, settle, recordOnly } = await mismatched(null);
+    await settle('lost', 5_000);
+    await recordOnly('a', 5_000);
+    await take(med('b', 1_000));
+    expect(await balances()).to.deep.equal({
+      ...{ ...FEES, provider_clearing: -12_345 + 6_000, merchant_available: NET - 6_000 },
+    });
+  });
+  it('by the banks are posted before the bank opens another case, even if a process was killed in between', async () => {
+    const { balances, settle, recordOnly, report } = await mismatched(8_000);
+    await settle('nothing', 0);
+    await recordOnly('a', 8_345);
+    await report([{ providerCaseId: 'next', amount: null }]);
+    expect(await balances()).to.include({ provider_clearing: -12_345 + 8_345, merchant_retained: 12_345 });
+  });
+  for (const isAnnounced of [true, false])
+    for (const parts of [[12_345], [7_345, 5_000], [7_000, 345, 5_000], [3_000, 7_345, 2_000]])
+      it(`after a Pix-out cost the platform the excess (${isAnnounced ? 'case' : 'no case'}, ${parts.join(' and ')})`, async () => {
+        const { take, balances, decide, txid, paymentId, needs } = await desk({}, { payer: PAYER });
+        await decide(reserve(5_000, 'cashout'));
+        await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
+        core.provider.cases.set(txid, isAnnounced ? [{ ...reported, rulings: [] }] : []);
+        await takeProviderCases(needs)(paymentId);
+        for (const _ of [1, 2]) await take(...parts.map((amount, n) => med(`m${n}`, amount)));
+        const { provider_clearing: clearing, disputes, merchant_available: available } = await balances();
+        expect([clearing, disputes, available, alerted]).to.deep.equal([5_000, -5_000, NET - 12_345, []]);
+      });
+
   describe('from the bank’s own app after a lost dispute', () => {
     const lost = async (how: 'agreed' | 'accepted') => {
       const one = await desk();
