@@ -1,7 +1,6 @@
 // Fills an empty database from a dump of this release or an earlier one. The schema is first migrated to the dump's version, so that later
 // migrations find its data. Read models are left out: the next start builds them.
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { UsageError } from '../cli/command.ts';
@@ -15,13 +14,23 @@ const ROWS_AT_ONCE = 500;
 
 const damaged = (file: string, why: string): UsageError => new UsageError(`${file} is no complete dump: ${why}`);
 
-/** The lines of a dump. Throws UsageError if it can't be read. */
-const openLines = (file: string): AsyncIterator<string> => {
+/** Yields the lines of a dump. Texts in them may have other line separators, such as U+2028, at which node:readline would split. */
+async function* linesOf(file: string): AsyncGenerator<string> {
   const source = createReadStream(file);
   const unzipped = createGunzip();
   source.on('error', (error) => unzipped.destroy(error));
-  return createInterface({ input: source.pipe(unzipped), crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
-};
+  let line: string[] = [];
+  for await (const chunk of source.pipe(unzipped).setEncoding('utf8')) {
+    const [end = '', ...starts] = (chunk as string).split('\n');
+    line.push(end);
+    for (const start of starts) {
+      yield line.join('');
+      line = [start];
+    }
+  }
+  const rest = line.join('');
+  if (rest !== '') yield rest;
+}
 
 class Dump {
   readonly #file: string;
@@ -29,7 +38,7 @@ class Dump {
 
   constructor(file: string) {
     this.#file = file;
-    this.#lines = openLines(file);
+    this.#lines = linesOf(file);
   }
   /** Returns the next line, or throws UsageError. */
   async next(): Promise<string> {

@@ -12,6 +12,9 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { TestGateway } from '../../world/gateway.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 
+/** Of an API key. Its characters separate lines, but PostgreSQL writes all except the last two unescaped. */
+const LABEL = 'Loja\u2028 12\u2029\u0085\n\r';
+
 describe('a dump of the database', () => {
   let folder: string;
   let source: TestDatabase;
@@ -64,6 +67,9 @@ describe('a dump of the database', () => {
     gateway = await TestGateway.open({ database: source, roles });
     const customer = { name: 'Ana "\\u0041" Souza\t🎻', document: '12345678909' };
     expect((await gateway.charge({ amount: 1_000, customer })).status).to.equal(201);
+    const headers = await gateway.logIn('OWNER');
+    const created = await gateway.post('/v1/api-keys', { test: true, label: LABEL }, { key: null, headers });
+    expect(created.status).to.equal(201);
     await gateway.untilProjected();
     await gateway.close();
     // No reactor ran, so this row stands for the checkpoint of a process.
@@ -98,6 +104,15 @@ describe('a dump of the database', () => {
     const other = await empty();
     await restore(other.connectionString, again);
     expect(await rowsOf(poolOf(other))).to.deep.equal(is);
+  });
+
+  it('keeps the line separators in texts of merchants', async () => {
+    const target = await empty();
+    await restore(target.connectionString, file);
+    const { rows } = await poolOf(target).query<{ label: string }>(
+      `SELECT data::json->>'label' AS label FROM event_store.events WHERE type = 'ApiKeyIssued' AND data LIKE '%Loja%'`,
+    );
+    expect(rows).to.deep.equal([{ label: LABEL }]);
   });
 
   it('is readable only by its owner, and leaves no other file', async () => {
