@@ -17,7 +17,7 @@ const TARGET = 'j.group_tier COLLATE "C"';
 export const NEWEST_INDEX = 'quita_failed';
 /**
  * An index of rare rows is small. The first two differ in their conditions, so that without statistics, too, no statement is planned with
- * the wrong one; every job has priority 0 and a target. `quita_lines` served claims of earlier versions, which read deferred jobs, too.
+ * the wrong one; every job has priority 0 and a target.
  */
 export const CREATE_INDEXES = `
   CREATE INDEX IF NOT EXISTS quita_ready ON ${JOB} (name, group_id COLLATE "C", start_after) WHERE state = 'created' AND priority = 0;
@@ -25,8 +25,10 @@ export const CREATE_INDEXES = `
     WHERE state = 'created' AND group_tier IS NOT NULL;
   CREATE INDEX IF NOT EXISTS quita_deferred ON ${JOB} (start_after) WHERE state = 'retry';
   CREATE INDEX IF NOT EXISTS quita_deferred_lines ON ${JOB} (name, group_id COLLATE "C") WHERE state = 'retry';
-  CREATE INDEX IF NOT EXISTS ${NEWEST_INDEX} ON ${JOB} (name, completed_on) WHERE state = 'failed';
-  DROP INDEX IF EXISTS ${JOBS_SCHEMA}.quita_lines`;
+  CREATE INDEX IF NOT EXISTS ${NEWEST_INDEX} ON ${JOB} (name, completed_on) WHERE state = 'failed'`;
+/** It served claims of earlier versions, which read deferred jobs, too. Left in place, it only makes writes a little slower. */
+const OLD_INDEX = `${JOBS_SCHEMA}.quita_lines`;
+export const DROP_OLD_INDEX = `DROP INDEX IF EXISTS ${OLD_INDEX}`;
 
 /**
  * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice or null, $7 queues whose owed work is only recorded
@@ -308,5 +310,5 @@ export const QUEUE_STATES = `SELECT q.name AS queue, created.jobs AS ready, retr
   ORDER BY q.name`;
 
 export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed,
-  to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AND to_regclass('${JOBS_SCHEMA}.quita_lines') IS NULL AS indexed`;
+  to_regclass('${JOBS_SCHEMA}.${NEWEST_INDEX}') IS NOT NULL AS indexed, to_regclass('${OLD_INDEX}') IS NOT NULL AS outdated`;
 export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;

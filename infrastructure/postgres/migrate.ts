@@ -105,20 +105,43 @@ const missingOf = (done: readonly string[], names = MIGRATIONS): readonly string
  * All statements of the running version queue behind a migration that waits for a table. So the migration stops waiting soon, and tries
  * again. PostgreSQL cancels an autovacuum only for those who wait for a second (deadlock_timeout).
  */
-const LOCK_MS = 1_500;
+export const LOCK_MS = 1_500;
 const LET_PASS_MS = 1_000;
 const HELD_UP_MS_MAX = 60_000;
+
+interface Patience {
+  readonly heldUpMsMax?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs `change`, whose `lock_timeout` must be LOCK_MS, until it gets all its locks. Throws MigrationHeldUp if another session holds a table
+ * for longer than `heldUpMsMax`. Throws an AbortError if `signal` aborts meanwhile.
+ */
+export const lettingPass = async (
+  change: () => Promise<unknown>,
+  { heldUpMsMax = HELD_UP_MS_MAX, signal }: Patience = {},
+): Promise<void> => {
+  const deadline = performance.now() + heldUpMsMax;
+  for (;;) {
+    try {
+      await change();
+      return;
+    } catch (error) {
+      if (!isLockUnavailable(error)) throw error;
+    }
+    if (performance.now() > deadline) throw new MigrationHeldUp(HELD_UP);
+    await pause(LET_PASS_MS, undefined, { signal });
+  }
+};
 
 /**
  * Runs the migrations that are missing. `names`: those of an earlier release, to restore its data; all by default. Throws ForeignSchema.
  * Throws MigrationHeldUp if another session holds a table for longer than `heldUpMsMax`; the migrations before that one are done. Throws an
  * AbortError if `signal` aborts while it waits for another process.
  */
-export const migrate = async (
-  connectionString: string,
-  names = MIGRATIONS,
-  { heldUpMsMax = HELD_UP_MS_MAX, signal }: { heldUpMsMax?: number; signal?: AbortSignal } = {},
-): Promise<void> => {
+export const migrate = async (connectionString: string, names = MIGRATIONS, patience: Patience = {}): Promise<void> => {
+  const { signal } = patience;
   const done = await migrationsDone(connectionString);
   refuseForeign(done);
   // Most starts have nothing to migrate; not loading knex saves 64 ms of CPU.
@@ -149,11 +172,7 @@ export const migrate = async (
     try {
       const tryLock = async (): Promise<boolean> => (await db.raw(TRY_LOCK).connection(lock)).rows[0].locked;
       while (!(await tryLock())) await pause(TRY_LOCK_MS, undefined, { signal });
-      const deadline = performance.now() + heldUpMsMax;
-      while (!(await run(db, names))) {
-        if (performance.now() > deadline) throw new MigrationHeldUp(HELD_UP);
-        await pause(LET_PASS_MS, undefined, { signal });
-      }
+      await lettingPass(() => run(db, names), patience);
     } finally {
       // A lost connection holds no lock, but must be released, because the end of the pool would wait for it for ever.
       await db
@@ -186,8 +205,7 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
 const HELD_UP =
   'the database can’t be migrated while another session, such as a dump or a long query, holds one of its tables: start again when that has ended';
 
-/** Returns false if a migration could not get a table in time. */
-const run = async (db: Knex, names: readonly string[]): Promise<boolean> => {
+const run = async (db: Knex, names: readonly string[]): Promise<void> => {
   const source = sourceOf(names);
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
@@ -195,11 +213,5 @@ const run = async (db: Knex, names: readonly string[]): Promise<boolean> => {
     // A process killed during a migration leaves knex's own lock behind. This process holds Quita's lock, so no migration is running.
     await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
   }
-  return db.migrate.latest({ tableName: TABLE, migrationSource: source }).then(
-    () => true,
-    (error: unknown) => {
-      if (!isLockUnavailable(error)) throw error;
-      return false;
-    },
-  );
+  await db.migrate.latest({ tableName: TABLE, migrationSource: source });
 };

@@ -1,14 +1,17 @@
 // pg-boss's tables as the program needs them, and every statement of the program against the installed schema.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import pg from 'pg';
 import { JOBS_SCHEMA_VERSION, OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';
 import * as statements from '../../../infrastructure/jobs/statements.ts';
 import { QueueUnderTest, request } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
 
 const pgBoss = JSON.parse(readFileSync(new URL('../../../node_modules/pg-boss/package.json', import.meta.url), 'utf8'));
+/** Indexes are created and dropped, not planned. */
+const CHANGES = ['NEWEST_INDEX', 'CREATE_INDEXES', 'DROP_OLD_INDEX'];
 const texts = Object.entries(statements).flatMap(([name, statement]): [string, string][] => {
-  if (name === 'NEWEST_INDEX' || name === 'CREATE_INDEXES' || typeof statement === 'number') return [];
+  if (CHANGES.includes(name) || typeof statement === 'number') return [];
   return [[name, typeof statement === 'string' ? statement : statement.text]];
 });
 
@@ -21,6 +24,26 @@ describe('the job tables', () => {
     test = await QueueUnderTest.create();
   });
   afterEach(() => test.close());
+
+  const INDEXES = ['quita_deferred', 'quita_deferred_lines', 'quita_failed', 'quita_ready', 'quita_ready_lines'];
+  const indexes = async (): Promise<readonly string[]> => {
+    const text = "SELECT relname FROM pg_class WHERE relname LIKE 'quita%' AND relkind = 'I' ORDER BY relname";
+    return (await test.rows<{ relname: string }>(text)).map(({ relname }) => relname);
+  };
+  /** Locks the table of jobs in another session until `end`. */
+  const holding = async (mode: string) => {
+    const session = new pg.Client({ connectionString: test.connectionString });
+    await session.connect();
+    await session.query(`BEGIN; LOCK TABLE jobs.job IN ${mode} MODE`);
+    return session;
+  };
+  /** Resolves when a statement waits for a lock. */
+  const whileWaiting = (like: string) =>
+    test.backends.until(async () => {
+      const text = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`;
+      return (await test.rows(text, [like])).length > 0;
+    });
 
   it('have the version that the installed pg-boss creates', async () => {
     await test.open();
@@ -101,14 +124,31 @@ describe('the job tables', () => {
     await (await test.open()).stop(0);
     await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
     await test.open();
-    const names = "SELECT relname FROM pg_class WHERE relname LIKE 'quita%' AND relkind = 'I' ORDER BY relname";
-    expect((await test.rows<{ relname: string }>(names)).map(({ relname }) => relname)).to.deep.equal([
-      'quita_deferred',
-      'quita_deferred_lines',
-      'quita_failed',
-      'quita_ready',
-      'quita_ready_lines',
-    ]);
+    expect(await indexes()).to.deep.equal(INDEXES);
+  });
+
+  it('keep an old index while a dump reads them, without blocking the running version', async () => {
+    const running = await test.open();
+    await test.rows('CREATE INDEX quita_lines ON jobs.job (name, group_id)');
+    const dump = await holding('ACCESS SHARE');
+    const starting = test.open();
+    await Promise.all([starting, whileWaiting('%DROP INDEX%').then(() => running.enqueue([request('x')]))]);
+    expect(await indexes()).to.deep.equal([...INDEXES, 'quita_lines'].toSorted());
+    await dump.end();
+    await test.open();
+    expect(await indexes()).to.deep.equal(INDEXES);
+  });
+
+  it('get a missing index after a long transaction, without blocking the running version', async () => {
+    const running = await test.open();
+    await test.rows('DROP INDEX jobs.quita_failed');
+    const writer = await holding('ROW EXCLUSIVE');
+    const starting = test.open();
+    const enqueued = whileWaiting('%CREATE INDEX%').then(() => running.enqueue([request('x')]));
+    await Promise.race([enqueued, starting]);
+    await writer.end();
+    await Promise.all([starting, enqueued]);
+    expect(await indexes()).to.deep.equal(INDEXES);
   });
 
   it('delete 2,500 jobs that failed more than 30 days ago, in few rounds', async () => {

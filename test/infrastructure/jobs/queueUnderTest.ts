@@ -44,6 +44,10 @@ export class QueueUnderTest {
     return new QueueUnderTest(database, await watchBackends(database.connectionString));
   }
 
+  get connectionString(): string {
+    return this.#database.connectionString;
+  }
+
   /** Opens a process. */
   async open(
     often: Partial<Pick<PgBossJobsOptions, 'deleteMs' | 'heartbeatMs' | 'hangsMs' | 'pool' | 'queues'>> = {},
