@@ -8,6 +8,7 @@ import { lookIfLeading } from '../../application/core/watchdog.ts';
 import type { LogConsumer } from '../../application/ports/consumers.ts';
 import { closedCodec } from '../../application/ports/eventCodec.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import { startPublishing } from '../../projections/engine/publishing.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { haveReadModels } from '../../projections/engine/schemaVersions.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
@@ -67,13 +68,19 @@ const BEHIND_MS = 250;
 /** A read model without progress for longer than this has failed. A rebuild that waited for it would rest for ever. */
 const FAILED_MS = 10_000;
 
-/** Starts rebuilding read models of another version. Returns a function that stops it. */
+/** Starts rebuilding read models of another version, and replacing views of another definition. Returns a function that stops both. */
 export const startRebuilding = (
   { storage, log }: GatewayOptions,
   { projections, projected }: Core,
   projector: Subscriptions,
-): (() => Promise<void>) =>
-  startVersionWork({
+): (() => Promise<void>) => {
+  const stopPublishing = startPublishing({
+    projections,
+    db: storage.operations,
+    isLed: (name) => projector.ledOf(name) > 0,
+    onError: warnings(log)('views of read models could not be replaced'),
+  });
+  const stopVersionWork = startVersionWork({
     projections,
     log: storage,
     openSession: storage.openSession,
@@ -84,6 +91,10 @@ export const startRebuilding = (
       log.info({ readModels, events, share: shareOf(position, projected.head) }, `rebuild of a new version ${state}`),
     onError: warnings(log)('read models could not be rebuilt in this version'),
   });
+  return async () => {
+    await Promise.all([stopPublishing(), stopVersionWork()]);
+  };
+};
 
 /** The duty of the one worker that runs the watchdog, the scheduled checks and the upkeep of the deployment. */
 const SCHEDULE = 'schedule';

@@ -1,11 +1,11 @@
 // Views that a read model publishes over its live copy in other schemas. They depend on its tables, so a swap drops and recreates them in
-// the same transaction. A program with other definitions replaces them when it starts to lead.
+// the same transaction. A program with other definitions replaces them soon after it starts to lead (publishing.ts).
 import type { Sql } from '../../application/ports/sql.ts';
 import { liveSchema, type Projection } from './projection.ts';
 
 /** Returns the version of the views, which is stored as the comment of the live schema and dropped together with it. */
-const versionOf = async (tx: Sql, { published = '' }: Projection): Promise<string> => {
-  const { rows } = await tx.query<{ version: string }>(`SELECT 'views ' || md5($1) AS version`, [published]);
+const versionOf = async (db: Sql, { published = '' }: Projection): Promise<string> => {
+  const { rows } = await db.query<{ version: string }>(`SELECT 'views ' || md5($1) AS version`, [published]);
   return rows[0]?.version ?? '';
 };
 
@@ -17,19 +17,19 @@ export const publish = async (tx: Sql, projection: Projection): Promise<void> =>
   await tx.query(`COMMENT ON SCHEMA ${liveSchema(projection.name)} IS '${version}'`);
 };
 
-/** Replaces the views if this program defines others. */
-export const publishIfChanged = async (tx: Sql, projection: Projection): Promise<void> => {
-  if (projection.published === undefined) return;
+/** Whether the views of the live copy are those that this program defines. */
+export const isPublished = async (db: Sql, projection: Projection): Promise<boolean> => {
+  if (projection.published === undefined) return true;
   const text = `SELECT obj_description(to_regnamespace($1), 'pg_namespace') AS version`;
-  const { rows } = await tx.query<{ version: string | null }>(text, [liveSchema(projection.name)]);
-  if (rows[0]?.version !== (await versionOf(tx, projection))) await publish(tx, projection);
+  const { rows } = await db.query<{ version: string | null }>(text, [liveSchema(projection.name)]);
+  return rows[0]?.version === (await versionOf(db, projection));
 };
 
 const READ_SECONDS_MAX = 5;
 
 /**
- * Ends reads of the live copy by analysts that take longer than `seconds`. A swap waits for others, such as backups. Without this,
- * overlapping queries of analysts could delay a swap for ever.
+ * Ends reads of the live copy by analysts that take longer than `seconds`. Swaps and new views wait for others, such as backups. Without
+ * this, overlapping queries of analysts could delay them for ever.
  */
 export const endLongReads = async (db: Sql, { name }: Projection, seconds = READ_SECONDS_MAX): Promise<void> => {
   const text = `SELECT pg_terminate_backend(a.pid) FROM analytics_access.grants g JOIN pg_stat_activity a ON a.usename = g.role

@@ -14,7 +14,7 @@ import { divide, lockPositions } from './dividing.ts';
 import { adoptParked, dropParked } from './parkedStreams.ts';
 import { pause } from './pause.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
-import { publish, publishIfChanged } from './publishedViews.ts';
+import { publish } from './publishedViews.ts';
 
 export const dropSchema = (db: Sql, schema: string) => db.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 
@@ -51,7 +51,6 @@ export const conditionOf = (
 export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {
   const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
   const condition = conditionOf(projection, checkpoint);
-  if (condition === 'current') await publishIfChanged(tx, projection);
   if (condition !== 'missing') return condition;
   await createSchema(tx, projection, liveSchema(projection.name));
   await publish(tx, projection);
@@ -112,6 +111,20 @@ export const swap = async (
   await adoptParked(tx, nextName(projection), projection.name);
   if (position !== null)
     await tx.query(`SELECT pg_notify('quita_progress', $1)`, [`projector ${position} ${name}:${version}`]);
+  return true;
+};
+
+/**
+ * Replaces the views of the live copy. Returns false if it has another version than this program. Rejects with `lock_not_available` if a
+ * long transaction reads them.
+ */
+export const publishAnew = async (tx: Sql, projection: Projection): Promise<boolean> => {
+  await tx.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
+  const tables = await liveTables(tx, projection);
+  if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS SHARE MODE`); // prevents a swap meanwhile
+  const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
+  if (conditionOf(projection, live) !== 'current') return false;
+  await publish(tx, projection);
   return true;
 };
 

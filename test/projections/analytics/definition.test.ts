@@ -1,10 +1,13 @@
 // Analysts rely on the names, types and meanings of these views: any change here changes the documented interface (ADR 0016).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import pg from 'pg';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
+import { publishIfChanged, startPublishing } from '../../../projections/engine/publishing.ts';
 import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
 import { ANALYST_VIEWS, PROJECTIONS } from '../../../projections/registry.ts';
-import { Scene } from '../engine/scene.ts';
+import { Followed, Scene, taker } from '../engine/scene.ts';
 
 const FILE = new URL('./definition.json', import.meta.url);
 
@@ -82,23 +85,75 @@ describe('the views for analysts', () => {
     await prepare(PROJECTIONS);
   });
 
-  it('are replaced when a program starts with another definition, and otherwise left alone', async () => {
-    const before = await oids();
-    await prepare(PROJECTIONS);
-    expect(await oids()).to.deep.equal(before);
-    const changed = PROJECTIONS.map((one) =>
+  describe('of another definition', () => {
+    const CHANGED = PROJECTIONS.map((one) =>
       one.name === 'refunds'
         ? { ...one, published: one.published?.replaceAll('One row per refund', 'Every refund') }
         : one,
-    );
-    await prepare(changed as typeof PROJECTIONS);
-    const refunds = (await described()).find(({ view }) => view === 'refunds');
-    expect(refunds?.comment).to.match(/^Every refund/);
-    const after = await oids();
-    expect([...before].filter(([view, oid]) => after.get(view) !== oid).map(([view]) => view)).to.deep.equal([
-      'refunds',
-    ]);
-    await prepare(PROJECTIONS);
+    ) as typeof PROJECTIONS;
+    let db: PgPool;
+    beforeEach(() => {
+      db = new PgPool(connectionConfig(scene.log.connectionString, 'test'), 2, () => undefined);
+    });
+    afterEach(async () => {
+      await publish(PROJECTIONS);
+      await db.close();
+    });
+    const publish = async (projections: typeof PROJECTIONS) => {
+      for (const one of projections) expect(await publishIfChanged(db, one), one.name).to.equal(true);
+    };
+    const commentOf = async () => (await described()).find(({ view }) => view === 'refunds')?.comment?.slice(0, 12);
+
+    it('are replaced, and others are left alone', async () => {
+      const before = await oids();
+      await publish(PROJECTIONS);
+      expect(await oids()).to.deep.equal(before);
+      await publish(CHANGED);
+      expect(await commentOf()).to.equal('Every refund');
+      const after = await oids();
+      expect([...before].filter(([view, oid]) => after.get(view) !== oid).map(([view]) => view)).to.deep.equal([
+        'refunds',
+      ]);
+    });
+
+    it('are left alone if the read model has another version', async () => {
+      const newer = CHANGED.map((one) => ({ ...one, version: one.version + 1 }));
+      for (const one of newer) expect(await publishIfChanged(db, one), one.name).to.equal(one.name !== 'refunds');
+      expect(await commentOf()).to.equal('One row per ');
+    });
+
+    it('are replaced after a long transaction that reads them, for which no read model waits', async () => {
+      const backup = new pg.Client({ connectionString: scene.log.connectionString });
+      await backup.connect();
+      await backup.query('BEGIN; SELECT FROM analytics.refunds');
+      const followed = new Followed(scene, {
+        consumers: [taker('refunds'), taker('wallet')],
+        versionOf: ({ name }) => PROJECTIONS.find((one) => one.name === name)?.version ?? 0,
+        prepare: prepareLiveCopies(CHANGED, scene),
+      });
+      const errors: string[] = [];
+      const stop = startPublishing({
+        projections: CHANGED,
+        db,
+        isLed: (name) => followed.subscriptions.ledOf(name) > 0,
+        onError: ({ message }) => errors.push(message),
+      });
+      try {
+        const waiting = `SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%DROP VIEW%'`;
+        await scene.backends.until(async () => (await scene.log.sql.query(waiting)).rowCount === 1);
+        await scene.appendPayments(2);
+        await followed.caughtUp();
+        expect(await commentOf()).to.equal('One row per ');
+        await backup.query('COMMIT');
+        await scene.backends.until(async () => (await commentOf()) === 'Every refund');
+        expect([errors, followed.faults]).to.deep.equal([[], []]);
+      } finally {
+        await stop();
+        await followed.stop();
+        await backup.end();
+      }
+    });
   });
 
   it('read from live copies only, never from one in progress', async () => {
