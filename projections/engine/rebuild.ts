@@ -13,7 +13,7 @@ import { nextSchema, type Projection } from './projection.ts';
 import { endLongReads } from './publishedViews.ts';
 import { type Copy, CopyFailed, type Replay, replay, type Taken } from './replay.ts';
 import { holdRetention } from './retentionLock.ts';
-import { ensureLive, ensureNext, type OtherVersion, swap } from './schemaVersions.ts';
+import { ensureLive, ensureNext, type IsWanted, type OtherVersion, type SwapOutcome, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -35,17 +35,23 @@ interface Building extends Copy {
   readonly checkpoint: Checkpoint;
   reached: Reached | null;
   events: number;
+  isUnwanted: boolean;
 }
 
+type RebuildOptions = Pick<Replay, 'signal' | 'onTaken' | 'batchSize'> & {
+  /** Asked before a copy goes live; otherwise the copy is dropped. Default: each is wanted. */
+  readonly isWanted?: IsWanted;
+};
+
 /**
- * Rebuilds the projections in one pass over the log, so that each event is read and decoded once. Returns a report for each. Throws
- * RebuildRunning before it changes anything. If one fails, the others are rebuilt, and its error is thrown at the end.
+ * Rebuilds the projections in one pass over the log, so that each event is read and decoded once. Returns a report for each that went
+ * live. Throws RebuildRunning before it changes anything. If one fails, the others are rebuilt, and its error is thrown at the end.
  */
 export const rebuild = async (
   projections: readonly Projection[],
   log: EventLog,
   openSession: OpenLeaderSession,
-  { signal, ...options }: Pick<Replay, 'signal' | 'onTaken' | 'batchSize'> = {},
+  { signal, ...options }: RebuildOptions = {},
 ): Promise<readonly RebuildReport[]> => {
   const started = performance.now();
   const session = await openSession('rebuild');
@@ -61,7 +67,7 @@ export const rebuild = async (
       const writer = projection.writer(nextSchema(projection.name));
       const { position, eventId } = checkpoint;
       const reached = position === null ? null : { position, eventId };
-      building.push({ projection, writer, leftOut, checkpoint, reached, events: 0 });
+      building.push({ projection, writer, leftOut, checkpoint, reached, events: 0, isUnwanted: false });
     };
     // Copies of a killed rebuild are at the position where it ended, the others at the start.
     const buildAll = (): Promise<void> =>
@@ -70,7 +76,8 @@ export const rebuild = async (
       );
     await eachInTurn([() => eachInTurn(projections, prepare), buildAll], (step) => step());
     const seconds = (performance.now() - started) / 1000;
-    return building.map(({ projection: { name }, events }) => ({ projection: name, events, seconds }));
+    const live = building.filter(({ isUnwanted }) => !isUnwanted);
+    return live.map(({ projection: { name }, events }) => ({ projection: name, events, seconds }));
   } finally {
     await session.close();
   }
@@ -86,7 +93,8 @@ const build = async (
     signal,
     onTaken,
     batchSize,
-  }: EventLog & Pick<Replay, 'session' | 'signal' | 'onTaken' | 'batchSize'>,
+    isWanted = () => true,
+  }: EventLog & Pick<Replay, 'session'> & RebuildOptions,
 ): Promise<void> => {
   let total = 0;
   const catchUp = async (some: readonly Building[]): Promise<void> => {
@@ -117,8 +125,9 @@ const build = async (
   // The live copies advance meanwhile. Each copy overtakes its live one separately, because that is fastest.
   const overtake = async (copy: Building): Promise<void> => {
     for (;;) {
-      const result = await goLive(session, copy, store);
-      if (result === 'live') return;
+      const result = await goLive(session, copy, store, isWanted);
+      copy.isUnwanted = result === 'unwanted';
+      if (result === 'live' || copy.isUnwanted) return;
       if (result === 'locked') await pause(LET_PASS_MS, signal);
       await catchUp([copy]);
     }
@@ -137,17 +146,21 @@ const build = async (
   await buildTogether(copies);
 };
 
-/** `behind`: the copy must catch up first. `locked`: a long transaction reads the live one. */
-type SwapResult = 'live' | 'behind' | 'locked';
-
-const goLive = (session: LeaderSession, { projection, reached }: Building, store: EventStore): Promise<SwapResult> =>
-  session
-    .transaction(async (tx): Promise<SwapResult> => ((await swap(tx, projection, store, reached)) ? 'live' : 'behind'))
-    .catch(async (error: unknown): Promise<SwapResult> => {
-      if (!isLockUnavailable(error)) throw error; // otherwise a long transaction reads the live copy
-      await endLongReads(session, projection);
-      return 'locked';
-    });
+/** Returns `locked` if a long transaction reads the live copy. */
+const goLive = async (
+  session: LeaderSession,
+  { projection, reached }: Building,
+  store: EventStore,
+  isWanted: IsWanted,
+): Promise<SwapOutcome | 'locked'> => {
+  try {
+    return await session.transaction((tx) => swap(tx, projection, store, reached, isWanted));
+  } catch (error) {
+    if (!isLockUnavailable(error)) throw error;
+    await endLongReads(session, projection);
+    return 'locked';
+  }
+};
 
 /**
  * Creates the tables of missing read models, which are then caught up live. `names`: those that the session leads; default: all. Returns

@@ -80,26 +80,39 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
   return (await tx.query<{ name: string }>(text, [liveSchema(projection.name)])).rows.map(({ name }) => name);
 };
 
+/** Whether this program's version should replace the live copy. */
+export type IsWanted = (projection: Projection, live: Checkpoint | undefined) => boolean;
+
+/** `behind`: the copy must catch up first. `unwanted`: it was dropped. */
+export type SwapOutcome = 'live' | 'behind' | 'unwanted';
+
 /**
- * Makes the copy the live one. Returns false if the live one is ahead, because reads would go back in time. A live copy of another log, or
- * of this one before a restore, is never ahead. If the live one is divided, its furthest partition counts, and the copy is divided alike. A
- * working leader notices the swap by its compare-and-set and restarts from here. The notice informs processes of another version that they
- * can't read these tables. Rejects with `lock_not_available` if a long transaction reads the live copy.
+ * Makes the copy the live one, or drops it if it is no longer wanted. Returns `behind` if the live one is ahead, because reads would go
+ * back in time. A live copy of another log, or of this one before a restore, is never ahead. If the live one is divided, its furthest
+ * partition counts, and the copy is divided alike. A working leader notices the swap by its compare-and-set and restarts from here. The
+ * notice informs processes of another version that they can't read these tables. Rejects with `lock_not_available` if a long transaction
+ * reads the live copy.
  */
 export const swap = async (
   tx: Sql,
   projection: Projection,
   log: ComparedLog,
   reached: Reached | null,
-): Promise<boolean> => {
+  isWanted: IsWanted,
+): Promise<SwapOutcome> => {
   await tx.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
   // Tables first, then the checkpoint, in the leader's order, to prevent deadlocks.
   const tables = await liveTables(tx, projection);
   if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
   const live = await lockPositions(tx, projection.name);
+  const current = (await readCheckpoints(tx, [projection.name])).get(projection.name);
+  if (!isWanted(projection, current)) {
+    await dropNext(tx, projection);
+    return 'unwanted';
+  }
   const ahead = live.filter(({ position: at }) => at !== null && (reached === null || at > reached.position));
-  for (const one of ahead) if (await isOfLog(log, one)) return false;
-  const { partitions } = (await readCheckpoints(tx, [projection.name])).get(projection.name) ?? {};
+  for (const one of ahead) if (await isOfLog(log, one)) return 'behind';
+  const { partitions } = current ?? {};
   await dropSchema(tx, liveSchema(projection.name));
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
   await publish(tx, projection);
@@ -111,7 +124,13 @@ export const swap = async (
   await adoptParked(tx, nextName(projection), projection.name);
   if (position !== null)
     await tx.query(`SELECT pg_notify('quita_progress', $1)`, [`projector ${position} ${name}:${version}`]);
-  return true;
+  return 'live';
+};
+
+const dropNext = async (tx: Sql, projection: Projection): Promise<void> => {
+  await dropSchema(tx, nextSchema(projection.name));
+  await dropParked(tx, nextName(projection));
+  await dropCheckpoint(tx, nextName(projection));
 };
 
 /**

@@ -8,7 +8,7 @@ import { readCheckpoints } from './checkpoints.ts';
 import { pause } from './pause.ts';
 import type { Projection } from './projection.ts';
 import { RebuildRunning, rebuild } from './rebuild.ts';
-import { conditionOf } from './schemaVersions.ts';
+import { conditionOf, type IsWanted } from './schemaVersions.ts';
 
 export interface VersionWorkOptions {
   readonly projections: readonly Projection[];
@@ -16,17 +16,18 @@ export interface VersionWorkOptions {
   readonly openSession: OpenLeaderSession;
   /** For looks at the checkpoints. */
   readonly db: Sql;
-  /** Whether no living process can lead this read model of a newer version. Only then it is replaced. */
+  /** Whether no living process can lead this read model of a newer version. Only then it is replaced. Asked again before the swap. */
   readonly isOrphaned: (name: string) => boolean;
   /** Whether the live read models are behind, so that this work must rest. */
   readonly isBehind: () => boolean;
-  /** Called at the start, then about every 10 s, and at the end. */
+  /** Called at the start, then about every 10 s, and at the end: for those that went live, and for those that were given up. */
   readonly onProgress: (names: readonly string[], progress: VersionProgress) => void;
   readonly onError: (error: Error) => void;
 }
 
 export interface VersionProgress {
-  readonly state: 'started' | 'running' | 'done';
+  /** `given up`: a process of the newer version has returned. */
+  readonly state: 'started' | 'running' | 'done' | 'given up';
   readonly position: Position | null;
   readonly events: number;
 }
@@ -60,18 +61,20 @@ const buildMissing = async (options: VersionWorkOptions, signal: AbortSignal): P
     db,
     projections.map(({ name }) => name),
   );
-  const wanted = projections.filter((projection) => {
-    const condition = conditionOf(projection, live.get(projection.name));
+  const isWanted: IsWanted = (projection, live) => {
+    const condition = conditionOf(projection, live);
     return condition === 'outdated' || (condition === 'newer' && isOrphaned(projection.name));
-  });
+  };
+  const wanted = projections.filter((projection) => isWanted(projection, live.get(projection.name)));
   if (wanted.length === 0 || signal.aborted) return;
   const names = wanted.map(({ name }) => name);
   const pace = paced(options, signal);
   let last: VersionProgress = { state: 'started', position: null, events: 0 };
   let reportedAt = performance.now();
   onProgress(names, last);
-  await rebuild(wanted, log, openSession, {
+  const rebuilt = await rebuild(wanted, log, openSession, {
     signal,
+    isWanted,
     batchSize: BATCH_SIZE,
     onTaken: async (position, events) => {
       last = { state: 'running', position, events };
@@ -82,7 +85,10 @@ const buildMissing = async (options: VersionWorkOptions, signal: AbortSignal): P
       await pace(events);
     },
   });
-  onProgress(names, { ...last, state: 'done' });
+  const done = rebuilt.map(({ projection }) => projection);
+  const givenUp = names.filter((name) => !done.includes(name));
+  if (done.length > 0) onProgress(done, { ...last, state: 'done' });
+  if (givenUp.length > 0) onProgress(givenUp, { ...last, state: 'given up' });
 };
 
 /**

@@ -38,6 +38,7 @@ const asConsumer = (projection: Projection): LogConsumer => {
 class Program {
   readonly followed: Followed;
   readonly done: Promise<readonly string[]>;
+  readonly gaveUp: Promise<readonly string[]>;
   readonly errors: string[] = [];
   readonly others: string[] = [];
   readonly #stopWork: () => Promise<void>;
@@ -55,8 +56,10 @@ class Program {
       onOtherVersions: (others) => this.others.push(...others.map(({ name, condition }) => `${name} ${condition}`)),
       yieldMs: YIELD_MS,
     });
-    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-    this.done = promise;
+    const done = Promise.withResolvers<readonly string[]>();
+    const gaveUp = Promise.withResolvers<readonly string[]>();
+    this.done = done.promise;
+    this.gaveUp = gaveUp.promise;
     this.#stopWork = startVersionWork({
       projections,
       log: scene,
@@ -64,7 +67,10 @@ class Program {
       db,
       isOrphaned: (name) => this.followed.subscriptions.isOrphaned(name),
       isBehind: () => false,
-      onProgress: (names, { state }) => state === 'done' && resolve(names),
+      onProgress: (names, { state }) => {
+        if (state === 'done') done.resolve(names);
+        if (state === 'given up') gaveUp.resolve(names);
+      },
       onError: (error) => this.errors.push(error.message),
     });
   }
@@ -208,6 +214,29 @@ describe('read models of another version', () => {
     await scene.appendPayments(1);
     await older.followed.caughtUp();
     expect([await count(), await versions(), older.others]).to.deep.equal([5, OLD_VERSIONS, ['payments newer']]);
+  });
+
+  it('stay in the newer version if its process returns while an older one rebuilds them', async () => {
+    await scene.appendPayments(4);
+    const newer = start(NEW);
+    await newer.followed.caughtUp();
+    await end(newer);
+    const gate = new Gate();
+    const older = start(
+      OLD,
+      interceptingCommits(scene.openSession, () => gate.pass()),
+    );
+    await gate.reached;
+    const returned = start(NEW);
+    await scene.backends.until(async () => returned.followed.subscriptions.led.includes('payments'));
+    await scene.backends.until(async () => !older.followed.subscriptions.isOrphaned('payments'));
+    gate.open();
+    expect(await Promise.race([older.gaveUp, older.done.then(() => 'done')])).to.deep.equal(['payments']);
+    const copy = await scene.log.sql.query("SELECT to_regnamespace('rm_payments_next') AS schema");
+    expect([await versions(), copy.rows, older.errors]).to.deep.equal([NEW_VERSIONS, [{ schema: null }], []]);
+    await scene.appendPayments(1);
+    await reached('payments');
+    expect([await count(), returned.errors]).to.deep.equal([5, []]);
   });
 
   it('are rebuilt undivided by an older process that knows no partitions, once the newer one is gone', async () => {
