@@ -22,6 +22,7 @@ import { FIND_INSTALLED, RETRY_ALL } from '../jobs/statements.ts';
 import { claimAgain } from './claimAgain.ts';
 import type { CliWorld } from './command.ts';
 import { lostDataKeys } from './lostDataKeys.ts';
+import { startOfLostTime } from './lostTime.ts';
 
 /** Data outside the log that the log names. */
 interface Named {
@@ -253,24 +254,25 @@ const findingOf = (check: string, total: number, missing: readonly string[], toD
   says: missing.length === 0 ? `all ${total} stored` : missingFor(missing, toDo),
 });
 
-/** Messages of the lost time are sent again while programs run, and jobs that run now begin a second time. */
+/** While programs run, messages of the lost time are sent again, running jobs begin a second time, and checkpoints move. */
 const programsOf = async ({ platform }: Pick<CliWorld, 'platform'>): Promise<Finding> => {
   const roles = [...new Set((await platform.listLeaders()).map(({ role }) => role))];
   const isGood = roles.length === 0;
-  const toDo = `some run (${roles.join(', ')}): stop all of them, then run doctor --after-restore again`;
+  const toDo = `some run (${roles.join(', ')}), so the checkpoints no longer show what the restore lost: stop all of them, then run doctor --after-restore --all`;
   return { check: 'programs', isGood, says: isGood ? 'all stopped' : toDo };
 };
 
-/** Runs the checks and repairs. The programs must not run. */
-export const afterRestore = async (world: CliWorld): Promise<readonly Finding[]> => {
+/** Runs the checks and repairs. The programs must not run. `comparesAll`: a program has run since the restore. */
+export const afterRestore = async (world: CliWorld, comparesAll: boolean): Promise<readonly Finding[]> => {
   const { storage, config, commands, signal } = world;
   const programs = await programsOf(world);
+  const after = comparesAll || !programs.isGood ? null : await startOfLostTime(storage);
   const { stored, files } = await namedByLog(storage, signal);
   const of = (check: string) => stored.filter((named) => named.check === check);
   const [emails] = KINDS.filter(({ check }) => check === 'email addresses') as [Kind];
   const { sessions, jobs } = await makeSafe(storage, await missingOf(storage.operations, emails, of(emails.check)));
-  const claims = await claimAgain(storage, commands, signal);
-  const keyless = await lostDataKeys(storage, signal);
+  const claims = await claimAgain(after, storage, commands, signal);
+  const keyless = await lostDataKeys(after, storage, signal);
   const findings: Finding[] = [];
   for (const kind of KINDS) {
     const missing = await missingOf(storage.operations, kind, of(kind.check));
@@ -288,6 +290,11 @@ export const afterRestore = async (world: CliWorld): Promise<readonly Finding[]>
   for (const file of files) if (!(await isStored(file))) lost.push(file.owner);
   return [
     programs,
+    {
+      check: 'lost time',
+      isGood: true,
+      says: after === null ? 'all events compared' : `events after position ${after} compared`,
+    },
     ...findings,
     findingOf('evidence files', files.length, lost, 'restore the files, or ask the merchant for them'),
     {

@@ -2,12 +2,13 @@
 // for two payments, both could be credited.
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { exists } from '../../domain/payment/payment.ts';
 import { type Claim, claim } from '../providers/claims.ts';
-import { eventsOfLostTime, type LostTimeStorage } from './lostTime.ts';
+import { eventsAfter, type LostTimeStorage } from './lostTime.ts';
 
 /** Returns the claim that an event followed, or null. */
 const claimOf = async (logged: LoggedEvent, commands: Pick<CommandHandler, 'load'>): Promise<Claim | null> => {
@@ -19,14 +20,15 @@ const claimOf = async (logged: LoggedEvent, commands: Pick<CommandHandler, 'load
   return { connectionId, endToEndId: logged.event.data.incoming.providerPaymentId, paymentId };
 };
 
-/** Returns how many claims were missing. */
+/** Returns how many claims of the events after a position were missing. */
 export const claimAgain = async (
+  after: Position | null,
   storage: LostTimeStorage,
   commands: Pick<CommandHandler, 'load'>,
   signal: AbortSignal,
 ): Promise<number> => {
   let added = 0;
-  for await (const events of eventsOfLostTime(storage, [PAYMENT.category], signal)) {
+  for await (const events of eventsAfter(after, storage, [PAYMENT.category], signal)) {
     const claims: Claim[] = [];
     for (const logged of await storage.codec.decode(events)) {
       const found = logged instanceof UnreadableEvent ? null : await claimOf(logged, commands);

@@ -3,7 +3,7 @@ import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import type { Finding } from '../../application/ports/systemChecks.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { afterRestore } from './afterRestore.ts';
-import type { CliCommand, CliResult } from './command.ts';
+import { type CliCommand, type CliResult, UsageError } from './command.ts';
 import { explained } from './explain.ts';
 import type { Screen } from './output.ts';
 
@@ -29,10 +29,18 @@ const doctor: CliCommand = {
         'PostgreSQL was restored to a state older than the log, and the programs are stopped: also check what the log names, end sessions and mark restored work',
       flag: true,
     },
+    all: {
+      description:
+        'with --after-restore: a program has run since the restore, so compare all events, not only those of the lost time',
+      flag: true,
+    },
   },
   changes: 'withOptions',
   run: async (world, { options }) => {
-    const restored = options['after-restore'] === true ? await afterRestore(world) : [];
+    const isRestored = options['after-restore'] === true;
+    const comparesAll = options['all'] === true;
+    if (comparesAll && !isRestored) throw new UsageError('--all needs --after-restore');
+    const restored = isRestored ? await afterRestore(world, comparesAll) : [];
     return resultOf([...restored, ...(await world.platform.checkSystem())]);
   },
   whenUnopened: async ({ eventStoreUrl }, error) => {

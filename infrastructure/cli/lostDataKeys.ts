@@ -1,11 +1,12 @@
-// Finds payments and payouts of the lost time whose data keys a restore of PostgreSQL lost. Read models don't know them yet.
+// Finds payments and payouts whose data keys a restore of PostgreSQL lost. Read models don't know those of the lost time yet.
 import { completeMetadata, type StoredMetadata } from '../../application/core/eventMetadata.ts';
 import { hasSealed } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
 import { AGGREGATES } from '../../domain/aggregates.ts';
 import { readStreamName } from '../../domain/kernel/aggregate.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
-import { eventsOfLostTime, type LostTimeStorage } from './lostTime.ts';
+import { eventsAfter, type LostTimeStorage } from './lostTime.ts';
 
 /** Deliveries are about payments and payouts that have events of their own. */
 const CATEGORIES = AGGREGATES.filter(({ isSealed, isDeletable }) => isSealed && !isDeletable).map(
@@ -15,10 +16,14 @@ const CATEGORIES = AGGREGATES.filter(({ isSealed, isDeletable }) => isSealed && 
 const MISSING = `SELECT owner FROM unnest($1::text[]) AS v (owner)
   WHERE NOT EXISTS (SELECT FROM privacy.data_keys k WHERE k.owner = v.owner)`;
 
-/** Returns the owners, as an operator writes them: `ch_…`. */
-export const lostDataKeys = async (storage: LostTimeStorage, signal: AbortSignal): Promise<readonly string[]> => {
+/** Returns the owners of the events after a position, as an operator writes them: `ch_…`. */
+export const lostDataKeys = async (
+  after: Position | null,
+  storage: LostTimeStorage,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
   const lost = new Set<string>();
-  for await (const events of eventsOfLostTime(storage, CATEGORIES, signal)) {
+  for await (const events of eventsAfter(after, storage, CATEGORIES, signal)) {
     const owners = new Map<string, string>();
     for (const { stream, data, metadata } of events) {
       if (!hasSealed(data)) continue;

@@ -66,8 +66,9 @@ describe('doctor --after-restore on data keys', () => {
     await database.drop();
   });
 
-  const found = async (check = 'lost data keys') => {
-    const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
+  const found = async (check = 'lost data keys', ...more: readonly string[]) => {
+    const words = ['doctor', '--after-restore', '--json', ...more];
+    const { json } = await runWords<Findings>(database.connectionString, ...words);
     const finding = json.findings.find((one) => one.check === check);
     return [finding?.isGood, finding?.says];
   };
@@ -75,24 +76,34 @@ describe('doctor --after-restore on data keys', () => {
   it('names payments and payouts of the lost time whose keys are missing, after all programs have stopped', async () => {
     const gateway = await openReady({ database });
     const desk = await PersonDesk.open(gateway);
-    await desk.post('/v1/charges', desk.chargeBody(), 201);
+    const { id: earlier } = await desk.post<{ id: string }>('/v1/charges', desk.chargeBody(), 201);
     const backup = await gateway.storage.store.head();
     await desk.payInFull();
     await desk.payOut();
     await desk.close();
     expect(await found('programs')).to.deep.equal([
       false,
-      'some run (projector, reactor): stop all of them, then run doctor --after-restore again',
+      'some run (projector, reactor), so the checkpoints no longer show what the restore lost: stop all of them, then run doctor --after-restore --all',
     ]);
     await gateway.close();
     expect(await found('programs')).to.deep.equal([true, 'all stopped']);
     await sql.query('UPDATE subscriptions.checkpoints SET position = $1, event_id = NULL', [backup]);
     expect(await found()).to.deep.equal([true, 'none']);
+    expect(await found('lost time')).to.deep.equal([true, `events after position ${backup} compared`]);
     expect((await sql.query('DELETE FROM privacy.data_keys')).rowCount).to.equal(3);
-    expect(await found()).to.deep.equal([
+    const missingFor = (...owners: readonly string[]) =>
+      `missing for ${owners.join(', ')}: restore their rows of privacy.data_keys from a newer copy, if there is one; otherwise their personal data reads as erased`;
+    expect(await found()).to.deep.equal([false, missingFor(desk.chargeId, desk.payoutId)]);
+    expect(await found('lost time', '--all')).to.deep.equal([true, 'all events compared']);
+    expect(await found('lost data keys', '--all')).to.deep.equal([
       false,
-      `missing for ${desk.chargeId}, ${desk.payoutId}: restore their rows of privacy.data_keys from a newer copy, if there is one; otherwise their personal data reads as erased`,
+      missingFor(earlier, desk.chargeId, desk.payoutId),
     ]);
+  });
+
+  it('rejects --all without --after-restore', async () => {
+    const { code, err } = await runWords(database.connectionString, 'doctor', '--all');
+    expect([code, err.split('\n').at(-2)]).to.deep.equal([2, 'quita: --all needs --after-restore']);
   });
 });
 
@@ -116,26 +127,39 @@ describe('doctor --after-restore on received payments', () => {
     await desk.untilFinal(id);
   };
 
-  it('records the claims of the lost time again, once', async () => {
+  const doctor = async () => {
+    const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
+    return json.findings.find(({ check }) => check === 'received payments')?.says.split(' ')[0];
+  };
+
+  it('records their claims again, once, also while programs run', async () => {
     const desk = await ConnectionDesk.open({ database });
     const { operations } = desk.gateway.storage;
     const claims = async () => (await operations.query('SELECT * FROM operations.received_claims')).rows;
-    const doctor = async () => {
-      const { json } = await runWords<Findings>(database.connectionString, 'doctor', '--after-restore', '--json');
-      return json.findings.find(({ check }) => check === 'received payments')?.says.split(' ')[0];
-    };
     try {
       await payLive(desk, await desk.simulator());
       const before = await claims();
       expect(before).to.have.length(1);
       expect(await doctor(), 'nothing is lost').to.equal('0');
       await operations.query('DELETE FROM operations.received_claims');
-      await operations.query('UPDATE subscriptions.checkpoints SET position = NULL, event_id = NULL');
       expect(await doctor()).to.equal('1');
       expect(await claims()).to.deep.equal(before);
       expect(await doctor()).to.equal('0');
     } finally {
       await desk.close();
     }
+  });
+
+  it('records their claims again after programs have moved the checkpoints to the head', async () => {
+    const desk = await ConnectionDesk.open({ database });
+    try {
+      await payLive(desk, await desk.simulator());
+      const { operations } = desk.gateway.storage;
+      expect((await operations.query('DELETE FROM operations.received_claims')).rowCount).to.equal(1);
+      await desk.gateway.untilProjected();
+    } finally {
+      await desk.close();
+    }
+    expect(await doctor()).to.equal('1');
   });
 });
