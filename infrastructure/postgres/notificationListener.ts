@@ -112,9 +112,12 @@ export class NotificationListener {
     if (this.#senders.size >= SENDERS_MAX) this.#senders.clear();
     const isOurs = session.query<{ ours: boolean }>(ACTS_AS_OURS, [processId]).then(
       ({ rows }) => rows[0]?.ours === true,
-      () => false,
+      () => {
+        if (this.#senders.get(processId) === sender) this.#senders.delete(processId);
+        return false;
+      },
     );
-    const sender = { untilMs: nowMs + KNOWN_MS, isOurs };
+    const sender: Sender = { untilMs: nowMs + KNOWN_MS, isOurs };
     this.#senders.set(processId, sender);
     return sender;
   }
@@ -137,6 +140,7 @@ export class NotificationListener {
 
   #lost(error: Error): void {
     this.#session = null;
+    this.#senders.clear(); // a restarted server uses the numbers of its processes again
     for (const listener of this.#whenLost) listener(error);
     if (this.#closed || this.#reconnect) return; // one attempt at a time, so that only one connection is opened
     this.#reconnect = setTimeout(

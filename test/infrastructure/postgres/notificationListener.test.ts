@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
-import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { connectionConfig, type PgSession } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { startPostgresProxy } from '../../world/tcpProxy.ts';
 import { type Backends, watchBackends } from './backends.ts';
@@ -94,6 +94,36 @@ describe('notices', () => {
       await forger.end();
       await backends.sql.query(`DROP ROLE ${name}`);
     }
+  });
+
+  it('are read again after a check of their sender failed', async () => {
+    await notices.open();
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    const session = notices.session as PgSession;
+    const { query } = session;
+    session.query = () => Promise.reject(new Error('the check failed'));
+    await notify('a', 'one');
+    await heard.count(1);
+    session.query = query;
+    await notify('a', 'two');
+    await heard.count(2);
+    expect(heard.all).to.deep.equal(['', 'two']);
+  });
+
+  it('are read after a new check of their sender when the session was lost', async () => {
+    await notices.open();
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    await notify('a', 'one');
+    await heard.count(1);
+    await backends.cut(NAME);
+    await heard.count(2);
+    const session = notices.session as PgSession;
+    session.query = () => Promise.resolve({ rows: [{ ours: false }], rowCount: 1 } as never); // now another role has its number
+    await notify('a', 'two');
+    await heard.count(3);
+    expect(heard.all).to.deep.equal(['one', '', '']);
   });
 
   it('don’t reach a removed listener, but still reach the others', async () => {
