@@ -1,13 +1,13 @@
 // Runs requests with the same idempotency key one after the other (K4).
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/system.ts';
-import { KeyedLock } from './keyedLock.ts';
 
-/** Longest wait for another request with the same key (K4). */
+/** Longest wait for other requests with the same key (K4). */
 const WAIT_MS_MAX = 10_000;
 
 export class InFlightRequests {
-  readonly #running = new KeyedLock();
+  /** For each id with a running request: begins the requests that wait for it, in order of arrival. */
+  readonly #waiting = new Map<string, Set<() => void>>();
   readonly #stopwatch: Stopwatch;
   readonly #keyParam: string;
 
@@ -17,23 +17,46 @@ export class InFlightRequests {
     this.#keyParam = keyParam;
   }
 
-  /** Runs `create`, after any running request for the same id. Rejects with `idempotency_request_in_progress` after 10 s of waiting. */
-  run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
-    const isAlone = !this.#running.isBusy(id);
-    const work = this.#running.run(id, create);
-    return isAlone ? work : this.#withinTime(work);
+  /**
+   * Runs `create`, after all earlier requests for the same id. Rejects with `idempotency_request_in_progress` if it has waited for 10 s;
+   * `create` then never runs (K5).
+   */
+  async run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
+    if (!(await this.#hasTurn(id))) {
+      const param = this.#keyParam;
+      return reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+    }
+    try {
+      return await create();
+    } finally {
+      this.#beginNext(id);
+    }
   }
 
-  async #withinTime<T>(work: Promise<T>): Promise<T | Rejection> {
-    const param = this.#keyParam;
-    const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+  /** Returns whether the request's turn came in time. */
+  async #hasTurn(id: string): Promise<boolean> {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) {
+      this.#waiting.set(id, new Set());
+      return true;
+    }
     const settled = new AbortController();
-    const timeout = this.#stopwatch.pause(WAIT_MS_MAX, settled.signal).then(() => late);
-    work.catch(() => undefined); // after the timeout, nothing else awaits it
-    try {
-      return await Promise.race([work, timeout]);
-    } finally {
-      settled.abort();
+    const timeout = this.#stopwatch.pause(WAIT_MS_MAX, settled.signal);
+    const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+    waiting.add(begin);
+    await Promise.race([turn, timeout]);
+    settled.abort();
+    return !waiting.delete(begin); // `#beginNext` has already removed a request whose turn came
+  }
+
+  #beginNext(id: string): void {
+    const waiting = this.#waiting.get(id) as Set<() => void>;
+    const [begin] = waiting;
+    if (begin === undefined) {
+      this.#waiting.delete(id);
+    } else {
+      waiting.delete(begin);
+      begin();
     }
   }
 }

@@ -12,9 +12,4 @@ export class KeyedLock {
       if (this.#tails.get(key) === mine) this.#tails.delete(key);
     }
   }
-
-  /** Returns whether work for the key is running or waiting. */
-  isBusy(key: string): boolean {
-    return this.#tails.has(key);
-  }
 }
