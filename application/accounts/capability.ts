@@ -15,7 +15,7 @@ import type { ApiKeys } from './apiKeys.ts';
 import { changeAccountSettings } from './changeAccountSettings.ts';
 import { changeLogo } from './changeLogo.ts';
 import { changePassword } from './changePassword.ts';
-import { findSession, logIn } from './login.ts';
+import { findSession, isSessionActive, logIn } from './login.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey, whenKeyFound } from './manageKeys.ts';
 import { members } from './members.ts';
 import { createAccount, reopen, suspend } from './operateAccounts.ts';
@@ -103,6 +103,7 @@ export const accounts = capability({
     listApiKeys: listApiKeys(parts),
     /** Returns null if the token belongs to no session. */
     findSession: findSession(parts),
+    isSessionActive: isSessionActive(parts),
     logIn: logIn(parts),
     /** When this resolves, every process rejects the token. */
     logOut: parts.sessions.end,

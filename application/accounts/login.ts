@@ -12,7 +12,15 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { LoginFailures, PasswordHasher, Passwords, Sessions, SessionTokens, UserEmails } from '../ports/logins.ts';
+import type {
+  LoginFailures,
+  PasswordHasher,
+  Passwords,
+  Session,
+  Sessions,
+  SessionTokens,
+  UserEmails,
+} from '../ports/logins.ts';
 import type { SecondFactors } from '../ports/secondFactors.ts';
 import type { Randomness } from '../ports/system.ts';
 import { useSecondFactor } from './secondFactor.ts';
@@ -148,19 +156,33 @@ export interface SessionUser extends Pick<LoggedIn, 'user' | 'account'> {
   readonly sessionId: SessionId;
 }
 
+type SessionNeeds = Pick<LogInNeeds, 'commands' | 'accounts' | 'sessions'>;
+
+const userOfSession = async (
+  { commands, accounts }: SessionNeeds,
+  session: Session | null,
+): Promise<SessionUser | null> => {
+  if (session === null) return null;
+  const { state: user } = await commands.load(USER, USER.stream(session.userId));
+  if (user.status !== 'active' || user.passwordId !== session.passwordId) return null;
+  if (user.secondFactorId !== session.secondFactorId) return null;
+  const account = await accountOf(accounts, user);
+  return account === 'none' ? null : { sessionId: session.sessionId, user, account };
+};
+
 /**
  * Returns the session's user, or null if the token belongs to no active session. Each request looks up the session and reads the user's
  * stream, so the end of a session takes effect in every process at once. Throws if either lookup fails.
  */
 export const findSession =
-  ({ commands, accounts, sessions, tokens }: Pick<LogInNeeds, 'commands' | 'accounts' | 'sessions' | 'tokens'>) =>
+  (needs: SessionNeeds & Pick<LogInNeeds, 'tokens'>) =>
   async (token: string): Promise<SessionUser | null> => {
-    const named = await tokens.read(token);
-    const session = named === null ? null : await sessions.find(named);
-    if (session === null) return null;
-    const { state: user } = await commands.load(USER, USER.stream(session.userId));
-    if (user.status !== 'active' || user.passwordId !== session.passwordId) return null;
-    if (user.secondFactorId !== session.secondFactorId) return null;
-    const account = await accountOf(accounts, user);
-    return account === 'none' ? null : { sessionId: session.sessionId, user, account };
+    const named = await needs.tokens.read(token);
+    return named === null ? null : userOfSession(needs, await needs.sessions.find(named));
   };
+
+/** Returns whether the session is active, for a response that is still being sent. Does not count as a use. Throws like `findSession`. */
+export const isSessionActive =
+  (needs: SessionNeeds) =>
+  async (sessionId: SessionId): Promise<boolean> =>
+    (await userOfSession(needs, await needs.sessions.look(sessionId))) !== null;

@@ -22,6 +22,8 @@ export interface Sessions {
    * Returns the session, or null if it has ended or expired. An OPERATOR's session also expires after 30 minutes without use.
    */
   find(sessionId: SessionId): Promise<Session | null>;
+  /** As `find`, but does not count as a use. */
+  look(sessionId: SessionId): Promise<Session | null>;
   /** Moves the session to another password or second factor, so that it continues. */
   carryOver(session: Pick<Session, 'sessionId' | 'passwordId' | 'secondFactorId'>): Promise<void>;
   end(sessionId: SessionId): Promise<void>;

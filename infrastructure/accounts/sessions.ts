@@ -54,6 +54,15 @@ export const sessions = (db: Sql): Sessions => {
       const session = rows[0] ? fromRow(rows[0]) : null;
       return session === null || session.accountId !== null || (await use(sessionId)) ? session : null;
     },
+    look: async (sessionId) => {
+      const { rows } = await db.query<Row>({
+        name: 'look_at_session',
+        text: `SELECT id, user_id, account_id, password_id, second_factor_id FROM operations.sessions
+        WHERE id = $1 AND expires_at > now() AND (account_id IS NOT NULL OR used_at > now() - ${IDLE})`,
+        values: [sessionId],
+      });
+      return rows[0] ? fromRow(rows[0]) : null;
+    },
     carryOver: async ({ sessionId, passwordId, secondFactorId }) => {
       await db.query('UPDATE operations.sessions SET password_id = $2, second_factor_id = $3 WHERE id = $1', [
         sessionId,

@@ -2,6 +2,7 @@
 
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import { AlreadyRunning, type WorkProgress } from '../../../application/ports/readModelWork.ts';
+import { repeating } from '../../../application/ports/repeating.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { ACCOUNT } from '../../../domain/account/account.ts';
 import { parseStreamName } from '../../../domain/aggregates.ts';
@@ -155,7 +156,7 @@ const showStreamRoute = route('GET', '/ops/v1/events/{stream}', {
   },
 });
 
-/** Streams the events of `work` until it ends, the client disconnects or the process stops. */
+/** Streams the events of `work` until it ends, the client disconnects, or `closing` aborts. */
 const streaming = (
   closing: AbortSignal,
   work: (sink: EventSink, signal: AbortSignal) => Promise<void>,
@@ -221,13 +222,16 @@ export const verifyProjectionsRoute = route('POST', '/ops/v1/projections/verify'
     streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });
 
+/** How often an open stream of the log checks the session of its reader. */
+const SESSION_CHECK_MS = 3_000;
+
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
 
 const readLogRoute = route('GET', '/ops/v1/events', {
   operationId: 'readLog',
   summary: 'Stream the event log',
   description:
-    'Streams all events of the log in order. With `follow`, it streams new events instead, until the connection ends.',
+    'Streams all events of the log in order. With `follow`, it streams new events instead, until the connection or the session ends.',
   ...FOR_OPERATORS,
   query: {
     follow: yesNo('`true` keeps the stream open and sends new events.'),
@@ -241,13 +245,22 @@ const readLogRoute = route('GET', '/ops/v1/events', {
       schema: eventSchema,
     },
   },
-  handle: async ({ query, services: { platform, closing } }) => {
+  handle: async ({ query, caller: { sessionId }, services: { platform, closing, isSessionActive } }) => {
     const isLive = query.follow === 'true';
     const from = isLive && query.all !== 'true' ? 'end' : 'start';
-    return streaming(closing, async (sink, signal) => {
-      for await (const events of platform.readLog(from, isLive, signal)) {
-        for (const event of events) sink.send('event', recordedEventView(event));
-        await sink.drained();
+    const loggedOut = new AbortController();
+    return streaming(AbortSignal.any([closing, loggedOut.signal]), async (sink, ending) => {
+      const check = async () => {
+        if (!(await isSessionActive(sessionId))) loggedOut.abort();
+      };
+      const checks = repeating(SESSION_CHECK_MS, check, { onError: () => loggedOut.abort() });
+      try {
+        for await (const events of platform.readLog(from, isLive, ending)) {
+          for (const event of events) sink.send('event', recordedEventView(event));
+          await sink.drained();
+        }
+      } finally {
+        await checks.stop();
       }
     });
   },

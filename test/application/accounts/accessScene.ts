@@ -66,6 +66,7 @@ export const openAccess = (core: Core) => {
   const sessions: Sessions = {
     begin: async (session) => void open.set(session.sessionId, session),
     find: async (sessionId) => open.get(sessionId) ?? null,
+    look: async (sessionId) => open.get(sessionId) ?? null,
     carryOver: async (changed) => {
       const session = open.get(changed.sessionId);
       if (session) open.set(changed.sessionId, { ...session, ...changed });

@@ -84,7 +84,13 @@ describe('in two processes', () => {
         await rest(29);
         expect(await look(times % 2 === 0 ? one : two, headers)).to.equal(204);
       }
-      await rest(30);
+      // An open stream checks the session, but does not keep it alive.
+      const sessionId = await one.gateway.needs.tokens.read(headers.authorization.slice('Bearer '.length));
+      const isActive = async () => sessionId !== null && (await one.gateway.services.isSessionActive(sessionId));
+      await rest(29);
+      expect(await isActive()).to.equal(true);
+      await rest(1);
+      expect(await isActive()).to.equal(false);
       expect(await everywhere(headers)).to.deep.equal([401, 401]);
       await one.gateway.needs.sessions.forgetOld();
       const { rows } = await one.storage.operations.query(

@@ -164,6 +164,23 @@ describe('operators', () => {
     for (let text = ''; !text.includes(`payment-${rawIdOf(next.id)}`); ) text += (await reader.read()).value ?? '';
     gone.abort();
   });
+  it('get no more events of the log once their session has ended', async () => {
+    const [disabled, loggedOut] = [await gateway.addUser('OPERATOR'), await gateway.addUser('OPERATOR')];
+    const [theirs, other] = [await gateway.logIn('OPERATOR', disabled), await gateway.logIn('OPERATOR', loggedOut)];
+    const gone = new AbortController();
+    const follow = (by: typeof headers) =>
+      fetch(`${gateway.baseUrl}/ops/v1/events?follow=true&all=true`, { headers: by, signal: gone.signal });
+    const ended = [await follow(theirs), await follow(other)];
+    const olgas = await follow(headers);
+    await good(ask('POST', `/ops/v1/users/usr_${disabled.userId}/disable`));
+    await gateway.call('POST', '/v1/auth/logout', { key: null, headers: other });
+    // Each stream ends, although no more events come.
+    for (const stream of ended) expect(sentIn(await stream.text())[0]?.[0]).to.equal('event');
+    const { id } = (await gateway.charge<{ id: string }>()).body;
+    const reader = (olgas.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ''; !text.includes(`payment-${rawIdOf(id)}`); ) text += (await reader.read()).value ?? '';
+    gone.abort();
+  });
   it('see the requests and events of a request ID', async () => {
     const charge = { amount: 500, payment_method: 'pix' };
     const options = { idempotencyKey: 'what-it-meant', headers: { 'x-request-id': 'what-it-meant' }, body: charge };
