@@ -5,14 +5,22 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
+import type { AccessLeases } from '../ports/accessLeases.ts';
 
-/** Changes the switches named in `changes`. Returns all switches with their new values. */
+interface SandboxSettingsNeeds extends UseCaseNeeds {
+  readonly leases: Pick<AccessLeases, 'announce'>;
+}
+
+/** Changes the switches named in `changes`. Returns all switches with their new values, which then hold in every process. */
 export const changeSandboxSettings =
-  ({ commands, accounts }: UseCaseNeeds) =>
+  ({ commands, accounts, leases }: SandboxSettingsNeeds) =>
   async (accountId: AccountId, changes: SandboxSettings, requester: Actor): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
     const decide = change(changes, await accounts.now(accountId, mode), accounts.declared.switches);
     const done = await commands.execute(ACCOUNT, ACCOUNT.stream(accountId), decide, metadata, { isLimited: true });
-    return isRejection(done) ? done : done.reply;
+    if (isRejection(done)) return done;
+    // Announced even if nothing changed: an earlier, identical change may have crashed before its announcement.
+    if (Object.keys(changes).length > 0) await leases.announce(accountId);
+    return done.reply;
   };
