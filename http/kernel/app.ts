@@ -284,12 +284,12 @@ const UNAVAILABLE = [
 
 /**
  * Returns whether an error of `pg` is temporary: a lost connection (classes 08 and 57, socket errors, the pool's time-out), exhausted
- * resources (class 53), or a read model that doesn't exist yet.
+ * resources (class 53), a lock that another process holds for too long, or a read model that doesn't exist yet.
  */
 const isDatabaseAway = (error: unknown): boolean => {
   const { code, message = '' } = error as { code?: string; message?: string };
   return (
-    /^(08|53|57|42P01|3F000)/.test(code ?? '') ||
+    /^(08|53|55P03|57|42P01|3F000)/.test(code ?? '') ||
     /^E(CONN|PIPE|TIMEDOUT)/.test(code ?? '') ||
     /Connection terminated|timeout e(xpired|xceeded when trying to connect)/.test(message)
   );

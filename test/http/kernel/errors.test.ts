@@ -86,6 +86,7 @@ describe('errors', () => {
         { code: '53100', message: 'could not extend file: No space left on device' },
         { code: '53200', message: 'out of memory' },
         { code: '53300', message: 'sorry, too many clients already' },
+        { code: '55P03', message: 'canceling statement due to lock timeout' },
         { code: 'EPIPE' },
         { code: '42P01', message: 'relation "rm_payments.payments" does not exist' },
         { code: '3F000', message: 'schema "rm_payments" does not exist' },
