@@ -14,7 +14,7 @@ import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Sessions } from '../ports/logins.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { keyOf, newApiKey } from './manageKeys.ts';
-import { type AddUserNeeds, addUserWithPassword, isUser, TAKEN } from './users.ts';
+import { type AddUserNeeds, isUser, newPassword, prepareUser, recordUser, TAKEN } from './users.ts';
 
 interface SuspensionNeeds extends UseCaseNeeds {
   readonly leases: AccessLeases;
@@ -89,7 +89,7 @@ const ID_SEED_BYTES = 32;
 
 /**
  * Opens an account. `name` is the merchant's name, shown to payers. If `password` is null, one is generated. Rejects with
- * `invalid_request` if the name is invalid (param `name`) or the address is in use (param `email`).
+ * `invalid_request` if the name is invalid (param `name`) or the address is in use (param `email`). Throws PasswordHashingBusy.
  */
 export const createAccount =
   (needs: AddUserNeeds & { readonly withTenantLock: WithTenantLock }) =>
@@ -97,13 +97,18 @@ export const createAccount =
     { name, email, password }: { readonly name: string; readonly email: string; readonly password: string | null },
     by: Changer,
   ) => {
-    const { randomness, withTenantLock } = needs;
+    const { randomness, hasher, withTenantLock } = needs;
     const [problem] = OWN_SETTINGS.merchantName.problemsOf({ merchantName: name });
     if (problem) return reject('invalid_request', `name ${problem.message}`, { param: 'name' });
+    if (await isUser(needs)(email)) return TAKEN; // before the costly hash
+    const ownersPassword = password ?? newPassword(randomness);
+    const hash = await hasher.hash(ownersPassword, { email, address: null });
     // Without a lock, one of two identical requests would leave an account without an owner.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {
       if (await isUser(needs)(email)) return TAKEN;
       const accountId = newAccountId(randomness.bytes(16));
+      // First, so that a failure here leaves no account without an owner.
+      const owner = await prepareUser(needs)({ accountId, email, name, role: 'OWNER' }, hash);
       const [testApiKey, liveApiKey] = [newApiKey('test', randomness), newApiKey('live', randomness)];
       await openAccountWithKeys(needs)({
         accountId,
@@ -116,8 +121,7 @@ export const createAccount =
         ],
         ...by,
       });
-      const owner = { accountId, email, name, role: 'OWNER', password } as const;
-      const added = await addUserWithPassword(needs)(owner, by);
-      return isRejection(added) ? added : { accountId, ...added, testApiKey, liveApiKey };
+      const userId = await recordUser(needs)(owner, by);
+      return isRejection(userId) ? userId : { accountId, userId, password: ownersPassword, testApiKey, liveApiKey };
     });
   };

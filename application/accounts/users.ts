@@ -137,20 +137,28 @@ export interface AddUserNeeds extends UseCaseNeeds {
   readonly hasher: PasswordHasher;
 }
 
+type AddedUser = Omit<UserAddition, 'password'>;
+
 const newId = <I extends UserId | PasswordId>(randomness: Randomness, accountId: AccountId | null): I =>
   idIn(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
 
-/** Stores the hash of a password under a new id and returns the id. An event must then name it. */
-export const keepPassword = async (
-  { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
+const keepHash = async (
+  { randomness, passwords }: Pick<AddUserNeeds, 'randomness' | 'passwords'>,
   { userId, accountId }: Pick<KnownUser, 'userId' | 'accountId'>,
-  password: string,
-  asker: PasswordAsker,
+  hash: string,
 ): Promise<PasswordId> => {
   const passwordId = newId<PasswordId>(randomness, accountId);
-  await passwords.keep(passwordId, userId, await hasher.hash(password, asker));
+  await passwords.keep(passwordId, userId, hash);
   return passwordId;
 };
+
+/** Stores the hash of a password under a new id and returns the id. An event must then name it. */
+export const keepPassword = async (
+  needs: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
+  user: Pick<KnownUser, 'userId' | 'accountId'>,
+  password: string,
+  asker: PasswordAsker,
+): Promise<PasswordId> => keepHash(needs, user, await needs.hasher.hash(password, asker));
 
 /** Returns whether a user has this address. An address claimed for a user who was never created counts as free. */
 export const isUser =
@@ -162,6 +170,31 @@ export const isUser =
 
 export const TAKEN = reject('invalid_request', 'A user with this email address already exists.', { param: 'email' });
 
+/** Claims the address and stores the password's hash (null: none). `recordUser` must follow. */
+export const prepareUser =
+  (needs: Pick<AddUserNeeds, 'randomness' | 'emails' | 'passwords'>) =>
+  async (added: AddedUser, hash: string | null) => {
+    const { accountId } = added;
+    const userId = await needs.emails.claim(added.email, newId(needs.randomness, accountId));
+    const passwordId = hash === null ? null : await keepHash(needs, { userId, accountId }, hash);
+    return { userId, ...added, passwordId };
+  };
+
+/** Returns the new user's id. Rejects with `invalid_request` (param `email`) if it was added in the meantime. */
+export const recordUser =
+  ({ commands, accounts }: UseCaseNeeds) =>
+  async (
+    prepared: AddedUser & { readonly userId: UserId; readonly passwordId: PasswordId | null },
+    by: Changer,
+  ): Promise<UserId | Rejection> => {
+    const { userId, accountId } = prepared;
+    const decide = decideAddition({ ...prepared, at: accounts.realNow() });
+    const metadata = metadataForChange(by, accountId, userId);
+    const done = await commands.execute(USER, USER.stream(userId), decide, metadata);
+    if (isRejection(done)) return done;
+    return done.reply === 'added' ? userId : TAKEN;
+  };
+
 /**
  * Returns the new user's id. Rejects with `invalid_request` if the address is in use (param `email`), the role does not fit the account
  * (param `role`) or the name is too long (param `name`), and with `not_found` if the account does not exist.
@@ -169,7 +202,7 @@ export const TAKEN = reject('invalid_request', 'A user with this email address a
 export const addUser =
   (needs: AddUserNeeds) =>
   async (addition: UserAddition, by: Changer): Promise<UserId | Rejection> => {
-    const { commands, accounts, randomness, emails } = needs;
+    const { commands, hasher } = needs;
     const { password, ...added } = addition;
     const { accountId } = added;
     const problem = roleProblem(added.role, accountId) ?? nameProblem(added);
@@ -177,16 +210,8 @@ export const addUser =
     if (accountId !== null && (await commands.load(ACCOUNT, ACCOUNT.stream(accountId))).state.status === 'absent')
       return NO_ACCOUNT;
     if (await isUser(needs)(added.email)) return TAKEN;
-    const userId = await emails.claim(added.email, newId(randomness, accountId));
-    const passwordId =
-      password === null
-        ? null
-        : await keepPassword(needs, { userId, accountId }, password, { email: added.email, address: null });
-    const decide = decideAddition({ userId, ...added, passwordId, at: accounts.realNow() });
-    const metadata = metadataForChange(by, added.accountId, userId);
-    const done = await commands.execute(USER, USER.stream(userId), decide, metadata);
-    if (isRejection(done)) return done;
-    return done.reply === 'added' ? userId : TAKEN;
+    const hash = password === null ? null : await hasher.hash(password, { email: added.email, address: null });
+    return recordUser(needs)(await prepareUser(needs)(added, hash), by);
   };
 
 /** Adds a user who can log in at once. If the password is null, one is generated. Rejects like `addUser`. */
