@@ -106,7 +106,7 @@ export const confirmTotp =
     return { recoveryCodes };
   };
 
-/** Removes the second factor and ends the user's sessions. Rejects with `not_found`. No-op without a second factor. */
+/** Removes the second factor and ends the user's sessions. Rejects with `not_found`. Without a second factor, only ends the sessions. */
 export const resetSecondFactor =
   (
     needs: Pick<Needs, 'commands' | 'accounts' | 'sessions'> & {
@@ -117,10 +117,13 @@ export const resetSecondFactor =
     const { commands, accounts, secondFactors, sessions } = needs;
     const stream = USER.stream(userId);
     const { state } = await commands.load(USER, stream);
-    const metadata = metadataForChange(by, state.status === 'absent' ? null : state.accountId, userId);
+    const [accountId, replaced] = state.status === 'absent' ? [null, null] : [state.accountId, state.secondFactorId];
+    // Sessions that the enrollment ended were opened without a factor. They are removed first, because the event would make them valid.
+    if (replaced !== null) await sessions.endOfUser(userId);
+    const metadata = metadataForChange(by, accountId, userId);
     const done = await commands.execute(USER, stream, decideReset(accounts.realNow()), metadata);
     if (isRejection(done)) return done;
-    if (done.reply === 'reset') await sessions.endOfUser(userId);
-    if (state.status !== 'absent' && state.secondFactorId !== null) await secondFactors.forget(state.secondFactorId);
+    await sessions.endOfUser(userId);
+    if (replaced !== null) await secondFactors.forget(replaced);
     return done.state as KnownUser;
   };

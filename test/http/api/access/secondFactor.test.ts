@@ -1,6 +1,8 @@
 // Second factors of users: TOTP and recovery codes (rule D4).
 
 import { expect } from 'chai';
+import { resetSecondFactor } from '../../../../application/accounts/secondFactor.ts';
+import type { UserId } from '../../../../domain/kernel/ids.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { beginEnrolment, codeOf, enrol } from '../../../support/totp.ts';
 import { type Reply, startedDatabase, TestGateway, type TestUser } from '../../../world/gateway.ts';
@@ -240,6 +242,37 @@ describe('a second factor, in two processes', () => {
       403,
       'role_required',
     );
+  });
+  it('is reset without reviving a session that its enrollment ended, wherever the reset is interrupted', async () => {
+    const { needs } = gateway.gateway;
+    const by = { actor: 'operator:test', requestId: null };
+    for (const last of [0, 1, 2]) {
+      const user = await gateway.addUser();
+      const [stolen, own] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
+      await enrol(gateway, own, now);
+      let calls = 0;
+      const endOfUser = async (userId: UserId) => {
+        if (calls === last) throw new Error('killed');
+        calls += 1;
+        await needs.sessions.endOfUser(userId);
+      };
+      const cutOff = resetSecondFactor({ ...needs, sessions: { ...needs.sessions, endOfUser } })(user.userId, by);
+      const outcome = await cutOff.then(
+        () => 'done',
+        (error: Error) => error.message,
+      );
+      expect(outcome).to.equal(last < 2 ? 'killed' : 'done');
+      expect(await isOpen(stolen), `after ${last}`).to.equal(false);
+      await resetSecondFactor(needs)(user.userId, by);
+      expect([await isOpen(stolen), await isOpen(own)]).to.deep.equal([false, false]);
+      expect((await logIn(user)).status).to.equal(200);
+    }
+  });
+  it('ends the sessions of a user without one when it is reset again', async () => {
+    const user = await gateway.addUser();
+    const session = await gateway.logIn('OWNER', user);
+    await resetSecondFactor(gateway.gateway.needs)(user.userId, { actor: 'operator:test', requestId: null });
+    expect(await isOpen(session)).to.equal(false);
   });
   it('is written to the security log without codes when it is enrolled and reset', async () => {
     const before = gateway.securityEvents.length;
