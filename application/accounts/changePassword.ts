@@ -54,6 +54,6 @@ export const changePassword =
       return done;
     }
     await sessions.carryOver({ sessionId, passwordId, secondFactorId });
-    await passwords.keepOnly(userId, passwordId);
+    await passwords.forgetOlder(userId, passwordId);
     return null;
   };

@@ -179,6 +179,6 @@ export const setPassword =
       await passwords.forget(passwordId);
       return DEAD;
     }
-    await passwords.keepOnly(userId, passwordId);
+    await passwords.forgetOlder(userId, passwordId);
     return null;
   };

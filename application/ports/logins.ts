@@ -66,8 +66,11 @@ export interface Passwords {
   /** Stores a hash. Call it before the event that names the hash is written. */
   keep(passwordId: PasswordId, userId: UserId, hash: string): Promise<void>;
   find(passwordId: PasswordId): Promise<string | null>;
-  /** Removes all other hashes of the user. */
-  keepOnly(userId: UserId, passwordId: PasswordId): Promise<void>;
+  /**
+   * Removes the user's hashes that were stored before this one: those that it replaced, and those of attempts that crashed. Call it after
+   * the event that names this one. A late call removes no newer hash.
+   */
+  forgetOlder(userId: UserId, passwordId: PasswordId): Promise<void>;
   /** Removes a hash that no event will name. */
   forget(passwordId: PasswordId): Promise<void>;
 }

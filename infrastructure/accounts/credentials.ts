@@ -40,8 +40,12 @@ export const passwords = (db: Sql): Passwords => ({
     });
     return rows[0]?.hash ?? null;
   },
-  keepOnly: async (userId, passwordId) => {
-    await db.query('DELETE FROM operations.passwords WHERE user_id = $1 AND id <> $2', [userId, passwordId]);
+  forgetOlder: async (userId, passwordId) => {
+    await db.query(
+      `DELETE FROM operations.passwords WHERE user_id = $1
+        AND created_at < (SELECT created_at FROM operations.passwords WHERE id = $2)`,
+      [userId, passwordId],
+    );
   },
   forget: async (passwordId) => {
     await db.query('DELETE FROM operations.passwords WHERE id = $1', [passwordId]);

@@ -54,8 +54,10 @@ export const openAccess = (core: Core) => {
   const passwords: Passwords = {
     keep: async (passwordId, userId, hash) => void hashes.set(passwordId, { userId, hash }),
     find: async (passwordId) => hashes.get(passwordId)?.hash ?? null,
-    keepOnly: async (userId, kept) => {
-      for (const [id, { userId: of }] of hashes) if (of === userId && id !== kept) hashes.delete(id);
+    forgetOlder: async (userId, kept) => {
+      const ids = [...hashes.keys()]; // in the order in which they were stored
+      for (const id of ids.slice(0, Math.max(0, ids.indexOf(kept))))
+        if (hashes.get(id)?.userId === userId) hashes.delete(id);
     },
     forget: async (passwordId) => void hashes.delete(passwordId),
   };

@@ -171,6 +171,32 @@ describe('login', () => {
       ]);
       expect(rows).to.have.length(1);
     });
+    it('keeps the newest password’s hash if the end of an earlier change is late, and removes the others in the end', async () => {
+      const user = await gateway.addUser();
+      const own = await gateway.logIn('OWNER', user);
+      const { passwords } = gateway.gateway.needs;
+      const { forgetOlder } = passwords;
+      const late: (() => Promise<void>)[] = [];
+      const hashes = async () => {
+        const sql = 'SELECT count(*)::int AS n FROM operations.passwords WHERE user_id = $1';
+        return (await gateway.storage.operations.query<{ n: number }>(sql, [user.userId])).rows[0]?.n;
+      };
+      const works = async (password: string) => (await logIn({ email: user.email, password })).status === 200;
+      passwords.forgetOlder = async (...change) => void late.push(() => forgetOlder(...change));
+      try {
+        expect((await change(own, PASSWORD, NEW)).status).to.equal(204);
+        expect((await change(own, NEW, 'a terceira senha')).status).to.equal(204);
+      } finally {
+        passwords.forgetOlder = forgetOlder;
+      }
+      expect(await hashes()).to.equal(3);
+      await late[0]?.();
+      expect([await hashes(), await works('a terceira senha')]).to.deep.equal([2, true]);
+      expect((await change(own, 'a terceira senha', 'a quarta senha de teste')).status).to.equal(204);
+      expect(await hashes()).to.equal(1);
+      for (const end of late) await end();
+      expect([await hashes(), await works('a quarta senha de teste')]).to.deep.equal([1, true]);
+    });
     it('ends the other sessions even if the password stays the same', async () => {
       const user = await gateway.addUser();
       const [own, other] = [await gateway.logIn('OWNER', user), await gateway.logIn('OWNER', user)];
