@@ -37,10 +37,12 @@ export const useSecondFactor = async (
 ): Promise<boolean> => {
   if (await secondFactors.useRecoveryCode(secondFactorId, code)) return true;
   const subject = `second factor ${secondFactorId}`;
-  if ((await failures.count(subject)) < WRONG_CODES_MAX && (await secondFactors.useCode(secondFactorId, code)))
-    return true;
+  // Recorded before it is judged, so that each of several concurrent guesses counts those before it.
   await failures.record(subject);
-  return false;
+  if ((await failures.count(subject)) > WRONG_CODES_MAX) return false;
+  if (!(await secondFactors.useCode(secondFactorId, code))) return false;
+  await failures.removeOne(subject);
+  return true;
 };
 
 const userOf = async ({ commands }: Pick<Needs, 'commands'>, userId: UserId): Promise<KnownUser> => {

@@ -50,6 +50,8 @@ export interface SessionTokens {
 export interface LoginFailures {
   count(subject: string): Promise<number>;
   record(subject: string): Promise<void>;
+  /** Removes the newest failure of the subject: it was recorded in advance, and the attempt succeeded. */
+  removeOne(subject: string): Promise<void>;
   forgetOld(): Promise<void>;
 }
 

@@ -111,6 +111,15 @@ export const loginFailures = (db: Sql, keyring: SecretsKeyring): LoginFailures =
         values: [keyed(subject)],
       });
     },
+    removeOne: async (subject) => {
+      await db.query({
+        name: 'remove_login_failure',
+        text: `DELETE FROM operations.login_failures WHERE ctid = (
+          SELECT ctid FROM operations.login_failures WHERE subject = $1
+          ORDER BY failed_at DESC LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+        values: [keyed(subject)],
+      });
+    },
     forgetOld: async () => {
       await db.query(`DELETE FROM operations.login_failures WHERE failed_at < now() - ${WINDOW}`);
     },

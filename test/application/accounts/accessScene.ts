@@ -89,6 +89,7 @@ export const openAccess = (core: Core) => {
   const failures: LoginFailures = {
     count: async (email) => failed.get(email.toLowerCase()) ?? 0,
     record: async (email) => void failed.set(email.toLowerCase(), (failed.get(email.toLowerCase()) ?? 0) + 1),
+    removeOne: async (email) => void failed.set(email.toLowerCase(), (failed.get(email.toLowerCase()) ?? 0) - 1),
     forgetOld: async () => undefined,
   };
 

@@ -38,6 +38,14 @@ describe('failed logins', () => {
     await failures.forgetOld();
     expect([await failures.count(ANA), await kept()]).to.deep.equal([1, 1]);
   });
+  it('are removed one by one if an attempt that was recorded in advance succeeds', async () => {
+    const [one, two] = [process(), process()];
+    for (const subject of [ANA, ANA, ANA, BIA]) await one.record(subject);
+    await Promise.all([one.removeOne(ANA), two.removeOne(ANA.toUpperCase())]);
+    expect([await one.count(ANA), await one.count(BIA)]).to.deep.equal([1, 1]);
+    for (let times = 0; times < 2; times++) await one.removeOne(ANA);
+    expect([await one.count(ANA), await one.count(BIA)]).to.deep.equal([0, 1]);
+  });
   it('are stored without the email address', async () => {
     await process().record(ANA);
     const { rows } = await db.query<{ subject: string }>('SELECT subject FROM operations.login_failures');

@@ -138,6 +138,43 @@ describe('a second factor, in two processes', () => {
     expectError(await logIn(user, codeOf(secret, 1, now)), 401, 'unauthorized');
     expect((await logIn(user, recoveryCodes[0])).status).to.equal(200);
   });
+  it('judges at most 20 wrong codes, also if they arrive at once in both processes', async () => {
+    const { headers, secret } = await enrolled();
+    let judged = 0;
+    const restores = [gateway, other].map((at) => {
+      const { secondFactors } = at.gateway.needs;
+      const { useCode } = secondFactors;
+      secondFactors.useCode = (id, code) => {
+        judged += 1;
+        return useCode(id, code);
+      };
+      return () => {
+        secondFactors.useCode = useCode;
+      };
+    });
+    const right = [-1, 0, 1].map((steps) => codeOf(secret, steps, now));
+    const wrong = Array.from({ length: 80 }, (_, n) => String(n).padStart(6, '0')).filter(
+      (one) => !right.includes(one),
+    );
+    const guess = (code: string, at: TestGateway) => at.post('/v1/auth/totp/enroll', { code }, { key: null, headers });
+    try {
+      const replies = await Promise.all(wrong.map((code, n) => guess(code, n % 2 === 0 ? gateway : other)));
+      expect(new Set(replies.map(({ status }) => status))).to.deep.equal(new Set([400]));
+      expect(judged).to.be.at.most(20);
+      expectError(await guess(codeOf(secret, 1, now), gateway), 400, 'invalid_request', 'code');
+      expect(judged).to.be.at.most(20);
+    } finally {
+      for (const restore of restores) restore();
+    }
+  });
+  it('does not count right codes among the 20', async () => {
+    const { user, secret } = await enrolled();
+    for (let n = 0; n < 19; n++) expectError(await logIn(user, '000000'), 401, 'unauthorized');
+    for (let times = 0; times < 3; times++) {
+      now += STEP_MS;
+      expect((await logIn(user, codeOf(secret, 0, now))).status).to.equal(200);
+    }
+  });
   it('stores neither the secret nor a recovery code in cleartext', async () => {
     const { secret, recoveryCodes } = await enrolled();
     const dump = await gateway.storage.operations.query<{ row: string }>(
