@@ -111,6 +111,7 @@ const openStream = async (
   if (res.destroyed) return; // the client disconnected, and `close` was already emitted
   res.writeHead(res.statusCode, STREAM_HEADERS);
   if (req.method === 'HEAD') return void res.end();
+  res.flushHeaders(); // the first event may come much later
   await open({
     send: (event, data) => void res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     end: () => void res.end(),

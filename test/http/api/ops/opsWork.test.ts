@@ -145,6 +145,16 @@ describe('operators', () => {
       });
     expectError(await ask('GET', `/ops/v1/ledger/payments/tx_${'0'.repeat(26)}`), 404, 'not_found');
   });
+  it('begin the response to a reader of new events before there are any', async () => {
+    const gone = new AbortController();
+    await gateway.untilProjected();
+    const { status, headers: sent } = await fetch(`${gateway.baseUrl}/ops/v1/events?follow=true`, {
+      headers,
+      signal: gone.signal,
+    });
+    gone.abort();
+    expect([status, sent.get('content-type')]).to.deep.equal([200, 'text/event-stream']);
+  });
   it('read one stream by page, read the whole event log, and follow it', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     const stream = `payment-${rawIdOf(id)}`;
