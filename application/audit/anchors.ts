@@ -7,7 +7,7 @@ import type { AuditTree, SignedCheckpoint, StoredTree } from '../ports/auditTree
 import type { MailSender } from '../ports/mail.ts';
 import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
-import { readCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import { leafOf } from './entry.ts';
 import { noteKeysOf, readNote, signersOf } from './signedNote.ts';
 import { edgeRoot, extended, type TreeEdge, tiledRangeHashes } from './tiles.ts';
@@ -78,20 +78,31 @@ export const sendToAnchors = async (needs: AnchorNeeds): Promise<void> => {
   );
 };
 
-/** Returns the last checkpoint in a file that one of the log's keys signed, or null. */
-const lastCheckpointIn = async (path: string, { auditAnchors, auditKeys }: AnchoredNeeds, origin: string) => {
-  const text = await auditAnchors.lastIn(path);
-  const note = text === null ? null : readNote(text);
-  if (note === null) return null;
-  const keys = noteKeysOf(await auditKeys.list(), origin);
-  return signersOf(note, keys) === null ? null : readCheckpoint(note.text);
-};
-
-interface AnchoredNeeds extends TreeNeeds {
-  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
-  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+interface SignedNeeds extends TreeNeeds {
   readonly auditKeys: Pick<AuditKeys, 'list'>;
 }
+
+interface AnchoredNeeds extends SignedNeeds {
+  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
+  readonly auditSettings: Pick<AuditSettings, 'anchors'>;
+}
+
+/** Returns the checkpoint of a note that one of the log's keys signed, or null. */
+const readSigned = async (
+  text: string,
+  { auditKeys }: Pick<SignedNeeds, 'auditKeys'>,
+  origin: string,
+): Promise<Checkpoint | null> => {
+  const note = readNote(text);
+  if (note === null || signersOf(note, noteKeysOf(await auditKeys.list(), origin)) === null) return null;
+  return readCheckpoint(note.text);
+};
+
+/** Returns the last checkpoint in a file that one of the log's keys signed, or null. */
+const lastCheckpointIn = async (path: string, needs: AnchoredNeeds, origin: string): Promise<Checkpoint | null> => {
+  const text = await needs.auditAnchors.lastIn(path);
+  return text === null ? null : await readSigned(text, needs, origin);
+};
 
 /** A tree with its growing end. */
 type OpenTree = Pick<StoredTree, 'origin' | 'size' | 'position'> & { readonly edge: TreeEdge };
@@ -103,9 +114,48 @@ const grownTo = async (
   size: number,
 ): Promise<TreeEdge> => {
   let grown = edge;
+  if (grown.size === size) return grown;
   for await (const entries of entryPagesAfter(store, position, size - edge.size))
     grown = extended(grown, Buffer.concat(entries.map(leafOf))).edge;
   return grown;
+};
+
+/**
+ * Checks that the tree begins with a checkpoint, and that the checkpoint is not ahead of the log. A smaller tree grows to it by the entries
+ * that follow in the log. `place`: where the checkpoint is kept. Throws LogDiffers.
+ */
+const assertBeginsWith = async (
+  needs: TreeNeeds,
+  tree: OpenTree,
+  { size, root }: Checkpoint,
+  place: string,
+): Promise<void> => {
+  const grown = size < tree.size ? null : await grownTo(needs, tree, size);
+  if (grown !== null && grown.size < size)
+    throw new LogDiffers(
+      `${place} has a checkpoint of ${size} entries, but the event log has only ${grown.size}: was a backup restored?`,
+    );
+  const own = grown ? edgeRoot(grown) : await tiledRangeHashes((tile) => tileHashes(needs, tile), size)(0, size);
+  if (!own.equals(root))
+    throw new LogDiffers(
+      `the first ${size} entries are not those of the checkpoint in ${place}: was a backup restored?`,
+    );
+};
+
+/**
+ * Checks the tree against its own newest checkpoint. A crash can’t leave the tree behind it: the tree is stored durably before it is
+ * signed. Throws LogDiffers.
+ */
+export const assertSigned = async (
+  needs: SignedNeeds & { readonly auditTree: Pick<AuditTree, 'latest'> },
+  tree: OpenTree,
+): Promise<void> => {
+  const latest = await needs.auditTree.latest();
+  if (latest === null) return;
+  const checkpoint = await readSigned(latest.note, needs, tree.origin);
+  if (checkpoint?.size !== latest.size)
+    throw new LogDiffers(`checkpoint ${latest.size} in the database is not signed by a key of this log`);
+  await assertBeginsWith(needs, tree, checkpoint, 'the database');
 };
 
 /**
@@ -115,19 +165,7 @@ const grownTo = async (
 export const assertAnchored = async (needs: AnchoredNeeds, tree: OpenTree): Promise<void> => {
   for (const place of needs.auditSettings.anchors.map(anchorPlace)) {
     if (place?.kind !== 'file') continue;
-    const { path } = place;
-    const held = await lastCheckpointIn(path, needs, tree.origin);
-    if (held === null) continue;
-    const { size, root } = held;
-    const grown = size > tree.size ? await grownTo(needs, tree, size) : null;
-    if (grown !== null && grown.size < size)
-      throw new LogDiffers(
-        `${path} has a checkpoint of ${size} entries, but the event log has only ${grown.size}: was a backup restored?`,
-      );
-    const own = grown ? edgeRoot(grown) : await tiledRangeHashes((tile) => tileHashes(needs, tile), size)(0, size);
-    if (!own.equals(root))
-      throw new LogDiffers(
-        `the first ${size} entries are not those of the checkpoint in ${path}: was a backup restored?`,
-      );
+    const held = await lastCheckpointIn(place.path, needs, tree.origin);
+    if (held !== null) await assertBeginsWith(needs, tree, held, place.path);
   }
 };

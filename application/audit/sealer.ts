@@ -4,7 +4,7 @@ import type { AuditKeys } from '../ports/auditKeys.ts';
 import type { AuditTree, StoredTile, StoredTree } from '../ports/auditTree.ts';
 import { type EventStore, type Position, type RecordedEvent, UnknownPosition } from '../ports/eventStore.ts';
 import type { Stopwatch } from '../ports/system.ts';
-import { assertAnchored } from './anchors.ts';
+import { assertAnchored, assertSigned } from './anchors.ts';
 import { checkpointText } from './checkpoint.ts';
 import { isEntry, leafOf } from './entry.ts';
 import { EMPTY_ROOT } from './merkleTree.ts';
@@ -88,7 +88,7 @@ class GrowingTree {
   }
 }
 
-/** Loads the tree. Checks it against external files, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
+/** Loads the tree. Checks it against checkpoints, and its last tile against the log. Throws LogDiffers, UnknownPosition. */
 const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   const { auditTree, auditOrigin: origin, store } = needs;
   const empty = { origin, storeId: store.storeId, root: EMPTY_ROOT };
@@ -96,6 +96,7 @@ const openTree = async (needs: SealerNeeds): Promise<GrowingTree> => {
   if (stored.storeId !== store.storeId)
     throw new LogDiffers(`event store ${stored.storeId} was sealed, but this one is ${store.storeId}`);
   const edge = stored.size === 0 ? EMPTY_EDGE : await checkedEdge(needs, stored);
+  await assertSigned(needs, { ...stored, edge });
   await assertAnchored(needs, { ...stored, edge });
   return new GrowingTree(stored, edge);
 };
@@ -202,7 +203,7 @@ export class Sealer {
     if (this.#tree === null) return;
     const { origin, stored } = this.#tree;
     const nowMs = stopwatch.elapsedMs();
-    if (stored.size === this.#signed.size || nowMs - this.#signed.atMs < SIGN_EVERY_MS) return;
+    if (stored.size <= this.#signed.size || nowMs - this.#signed.atMs < SIGN_EVERY_MS) return;
     const text = checkpointText({ origin, ...stored });
     const note = writeNote({ text, signatures: [signed(text, origin, await auditKeys.signer())] });
     // The signature leaves this process only if the stored tree still is the signed one.

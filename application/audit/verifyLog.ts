@@ -127,11 +127,16 @@ export interface Verified {
 export const verifyLog =
   (needs: VerifyNeeds) =>
   async ({ signal, onEntries }: LongReadOptions): Promise<Verified> => {
+    const newest = await needs.auditTree.latest(); // before the tree, which may grow and be signed meanwhile
     const tree = await needs.auditTree.find();
-    if (tree === null) return { size: 0, signed: 0, faults: [] };
+    const signed = newest?.size ?? 0;
+    const faults = new Faults();
+    if (tree === null) {
+      if (signed > 0) faults.add('missing from the tree', 0, signed - 1);
+      return { size: 0, signed: 0, faults: faults.list };
+    }
     const { origin, size } = tree;
     const keys = noteKeysOf(await needs.auditKeys.list(), origin);
-    const faults = new Faults();
     const checkpoints = needs.auditTree.checkpoints(FIRST, EVER)[Symbol.asyncIterator]();
     const rebuilt = new Rebuilt(needs.auditTree, keys, faults, checkpoints);
     let found = new Map<number, Buffer>();
@@ -149,5 +154,6 @@ export const verifyLog =
     while (rebuilt.size < size) await addTile();
     if (faults.list.length === 0 && !rebuilt.root.equals(tree.root))
       faults.add('not as sealed', rebuilt.proven, size - 1);
+    if (signed > size) faults.add('missing from the tree', size, signed - 1);
     return { size, signed: rebuilt.proven, faults: faults.list };
   };

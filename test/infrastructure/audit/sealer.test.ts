@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { EMPTY_EDGE, edgeRoot, extended, type Tile, tiledRangeHashes } from '../../../application/audit/tiles.ts';
 import { tileHashes } from '../../../application/audit/treeReader.ts';
+import { verifyLog } from '../../../application/audit/verifyLog.ts';
 import type { AuditTree } from '../../../application/ports/auditTree.ts';
-import type { EventStore } from '../../../application/ports/eventStore.ts';
+import { EMPTY_STREAM, type EventStore } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { auditAnchors } from '../../../infrastructure/audit/auditAnchors.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
@@ -23,6 +24,17 @@ const deliver = (store: EventStore, revision: number) =>
       metadata: '{}',
     },
   ]);
+
+/** Appends events of another payment. */
+const appendOthers = async (store: EventStore, count: number): Promise<void> => {
+  const events = Array.from({ length: count }, (_, n) => ({
+    id: `10000000-0000-8000-a000-${String(n).padStart(12, '0')}`,
+    type: 'Other',
+    data: '{}',
+    metadata: '{}',
+  }));
+  await store.append('payment-other' as StreamName, EMPTY_STREAM, events);
+};
 
 describe('the sealer', () => {
   let world: AuditWorld;
@@ -221,6 +233,79 @@ describe('the sealer', () => {
       expect(await world.tree.sign({ size: 10, note: 'x' }, root)).to.equal(false);
       await world.sealer(store).sealAll();
       expect(world.alerts).to.deep.equal(['resumed']);
+    });
+  });
+
+  describe('when the tree in the database is set back to an older state', () => {
+    let store: EventStore;
+    beforeEach(async () => {
+      const log = await world.log('to');
+      await world.moving.fill(log, 0, 300);
+      await world.sealer(log.store).sealAll();
+      const { size, root, position } = (await world.tree.find())!;
+      await world.moving.fill(log, 300, 530);
+      await world.sealer(log.store).sealAll();
+      await world.pool.query('UPDATE audit.tree SET size = $1, root = $2, position = $3', [size, root, position]);
+      await world.pool.query('DELETE FROM audit.tiles WHERE index > 0');
+      store = log.store;
+    });
+    const verify = async () =>
+      await verifyLog({ ...world.needs, store })({
+        signal: new AbortController().signal,
+        onEntries: () => undefined,
+      });
+
+    it('grows again to the newest checkpoint and signs further ones, if the log has the same entries', async () => {
+      expect(await verify()).to.deep.equal({
+        size: 300,
+        signed: 300,
+        faults: [{ from: 300, to: 529, what: 'missing from the tree' }],
+      });
+      await world.sealer(store).sealAll();
+      expect(await world.size()).to.equal(530);
+      await world.moving.fill(await world.log('to'), 530, 540);
+      await world.sealer(store).sealAll();
+      expect(world.alerts).to.deep.equal([]);
+      expect(await world.signedSizes()).to.deep.equal([300, 530, 540]);
+      expect(await verify()).to.deep.equal({ size: 540, signed: 540, faults: [] });
+    });
+
+    it('stops if the log is shorter than the newest checkpoint', async () => {
+      store = await world.shortened('to', 310);
+      await world.sealer(store).sealer.seal();
+      expect(world.alerts).to.deep.equal([
+        'the database has a checkpoint of 530 entries, but the event log has only 310: was a backup restored?',
+      ]);
+    });
+
+    for (const [checkpoints, sizes] of [
+      ['', [300, 530]],
+      [', also without the older ones', [530]],
+    ] as const)
+      it(`stops if other entries lead to the newest checkpoint${checkpoints}`, async () => {
+        await world.pool.query('DELETE FROM audit.checkpoints WHERE size <> ALL ($1)', [sizes]);
+        store = await world.shortened('to', 300);
+        await appendOthers(store, 240);
+        await world.sealer(store).sealer.seal();
+        expect(world.alerts).to.deep.equal([
+          'the first 530 entries are not those of the checkpoint in the database: was a backup restored?',
+        ]);
+        expect((await world.tree.find())?.stopped).to.equal(world.alerts[0]);
+        expect(await world.signedSizes()).to.deep.equal(sizes);
+      });
+
+    it('stops if the newest checkpoint is not signed by a key of the log', async () => {
+      await world.pool.query(
+        "UPDATE audit.checkpoints SET note = replace(note, E'\\n530\\n', E'\\n300\\n') WHERE size = 530",
+      );
+      await world.sealer(store).sealer.seal();
+      expect(world.alerts).to.deep.equal(['checkpoint 530 in the database is not signed by a key of this log']);
+    });
+
+    it('is reported by `audit verify`, also if the tree is gone', async () => {
+      await world.pool.query('TRUNCATE audit.tree');
+      const faults = [{ from: 0, to: 529, what: 'missing from the tree' }];
+      expect(await verify()).to.deep.equal({ size: 0, signed: 0, faults });
     });
   });
 
