@@ -30,17 +30,18 @@ export interface ExportPeriod {
 }
 
 export interface Manifest extends ExportPeriod {
-  readonly format: 'quita-audit-export/1';
+  readonly format: typeof FORMAT;
   readonly origin: string;
   /** All public keys of the log, old ones included. */
   readonly keys: readonly string[];
-  /** Indexes of the entries: `first` to `end`, exclusive. */
+  /** Indexes of the period's entries: `first` to `end`, exclusive. */
   readonly first: number;
   readonly end: number;
   /** Size of the tree, and of the newest checkpoint. */
   readonly size: number;
 }
 
+const FORMAT = 'quita-audit-export/2';
 const MANIFEST = 'manifest.json';
 const ENTRIES = 'entries.ndjson';
 const CHECKPOINTS = 'checkpoints';
@@ -68,6 +69,8 @@ const begin = async (
   const begun = await folder.read(MANIFEST);
   if (begun !== null) {
     const manifest = JSON.parse(begun) as Manifest;
+    if (manifest.format !== FORMAT)
+      return reject('invalid_filter', 'The folder holds an export in another format. Use an empty folder.');
     const isSame = manifest.from === from && manifest.account === account && (to === null || manifest.to === to);
     return isSame ? manifest : reject('invalid_filter', 'The folder holds an export of another period or account.');
   }
@@ -85,7 +88,7 @@ const begin = async (
   const end = to === null ? size : Math.max(first, await indexAt(needs, size, to));
   const keys = noteKeysOf(await needs.auditKeys.list(), origin).map(vkeyOf);
   const period = { from, to: to ?? newest.signedAt, account };
-  const manifest: Manifest = { format: 'quita-audit-export/1', origin, keys, ...period, first, end, size };
+  const manifest: Manifest = { format: FORMAT, origin, keys, ...period, first, end, size };
   await folder.write(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 };
@@ -112,20 +115,29 @@ const lineOf = ({ index, event }: IndexedEntry): readonly Buffer[] => [
 
 const indexIn = (line: string): number => Number(/,"index":(\d+)\}$/.exec(line)?.[1]);
 
+/**
+ * Returns the indexes of the listed entries. The entries before and after the period prove its bounds. An export of one account omits them,
+ * because they would disclose events of other accounts.
+ */
+const listedOf = ({ account, first, end, size }: Manifest): { readonly from: number; readonly to: number } =>
+  account === null ? { from: Math.max(0, first - 1), to: Math.min(size, end + 1) } : { from: first, to: end };
+
 /** Appends the entries that the file does not have yet. */
 const writeEntries = async (
   needs: ExportNeeds,
   folder: ExportFolder,
-  { account, first, end }: Manifest,
+  manifest: Manifest,
   { signal, onEntries }: LongReadOptions,
 ): Promise<void> => {
+  const { account } = manifest;
+  const { from, to } = listedOf(manifest);
   const file = await folder.open(ENTRIES);
   try {
-    const next = file.last === null ? first : indexIn(file.last) + 1;
-    for await (const page of entriesBetween(needs, next, end, signal)) {
+    const next = file.last === null ? from : indexIn(file.last) + 1;
+    for await (const page of entriesBetween(needs, next, to, signal)) {
       const listed = account === null ? page : page.filter(({ event }) => metadataIn(event)?.account === account);
       await file.append(Buffer.concat(listed.flatMap(lineOf)));
-      onEntries((page.at(-1)?.index ?? next) + 1 - first, end - first);
+      onEntries((page.at(-1)?.index ?? next) + 1 - from, to - from);
     }
   } finally {
     await file.close();

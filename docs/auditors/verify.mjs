@@ -36,8 +36,8 @@ const openCheckpoint = (note, keys) => {
     const trusted = keys.filter((one) => one.name === name && one.id === signed.toString('hex', 0, 4));
     return trusted.map(({ key }) => name === origin && verify(null, Buffer.from(text), key, signed.subarray(4)));
   });
-  const isTrusted = verdicts.length > 0 && !verdicts.includes(false);
-  return isTrusted ? { origin, size: Number(size), root: unbase64(root) } : null;
+  if (verdicts.length === 0 || verdicts.includes(false)) return null;
+  return { origin, size: Number(size), root: unbase64(root) };
 };
 
 /** Collects faults. Equal faults of neighbouring entries become one. */
@@ -79,39 +79,38 @@ const tilesIn = (folder, size) => {
   };
 };
 
-/** Compares the entries with the leaves of the tree. Returns their number. */
-const checkEntries = async (folder, { account, first, end }, tile, faults) => {
-  let [next, count, revisions] = [first, 0, new Map()];
+/** Compares the entries with the leaves, and the two around the period with its bounds. Returns the number of those in the period. */
+const checkEntries = async (folder, { account, first, end, from, to, begin, stop }, tile, faults) => {
+  let [next, count, revisions] = [begin, 0, new Map()];
   for await (const line of linesOf(join(folder, 'entries.ndjson'))) {
     const [, entry = '', digits = next] = /^\{"entry":(.*),"index":(0|[1-9]\d{0,14})\}$/.exec(line) ?? [];
     const index = Number(digits);
-    const isExpected = index >= next && index < end;
+    const isExpected = index >= next && index < stop;
     const isGenuine = isExpected && tile(0, index).hash?.equals(leafOf(entry));
-    const isWhole = isGenuine && (index === next || account !== null);
-    if (index > next && account === null) faults.add('missing', next, Math.min(index, end) - 1);
+    if (index > next && account === null) faults.add('missing', next, Math.min(index, stop) - 1);
     if (!isExpected) faults.add('repeated, out of order or outside the export', index);
     else if (!isGenuine) faults.add('not as in the tree', index);
-    if (!isWhole) revisions = new Map(); // of each stream since then
-    if (index >= next) [next, count] = [index + 1, count + 1];
+    if (!isGenuine || (index > next && account === null)) revisions = new Map(); // of each stream since then
+    if (index >= next) [next, count] = [index + 1, count + Number(index >= first && index < end)];
     if (!isGenuine) continue;
-    const { metadata, revision, stream } = JSON.parse(entry);
+    const { metadata, recordedAt, revision, stream } = JSON.parse(entry);
+    const isExcluded = index < first ? !(recordedAt < from) : index >= end && !(recordedAt >= to);
+    if (isExcluded) faults.add('recorded in the period, but excluded by manifest.json', index);
     if (account !== null && metadata.account !== account) faults.add('of another account', index);
     const before = revisions.get(stream) ?? revision - 1;
     if (revision !== before + 1) faults.add(`revision ${revision} of its stream follows revision ${before}`, index);
     revisions.set(stream, revision);
   }
-  if (next < end && account === null) faults.add('missing', next, end - 1);
+  if (next < stop && account === null) faults.add('missing', next, stop - 1);
   return count;
 };
 
 /** Builds the tree from its leaves and compares it with the tiles above them. Returns its roots at the given sizes. */
 const checkTree = (size, sizes, tile, faults) => {
-  const roots = new Map([[0, sha256('')]]);
-  const left = []; // the whole subtrees to the left of the next leaf, largest first
+  const [roots, left] = [new Map([[0, sha256('')]]), []]; // left: the whole subtrees to the left of the next leaf, largest first
   for (let index = 0; index < size; index++) {
     const { path, hash: leaf } = tile(0, index);
-    if (leaf === undefined) faults.add(`${path} is missing or has a wrong length`, index, size - 1);
-    if (leaf === undefined) break;
+    if (leaf === undefined) return faults.add(`${path} is missing or has a wrong length`, index, size - 1) ?? roots;
     let [root, leaves] = [leaf, 1];
     while (left.at(-1)?.leaves === leaves) {
       root = nodeOf(left.pop().root, root);
@@ -132,22 +131,21 @@ const checkTree = (size, sizes, tile, faults) => {
 export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {}) => {
   const [faults, signed] = [newFaults(), []];
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-  const { format, origin, first, end, size } = manifest;
-  if (format !== 'quita-audit-export/1' || !(0 <= first && first <= end && end <= size && size < 2 ** 48))
-    throw new Error('manifest.json is not of an audit export');
-  const named = manifest.keys.map(parseKey);
-  const trusted = keys.length === 0 ? named : keys.map(parseKey);
+  const { format, origin, account, from, to, first, end, size } = manifest;
+  const isInOrder = 0 <= first && first <= end && end <= size && size < 2 ** 48;
+  if (format !== 'quita-audit-export/2' || !isInOrder || /[^\w:.,-]/.test([account, from, to]))
+    throw new Error('manifest.json is not of the format quita-audit-export/2; export again');
+  const trusted = (keys.length === 0 ? manifest.keys : keys).map(parseKey);
   const own = readdirSync(join(folder, 'checkpoints')).map((name) => join(folder, 'checkpoints', name));
   for (const file of [...own.toSorted(), ...checkpoints]) {
     const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
     if (checkpoint?.origin === origin) signed.push({ ...checkpoint, by: Number(checkpoints.includes(file)) });
     else faults.add(`checkpoint ${basename(file)} is not signed by a trusted key of ${origin}`);
   }
-  const tile = tilesIn(folder, size);
-  const count = await checkEntries(folder, manifest, tile, faults);
-  const roots = checkTree(size, new Set(signed.map((one) => one.size)), tile, faults);
-  const proven = [0, 0]; // by the export's own checkpoints, and by the given ones
-  const wasBad = [false, false];
+  const [begin, stop] = account === null ? [Math.max(0, first - 1), Math.min(size, end + 1)] : [first, end];
+  const count = await checkEntries(folder, { ...manifest, begin, stop }, tilesIn(folder, size), faults);
+  const roots = checkTree(size, new Set(signed.map((one) => one.size)), tilesIn(folder, size), faults);
+  const [proven, wasBad] = [[0, 0], []]; // by the export's own checkpoints, and by the given ones
   for (const { size: signedSize, root, by } of signed.toSorted((one, other) => one.size - other.size)) {
     const isGood = roots.get(signedSize)?.equals(root) ?? false;
     if (isGood) proven[by] = signedSize;
@@ -155,9 +153,12 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
     else if (!wasBad[by]) faults.add(`not as signed in checkpoint ${signedSize}`, proven[by], signedSize - 1);
     wasBad[by] = !isGood;
   }
-  if (Math.max(...proven) < end) faults.add('covered by no trusted checkpoint', Math.max(...proven), end - 1);
-  const summary = `${count} entries from index ${first} to ${end - 1} of ${origin}, in the tree of size ${size}`;
-  return { faults: faults.list.map((one) => (one.from === null ? '' : placeOf(one)) + one.text), summary };
+  if (Math.max(...proven) < stop) faults.add('covered by no trusted checkpoint', Math.max(...proven), stop - 1);
+  const entries = `${count} entries from index ${first} to ${end - 1} of ${origin}, in the tree of size ${size}`;
+  const period = `period: ${from ?? 'first entry'} to ${end < size ? to : 'newest checkpoint'}`;
+  const one = `not proved; only account ${account}, ${end - first - count} entries of others skipped`;
+  const summary = `${entries}; ${period}${account === null ? '; all accounts' : `, ${one}`}`;
+  return { faults: faults.list.map((fault) => (fault.from === null ? '' : placeOf(fault)) + fault.text), summary };
 };
 
 /** Returns the root that an inclusion proof leads to (RFC 6962, 2.1.1). */
@@ -184,12 +185,11 @@ export const verifyProof = async (file, keys) => {
 
 const main = async () => {
   const any = { type: 'string', multiple: true, default: [] };
-  const options = { key: any, checkpoint: any, proof: any };
-  const { values, positionals: folders } = parseArgs({ allowPositionals: true, options });
-  const { key: keys, checkpoint: checkpoints, proof: proofs } = values;
-  if (folders.length + proofs.length === 0) throw new Error('name an export or --proof <file>');
+  const given = parseArgs({ allowPositionals: true, options: { key: any, checkpoint: any, proof: any } });
+  const { key: keys, checkpoint: checkpoints, proof: proofs } = given.values;
+  if (given.positionals.length + proofs.length === 0) throw new Error('name an export or --proof <file>');
   if (keys.length === 0) console.log('warning: trusts the public keys that the export names; better pass --key');
-  for (const one of [...folders, ...proofs]) {
+  for (const one of [...given.positionals, ...proofs]) {
     const result = proofs.includes(one) ? verifyProof(one, keys) : verifyExport(one, { keys, checkpoints });
     const { faults, summary } = await result.catch(({ message }) => ({ faults: [`${one}: ${message}`] }));
     console.log(faults.length === 0 ? `verified: ${summary}` : faults.map((text) => `fault: ${text}`).join('\n'));

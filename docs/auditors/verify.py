@@ -80,31 +80,30 @@ def tiles_in(folder, size):
         return found[index % 256 * 32 : index % 256 * 32 + 32], path
     return tile
 
-def check_entries(folder, account, first, end, tile, faults):
-    """Compares the entries with the leaves of the tree. Returns their number."""
-    after, count, revisions = first, 0, {}
+def check_entries(folder, account, period, after, last, tile, faults):
+    """Compares the entries with the leaves, and the two around the period with its bounds. Returns the number of those in the period."""
+    (start, stop, first, end), count, revisions = period, 0, {}
     for line in open(folder / "entries.ndjson", "rb"):
         found = re.fullmatch(rb'\{"entry":(.*),"index":(0|[1-9][0-9]{0,14})\}\n?', line)
         index, entry = (int(found[2]), found[1]) if found else (after, b"")
-        is_expected = after <= index < end
+        is_expected = after <= index < last
         is_genuine = is_expected and tile(0, index)[0] == hash_of(b"\0", entry)
         is_gap = index > after and account is None
-        if is_gap:
-            faults.add("missing", after, min(index, end) - 1)
+        if is_gap: faults.add("missing", after, min(index, last) - 1)
         revisions = revisions if is_genuine and not is_gap else {}  # of each stream since then
-        after, count = (index + 1, count + 1) if index >= after else (after, count)
+        after, count = max(after, index + 1), count + (first <= index < end)
         if not is_genuine:
             faults.add("not as in the tree" if is_expected else "repeated, out of order or outside the export", index)
             continue
         fact = json.loads(entry)
-        if account is not None and fact["metadata"]["account"] != account:
-            faults.add("of another account", index)
+        at = fact["recordedAt"]
+        is_excluded = not at < (start or "") if index < first else index >= end and not at >= (stop or "~")
+        if is_excluded: faults.add("recorded in the period, but excluded by manifest.json", index)
+        if account is not None and fact["metadata"]["account"] != account: faults.add("of another account", index)
         before = revisions.get(fact["stream"], fact["revision"] - 1)
-        if fact["revision"] != before + 1:
-            faults.add(f"revision {fact['revision']} of its stream follows revision {before}", index)
+        if fact["revision"] != before + 1: faults.add(f"revision {fact['revision']} of its stream follows revision {before}", index)
         revisions[fact["stream"]] = fact["revision"]
-    if after < end and account is None:
-        faults.add("missing", after, end - 1)
+    if after < last and account is None: faults.add("missing", after, last - 1)
     return count
 
 def check_tree(size, sizes, tile, faults):
@@ -118,10 +117,8 @@ def check_tree(size, sizes, tile, faults):
             break
         while left and left[-1][0] == leaves:
             root, leaves = hash_of(b"\1", left.pop()[1], root), leaves * 2
-            if leaves in levels:
-                above, path = tile(levels[leaves], (index + 1) // leaves - 1)
-                if above != root:
-                    faults.add(f"{path} differs from the leaves", index + 1 - leaves, index)
+            above, path = tile(levels[leaves], (index + 1) // leaves - 1) if leaves in levels else (root, path)
+            if above != root: faults.add(f"{path} differs from the leaves", index + 1 - leaves, index)
         left.append((leaves, root))
         if index + 1 in sizes:
             for _, before in left[-2::-1]:
@@ -132,30 +129,33 @@ def check_tree(size, sizes, tile, faults):
 def verify_export(folder, keys, checkpoints):
     """Verifies an export. Without keys, trusts those that the export names. Returns the faults and what was verified."""
     faults, signed, manifest = Faults(), [], json.loads((folder / "manifest.json").read_bytes())
-    form, origin, first, end, size = (manifest[name] for name in ("format", "origin", "first", "end", "size"))
-    if form != "quita-audit-export/1" or not 0 <= first <= end <= size < 2**48:
-        raise ValueError("manifest.json is not of an audit export")
-    named = [parse_key(text) for text in manifest["keys"]]
+    form, origin, account, start, stop, first, end, size = (
+        manifest.get(name) for name in ("format", "origin", "account", "from", "to", "first", "end", "size"))
+    is_plain = not re.search(r"[^\w:.-]", f"{account}{start}{stop}", re.A)
+    if form != "quita-audit-export/2" or not is_plain or not 0 <= first <= end <= size < 2**48:
+        raise ValueError("manifest.json is not of the format quita-audit-export/2; export again")
+    trusted = [parse_key(key) for key in keys or manifest["keys"]]
     for file in sorted((folder / "checkpoints").iterdir()) + checkpoints:
-        found = open_checkpoint(file.read_bytes().decode(errors="replace"), [parse_key(key) for key in keys] or named)
+        found = open_checkpoint(file.read_bytes().decode(errors="replace"), trusted)
         if found and found[0] == origin:
             signed.append((*found[1:], file in checkpoints))
         else:
             faults.add(f"checkpoint {file.name} is not signed by a trusted key of {origin}")
-    tile = tiles_in(folder, size)
-    count = check_entries(folder, manifest["account"], first, end, tile, faults)
-    roots = check_tree(size, {one for one, *_ in signed}, tile, faults)
+    begin, last = (max(0, first - 1), min(size, end + 1)) if account is None else (first, end)
+    count = check_entries(folder, account, (start, stop, first, end), begin, last, tiles_in(folder, size), faults)
+    roots = check_tree(size, {one for one, *_ in signed}, tiles_in(folder, size), faults)
     proven, is_good = [0, 0], [True, True]  # by the export's own checkpoints, and by the given ones
     for one, root, by in sorted(signed):
         was_good, is_good[by] = is_good[by], roots.get(one) == root
-        if one > size:
-            faults.add("missing from the tree", size, one - 1)
+        if one > size: faults.add("missing from the tree", size, one - 1)
         elif was_good and not is_good[by]:
             faults.add(f"not as signed in checkpoint {one}", proven[by], one - 1)
         proven[by] = one if is_good[by] else proven[by]
-    if max(proven) < end:
-        faults.add("covered by no trusted checkpoint", max(proven), end - 1)
-    summary = f"{count} entries from index {first} to {end - 1} of {origin}, in the tree of size {size}"
+    if max(proven) < last: faults.add("covered by no trusted checkpoint", max(proven), last - 1)
+    entries = f"{count} entries from index {first} to {end - 1} of {origin}, in the tree of size {size}"
+    period = f"period: {'first entry' if start is None else start} to {stop if end < size else 'newest checkpoint'}"
+    one = f"not proved; only account {account}, {end - first - count} entries of others skipped"
+    summary = f"{entries}; {period}{'; all accounts' if account is None else f', {one}'}"
     return [("" if a is None else f"entry {a}: " if a == b else f"entries {a} to {b}: ") + text for text, a, b in faults], summary
 
 def proven_root(leaf, index, size, path):  # the root that an inclusion proof leads to (RFC 6962, 2.1.1)

@@ -14,7 +14,8 @@ const CHECKPOINTS = 720;
 const MINUTE_MS = 60_000;
 /** Prints user and system time, which don’t depend on other load of the machine as elapsed time does. */
 const TIMED = 'TIMEFORMAT="%U %S"; time "$@"';
-const VERIFIED = `verified: ${EVENTS} entries from index 0 to ${EVENTS - 1} of ${ORIGIN}, in the tree of size ${EVENTS}\n`;
+const ENTRIES = `${EVENTS} entries from index 0 to ${EVENTS - 1} of ${ORIGIN}, in the tree of size ${EVENTS}`;
+const VERIFIED = `verified: ${ENTRIES}; period: first entry to newest checkpoint; all accounts\n`;
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 describe(`an export of ${EVENTS} events`, () => {

@@ -76,7 +76,7 @@ describe('an audit export', () => {
 
   it('contains all entries except webhook deliveries, all tiles and the signed checkpoints, and verifies', async () => {
     expect(JSON.parse(readFileSync(join(all(), 'manifest.json'), 'utf8'))).to.deep.equal({
-      format: 'quita-audit-export/1',
+      format: 'quita-audit-export/2',
       origin: ORIGIN,
       keys: [KEY.vkey, LATER_KEY.vkey],
       from: null,
@@ -138,21 +138,22 @@ describe('an audit export', () => {
     expect(await byFunction(now, { ...TRUST, checkpoints: [join(all(), 'checkpoints', '600')] })).to.deep.equal([]);
   });
 
-  it('contains only the entries recorded in its period', async () => {
+  it('contains the entries recorded in its period, the one before and the one after', async () => {
     const of = async (from: string | null, to: string | null) => {
       const folder = inRoot(`period-${from}-${to}`);
       const { first, end } = await log.export(folder, { ...EVER, from: from as Timestamp, to: to as Timestamp });
       expect(await byFunction(folder, TRUST)).to.deep.equal([]);
-      return [first, end, entriesIn(folder).length];
+      const indexes = entriesIn(folder).map(({ index }) => index);
+      return [first, end, indexes[0], indexes.at(-1), indexes.length];
     };
-    expect(await of(HOUR[1], HOUR[2])).to.deep.equal([100, 300, 200]);
-    expect(await of(null, HOUR[1])).to.deep.equal([0, 100, 100]);
-    expect(await of(HOUR[2], '2026-10-02T00:00:00.000Z')).to.deep.equal([300, 600, 300]);
-    expect(await of('2026-10-01T10:00:00.001Z', '2026-10-01T10:59:59.999Z')).to.deep.equal([100, 100, 0]);
-    expect(await of(HOUR[2], HOUR[1])).to.deep.equal([300, 300, 0]);
+    expect(await of(HOUR[1], HOUR[2])).to.deep.equal([100, 300, 99, 300, 202]);
+    expect(await of(null, HOUR[1])).to.deep.equal([0, 100, 0, 100, 101]);
+    expect(await of(HOUR[2], '2026-10-02T00:00:00.000Z')).to.deep.equal([300, 600, 299, 600, 302]);
+    expect(await of('2026-10-01T10:00:00.001Z', '2026-10-01T10:59:59.999Z')).to.deep.equal([100, 100, 99, 100, 2]);
+    expect(await of(HOUR[2], HOUR[1])).to.deep.equal([300, 300, 299, 300, 2]);
   });
 
-  it('contains only the entries of the given account, and verification finds a missing entry', async () => {
+  it('contains only the entries of the given account, none around the period, and verification finds a missing entry', async () => {
     const folder = inRoot('account');
     await log.export(folder, { ...EVER, to: time('2026-10-02T00:00:00.000Z'), account: ACCOUNT as AccountId });
     const entries = entriesIn(folder);
@@ -169,6 +170,13 @@ describe('an audit export', () => {
   it('is rejected for a folder with other content or a log without a checkpoint', async () => {
     expect(await rejected(log.export(all(), { ...EVER, from: time(HOUR[1]) }))).to.equal(
       'The folder holds an export of another period or account.',
+    );
+    const earlier = inRoot('earlier');
+    cpSync(all(), earlier, { recursive: true });
+    const manifest = readFileSync(join(earlier, 'manifest.json'), 'utf8');
+    writeFileSync(join(earlier, 'manifest.json'), manifest.replace('quita-audit-export/2', 'quita-audit-export/1'));
+    expect(await rejected(log.export(earlier))).to.equal(
+      'The folder holds an export in another format. Use an empty folder.',
     );
     expect(await rejected(log.export(root))).to.equal('The folder is not empty, and holds no export.');
     const empty = await createPostgresEventLog();

@@ -79,8 +79,11 @@ export const accountOf = (entry: Buffer): string => JSON.parse(entry.toString())
 /** Writes an export into a folder that must not exist. Returns the checkpoints' paths by size. */
 export const writeSyntheticExport = (folder: string, log: SyntheticLog): void => {
   const { size, signedAt, keyAt, keys, account = null, entry = entryOf, first = 0, end = size } = log;
-  const manifest = { format: 'quita-audit-export/1', origin: ORIGIN, keys: keys.map(({ vkey }) => vkey) };
-  const period = { from: '2026-10-01T03:00:00.000Z', to: '2026-11-01T03:00:00.000Z', account };
+  const manifest = { format: 'quita-audit-export/2', origin: ORIGIN, keys: keys.map(({ vkey }) => vkey) };
+  const timeOf = (index: number): string => JSON.parse(entry(index).toString()).recordedAt;
+  const to = end < size ? timeOf(end) : '2026-11-01T03:00:00.000Z';
+  const period = { from: first > 0 ? timeOf(first) : null, to, account };
+  const around = account === null ? 1 : 0;
   write(join(folder, 'manifest.json'), `${JSON.stringify({ ...manifest, ...period, first, end, size }, null, 2)}\n`);
   write(join(folder, 'entries.ndjson'), '');
   let edge = EMPTY_EDGE;
@@ -88,7 +91,8 @@ export const writeSyntheticExport = (folder: string, log: SyntheticLog): void =>
   for (let index = 0; index < size; index++) {
     const bytes = entry(index);
     leaves.push(leafHash(bytes));
-    const isListed = index >= first && index < end && (account === null || accountOf(bytes) === account);
+    const isListed =
+      index >= first - around && index < end + around && (account === null || accountOf(bytes) === account);
     if (isListed) lines.push(`{"entry":${bytes},"index":${index}}\n`);
     const isSigned = signedAt.includes(index + 1);
     if (!isSigned && leaves.length < 16 * TILE_WIDTH && index + 1 < size) continue;
