@@ -9,7 +9,7 @@ import type { Clock } from '../ports/system.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import { leafOf } from './entry.ts';
-import { noteKeysOf, readNote, signersOf } from './signedNote.ts';
+import { type NoteKey, noteKeysOf, readNote, signersOf } from './signedNote.ts';
 import { edgeRoot, extended, type TreeEdge, tiledRangeHashes } from './tiles.ts';
 import { entryPagesAfter, LogDiffers, type TreeNeeds, tileHashes } from './treeReader.ts';
 
@@ -83,25 +83,34 @@ interface SignedNeeds extends TreeNeeds {
 }
 
 interface AnchoredNeeds extends SignedNeeds {
-  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
+  readonly auditAnchors: Pick<AuditAnchors, 'endOf'>;
   readonly auditSettings: Pick<AuditSettings, 'anchors'>;
 }
 
-/** Returns the checkpoint of a note that one of the log's keys signed, or null. */
-const readSigned = async (
-  text: string,
-  { auditKeys }: Pick<SignedNeeds, 'auditKeys'>,
-  origin: string,
-): Promise<Checkpoint | null> => {
+/** Returns the checkpoint of a note that one of these keys signed, or null. */
+const readSigned = (text: string, keys: readonly NoteKey[]): Checkpoint | null => {
   const note = readNote(text);
-  if (note === null || signersOf(note, noteKeysOf(await auditKeys.list(), origin)) === null) return null;
-  return readCheckpoint(note.text);
+  return note === null || signersOf(note, keys) === null ? null : readCheckpoint(note.text);
 };
 
-/** Returns the last checkpoint in a file that one of the log's keys signed, or null. */
+/** Lines of a checkpoint with one signature. */
+const NOTE_LINES = 5;
+
+/**
+ * Returns the last checkpoint in a file that one of the log's keys signed. Skips what follows it, because the machine may have failed while
+ * it wrote that. Returns null for a file that is empty or can't be read. Throws LogDiffers for a file without such a checkpoint.
+ */
 const lastCheckpointIn = async (path: string, needs: AnchoredNeeds, origin: string): Promise<Checkpoint | null> => {
-  const text = await needs.auditAnchors.lastIn(path);
-  return text === null ? null : await readSigned(text, needs, origin);
+  const text = await needs.auditAnchors.endOf(path);
+  if (text === null || text === '') return null;
+  const keys = noteKeysOf(await needs.auditKeys.list(), origin);
+  const [, ...found] = text.split(`${origin}\n`);
+  for (const rest of found.toReversed()) {
+    const lines = rest.split('\n', NOTE_LINES - 1);
+    const checkpoint = readSigned(`${[origin, ...lines].join('\n')}\n`, keys);
+    if (checkpoint !== null) return checkpoint;
+  }
+  throw new LogDiffers(`${path} has no checkpoint that a key of ${origin} signed: does it belong to another log?`);
 };
 
 /** A tree with its growing end. */
@@ -152,7 +161,7 @@ export const assertSigned = async (
 ): Promise<void> => {
   const latest = await needs.auditTree.latest();
   if (latest === null) return;
-  const checkpoint = await readSigned(latest.note, needs, tree.origin);
+  const checkpoint = readSigned(latest.note, noteKeysOf(await needs.auditKeys.list(), tree.origin));
   if (checkpoint?.size !== latest.size)
     throw new LogDiffers(`checkpoint ${latest.size} in the database is not signed by a key of this log`);
   await assertBeginsWith(needs, tree, checkpoint, 'the database');
@@ -160,7 +169,8 @@ export const assertSigned = async (
 
 /**
  * Checks the tree against the last checkpoint in each external file, because log and tree may have been restored together. If only the tree
- * was restored, it grows to that checkpoint again. Throws LogDiffers if it can't, or if its entries differ from the checkpoint's.
+ * was restored, it grows to that checkpoint again. Throws LogDiffers if it can't, if its entries differ from the checkpoint's, or if a file
+ * has no valid checkpoint.
  */
 export const assertAnchored = async (needs: AnchoredNeeds, tree: OpenTree): Promise<void> => {
   for (const place of needs.auditSettings.anchors.map(anchorPlace)) {

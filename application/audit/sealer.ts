@@ -23,7 +23,7 @@ export interface SealerNeeds {
   readonly store: Pick<EventStore, 'subscribe' | 'storeId'>;
   readonly auditTree: AuditTree;
   readonly auditKeys: Pick<AuditKeys, 'signer' | 'list'>;
-  readonly auditAnchors: Pick<AuditAnchors, 'lastIn'>;
+  readonly auditAnchors: Pick<AuditAnchors, 'endOf'>;
   readonly auditSettings: Pick<AuditSettings, 'anchors'>;
   readonly auditAlerts: AuditAlerts;
   /** The origin of a new tree: the URL of the log without its scheme. */

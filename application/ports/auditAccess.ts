@@ -52,10 +52,10 @@ export interface AuditAnchors {
   states(anchors: readonly string[]): Promise<readonly AnchorState[]>;
   received(anchor: string, size: number): Promise<void>;
   failed(anchor: string, error: string, retryAt: Timestamp): Promise<void>;
-  /** Appends a note to a file, durably. */
+  /** Appends a note to a file, durably. Throws after 10 s. */
   append(path: string, note: string): Promise<void>;
-  /** Returns the last note in a file, or null if it can't be read. */
-  lastIn(path: string): Promise<string | null>;
+  /** Returns the last 64 KiB of a file, or null if it can't be read within 10 s. */
+  endOf(path: string): Promise<string | null>;
 }
 
 /** Settings of the deployment. */

@@ -2,28 +2,72 @@
 import { open } from 'node:fs/promises';
 import type { AnchorState, AuditAnchors } from '../../application/ports/auditAccess.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
+import { withTimeout } from '../waiting.ts';
 
 /** Longest stored error, in characters. */
 const ERROR_LENGTH_MAX = 300;
 
-/** Lines of a checkpoint with one signature, and more bytes than they have. */
-const NOTE_LINES = 5;
-const NOTE_BYTES_MAX = 4_096;
+/** Some hundred checkpoints. The file grows for years, so only its end is read. */
+const END_BYTES = 64 * 1_024;
 
-/** Reads only the end, because the file grows for years. */
-const lastNoteIn = async (path: string): Promise<string> => {
+const readEnd = async (path: string): Promise<string> => {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.min(size, NOTE_BYTES_MAX));
-    await file.read(bytes, 0, bytes.length, size - bytes.length);
-    return `${bytes.toString('utf8').trimEnd().split('\n').slice(-NOTE_LINES).join('\n')}\n`;
+    const bytes = Buffer.alloc(Math.min(size, END_BYTES));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }
 };
 
-export const auditAnchors = (db: Sql): AuditAnchors => ({
+const appendTo = async (path: string, note: string): Promise<void> => {
+  const file = await open(path, 'a');
+  try {
+    await file.appendFile(note);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+/** A network disk that is gone never answers. */
+const FILE_MS = 10_000;
+
+/**
+ * Returns a function that works on a file, after earlier work on the same file, and throws after `limitMs`. Each file that doesn't answer
+ * thus blocks only one of the few threads of this process.
+ */
+const limitedWork = (limitMs: number) => {
+  const latest = new Map<string, Promise<unknown>>();
+  return <T>(path: string, work: () => Promise<T>): Promise<T> => {
+    let isLate = false;
+    const done = (latest.get(path) ?? Promise.resolve()).then(() => {
+      if (isLate) throw new Error('given up');
+      return work();
+    });
+    latest.set(
+      path,
+      done.catch(() => undefined),
+    );
+    return withTimeout(done, limitMs, () => {
+      isLate = true;
+      return new Error(`${path} did not answer within ${limitMs / 1_000} s`);
+    });
+  };
+};
+
+const fileAnchors = (limitMs: number): Pick<AuditAnchors, 'append' | 'endOf'> => {
+  const within = limitedWork(limitMs);
+  return {
+    append: (path, note) => within(path, () => appendTo(path, note)),
+    endOf: (path) => within(path, () => readEnd(path)).catch(() => null),
+  };
+};
+
+export const auditAnchors = (db: Sql, limitMs = FILE_MS): AuditAnchors => ({
+  ...fileAnchors(limitMs),
   states: async (anchors) => {
     const text = `SELECT wanted.anchor, coalesce(a.size, 0) AS size, coalesce(a.failures, 0) AS failures, a.error,
         ${asTimestamp('a.sent_at')} AS "sentAt", ${asTimestamp('a.retry_at')} AS "retryAt"
@@ -45,15 +89,5 @@ export const auditAnchors = (db: Sql): AuditAnchors => ({
        ON CONFLICT (anchor) DO UPDATE SET failures = a.failures + 1, error = excluded.error, retry_at = excluded.retry_at`,
       [anchor, error.slice(0, ERROR_LENGTH_MAX), retryAt],
     );
-  },
-  lastIn: (path) => lastNoteIn(path).catch(() => null),
-  append: async (path, note) => {
-    const file = await open(path, 'a');
-    try {
-      await file.appendFile(note);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
   },
 });

@@ -1,4 +1,5 @@
 // External anchors receive checkpoints: at most once a minute, with retries, and never at private addresses (rule U6).
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -153,6 +154,24 @@ describe('an anchor of the audit log', () => {
     nowMs += MINUTE_MS;
     const [done] = await sendTo([URL]);
     expect([done?.size, done?.failures, done?.error]).to.deep.equal([1, 0, null]);
+  });
+
+  it('that is a file on a disk that does not answer is retried later, and delays no other anchor', async () => {
+    const [hung, good] = [join(folder, 'hung'), join(folder, 'good')];
+    execFileSync('mkfifo', [hung]); // opening it waits for a reader
+    const more = { auditAnchors: auditAnchors(pool, 1_000) };
+    const [late, sent] = await sendTo([hung, good], more);
+    expect([late?.failures, late?.error, late?.size, sent?.size]).to.deep.equal([
+      1,
+      `${hung} did not answer within 1 s`,
+      0,
+      1,
+    ]);
+    sign(2);
+    nowMs += MINUTE_MS + 1_000;
+    const [again] = await sendTo([hung], more);
+    expect(again?.failures).to.equal(2);
+    expect(await readFile(hung, 'utf8'), 'the second attempt waits for the first').to.equal(noteOf(1));
   });
 
   it('receives nothing before the first checkpoint', async () => {

@@ -1,5 +1,6 @@
 // Sealing the log on both event stores: in commit order, by any number of processes, and never as two trees (rules U1–U3).
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +13,7 @@ import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { auditAnchors } from '../../../infrastructure/audit/auditAnchors.ts';
 import { auditKeys } from '../../../infrastructure/audit/auditKeys.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
-import { AuditWorld, KEYRING, leavesOf } from './auditWorld.ts';
+import { AuditWorld, KEYRING, leavesOf, ORIGIN } from './auditWorld.ts';
 
 const DELIVERY = 'webhookDelivery-d1' as StreamName;
 const deliver = (store: EventStore, revision: number) =>
@@ -369,12 +370,57 @@ describe('the sealer', () => {
       expect(world.alerts[0]).to.contain('the first 10 entries are not those of the checkpoint in');
     });
 
-    it('continues if the anchor file matches, is missing or contains no checkpoint of this log', async () => {
+    it('stops although the machine failed while it wrote a later checkpoint to the anchor file', async () => {
+      const path = join(folder, 'checkpoints');
+      const whole = await readFile(path, 'utf8');
+      const store = await restoreBoth(6);
+      const root = Buffer.alloc(32).toString('base64');
+      for (const later of [
+        `${ORIGIN}\n12\nAAAA`,
+        `${ORIGIN}\n12\n${root}\n\n— ${ORIGIN} AAAAAAAA`,
+        'x'.repeat(60_000),
+      ]) {
+        await writeFile(path, whole + later);
+        await world.tree.setStopped(null);
+        world.alerts.length = 0;
+        await world.sealer(store, { auditSettings }).sealer.seal();
+        expect(world.alerts).to.deep.equal([
+          `${path} has a checkpoint of 10 entries, but the event log has only 6: was a backup restored?`,
+        ]);
+      }
+    });
+
+    it('finds a checkpoint that was appended to an incomplete one', async () => {
+      const path = join(folder, 'checkpoints');
+      const whole = await readFile(path, 'utf8');
+      await writeFile(path, `${ORIGIN}\n12\nAAAA${whole.slice(whole.lastIndexOf(`${ORIGIN}\n`))}`);
+      const store = await restoreBoth(6);
+      await world.sealer(store, { auditSettings }).sealer.seal();
+      expect(world.alerts).to.deep.equal([
+        `${path} has a checkpoint of 10 entries, but the event log has only 6: was a backup restored?`,
+      ]);
+    });
+
+    it('stops if the anchor file has no checkpoint of this log', async () => {
       const { store } = await world.log('to');
-      await writeFile(join(folder, 'nonsense'), 'a\nb\nc\n\nd\n');
-      const anchors = [...auditSettings.anchors, join(folder, 'missing'), join(folder, 'nonsense'), 'a@example.com'];
-      await world.sealer(store, { auditSettings: { anchors } }).sealAll();
+      const path = join(folder, 'nonsense');
+      await writeFile(path, 'a\nb\nc\n\nd\n');
+      await world.sealer(store, { auditSettings: { anchors: [path] } }).sealer.seal();
+      expect(world.alerts).to.deep.equal([
+        `${path} has no checkpoint that a key of ${ORIGIN} signed: does it belong to another log?`,
+      ]);
+    });
+
+    it('continues if the anchor file matches, is missing, empty or does not answer', async () => {
+      const { store } = await world.log('to');
+      await writeFile(join(folder, 'empty'), '');
+      const hung = join(folder, 'hung');
+      execFileSync('mkfifo', [hung]);
+      const anchors = [...auditSettings.anchors, join(folder, 'missing'), join(folder, 'empty'), hung, 'a@example.com'];
+      const files = auditAnchors(world.pool, 1_000);
+      await world.sealer(store, { auditSettings: { anchors }, auditAnchors: files }).sealAll();
       expect(world.alerts).to.deep.equal([]);
+      await (await open(hung, 'w')).close(); // ends the reader
     });
   });
 

@@ -71,7 +71,7 @@ export class SealedLog {
       auditTree: this.auditTree,
       auditKeys: this.auditKeys,
       auditAlerts: { stopped: () => undefined, resumed: () => undefined },
-      auditAnchors: { lastIn: async () => null },
+      auditAnchors: { endOf: async () => null },
       auditSettings: { anchors: [] },
       auditOrigin: ORIGIN,
       stopwatch: { elapsedMs: () => this.#nowMs, pause: systemStopwatch.pause },
