@@ -29,6 +29,22 @@ const textsOf = (data: unknown): readonly string[] => {
   return isTree(data) ? Object.values(data).flatMap(textsOf) : [];
 };
 
+/** Characters of other words and of the local parts of addresses (RFC 5322), at the end of a text. */
+const IN_LOCAL_PART = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]$/u;
+/** The rest of a longer host name, at the start of a text. A full stop may also end a sentence. */
+const IN_HOST = /^(?:[\p{L}\p{M}\p{N}-]|\.[\p{L}\p{N}])/u;
+
+/** Returns whether the text contains the address, and not only as part of a longer one. */
+const hasEmail = (text: string, email: string): boolean => {
+  for (let at = text.indexOf(email); at >= 0; at = text.indexOf(email, at + 1)) {
+    const end = at + email.length;
+    // Two units, because the character before may be a pair of surrogates.
+    if (!IN_LOCAL_PART.test(text.slice(Math.max(at - 2, 0), at)) && !IN_HOST.test(text.slice(end, end + 3)))
+      return true;
+  }
+  return false;
+};
+
 /** Longer runs of digits and letters are other numbers that contain these by chance. */
 const SEPARATORS = /[./\-_, ]/g;
 const isAlone = (text: string, part: string): boolean => {
@@ -44,5 +60,5 @@ export const concerns = (data: HeldData, person: Person): boolean =>
   textsOf(data).some((text) =>
     'document' in person
       ? isAlone(text.replaceAll(SEPARATORS, '').toUpperCase(), person.document.toUpperCase())
-      : text.toLowerCase().includes(person.email.toLowerCase()),
+      : hasEmail(text.toLowerCase(), person.email.toLowerCase()),
   );
