@@ -1,5 +1,5 @@
 // The data about a person in a state: exactly the data that its erasure would remove (rule L1).
-import type { Person } from '../ports/personalData.ts';
+import { DOCUMENT_SEPARATORS, DOCUMENT_SEPARATORS_MAX, type Person } from '../ports/personalData.ts';
 
 /** A tree of the removed values, with the keys of the state. Lists keep their places. */
 export type HeldData = { readonly [key: string]: unknown };
@@ -22,11 +22,11 @@ const removed = (before: unknown, after: unknown): unknown => {
 /** Returns the personal data in a state, given the state without it. */
 export const heldData = (state: object, erased: object): HeldData => (removed(state, erased) ?? {}) as HeldData;
 
-/** Returns all texts and numbers in the data. */
+/** Returns all texts and numbers in the data, and its keys: those of metadata are texts of the merchant. */
 const textsOf = (data: unknown): readonly string[] => {
   if (typeof data === 'string') return [data];
   if (typeof data === 'number') return [String(data)];
-  return isTree(data) ? Object.values(data).flatMap(textsOf) : [];
+  return isTree(data) ? [...Object.keys(data), ...Object.values(data).flatMap(textsOf)] : [];
 };
 
 /** Characters of other words and of the local parts of addresses (RFC 5322), at the end of a text. */
@@ -45,12 +45,25 @@ const hasEmail = (text: string, email: string): boolean => {
   return false;
 };
 
-/** Longer runs of digits and letters are other numbers that contain these by chance. */
-const SEPARATORS = /[./\-_, ]/g;
-const isAlone = (text: string, part: string): boolean => {
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
-    const around = (text[at - 1] ?? ' ') + (text[at + part.length] ?? ' ');
-    if (!/[0-9]/.test(around)) return true;
+/** Returns the end of the tax id that starts at `at`, with any separators in it, or null if another text is there. */
+const documentEnd = (text: string, at: number, document: string): number | null => {
+  let end = at;
+  for (const character of document) {
+    const last = end === at ? end : end + DOCUMENT_SEPARATORS_MAX;
+    while (end < Math.min(last, text.length) && DOCUMENT_SEPARATORS.includes(text.charAt(end))) end++;
+    if (text[end] !== character) return null;
+    end++;
+  }
+  return end;
+};
+
+const DIGIT = /[0-9]/;
+/** Returns whether the text contains the tax id, and not only as part of a longer number. */
+const hasDocument = (text: string, document: string): boolean => {
+  const first = document.charAt(0);
+  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
+    const end = documentEnd(text, at, document);
+    if (end !== null && !DIGIT.test(text.charAt(at - 1)) && !DIGIT.test(text.charAt(end))) return true;
   }
   return false;
 };
@@ -59,6 +72,6 @@ const isAlone = (text: string, part: string): boolean => {
 export const concerns = (data: HeldData, person: Person): boolean =>
   textsOf(data).some((text) =>
     'document' in person
-      ? isAlone(text.replaceAll(SEPARATORS, '').toUpperCase(), person.document.toUpperCase())
+      ? hasDocument(text.toUpperCase(), person.document.toUpperCase())
       : hasEmail(text.toLowerCase(), person.email.toLowerCase()),
   );

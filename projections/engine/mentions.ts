@@ -1,8 +1,7 @@
 // SQL that finds rows whose texts may mention a person.
-import type { Person } from '../../application/ports/personalData.ts';
+import { DOCUMENT_SEPARATORS, DOCUMENT_SEPARATORS_MAX, type Person } from '../../application/ports/personalData.ts';
 
-/** Separators that people write inside a tax id. */
-const SEPARATORS = '[-./_, ]{0,3}';
+const SEPARATORS = `[${DOCUMENT_SEPARATORS}]{0,${DOCUMENT_SEPARATORS_MAX}}`;
 
 /** Returns a regular expression of the tax id with any separators. Removing separators from the texts takes seven times as long. */
 const spelled = (document: string): string => [...document].join(SEPARATORS);

@@ -72,6 +72,7 @@ describe('the reason of an erasure', () => {
 
   it('can’t contain what the operator searched for, even if no data is stored', () => {
     expect(reasonProblem('for 390.533.447-05', { document: '39053344705' }, [])).to.match(PERSONAL);
+    expect(reasonProblem('request 17, 390.533.447-05', { document: '39053344705' }, [])).to.match(PERSONAL);
     expect(reasonProblem('for Ana@example.com', { email: 'ana@example.com' }, [])).to.match(PERSONAL);
   });
 

@@ -6,6 +6,36 @@ const mentioned = (texts: readonly string[], person: Parameters<typeof concerns>
   texts.filter((note) => concerns({ metadata: { note } }, person));
 
 describe('a text', () => {
+  it('mentions a tax id beside other numbers, however it is punctuated', () => {
+    const texts = [
+      ...['39053344705', '390.533.447-05', '390 533 447/05', 'CPF39053344705', '390 - 533 - 447 - 05'],
+      ...['CPF 390.533.447-05, 2 parcelas', 'pedido 123, 390.533.447-05', '2026-11-30 39053344705'],
+      ...['390.533.447-05 / 11 97357-1113', '390533447 and 39053344705', '13905334470512, 39053344705'],
+    ];
+    expect(mentioned(texts, { document: '39053344705' })).to.deep.equal(texts);
+    const companies = ['12.abc.345/01DE-35', 'CNPJ 12ABC34501DE35, 2 parcelas', '17, 12.ABC.345/01DE-35'];
+    expect(mentioned(companies, { document: '12ABC34501DE35' })).to.deep.equal(companies);
+  });
+
+  it('does not mention a tax id that is part of a longer number', () => {
+    const texts = [
+      '139053344705',
+      '390533447051',
+      '1390.533.447-05',
+      '390.533.447-051',
+      '3905334470',
+      '390....53344705',
+    ];
+    expect(mentioned(texts, { document: '39053344705' })).to.deep.equal([]);
+    expect(mentioned(['12ABC34501DE351', '12ABC34501DE3'], { document: '12ABC34501DE35' })).to.deep.equal([]);
+  });
+
+  it('mentions a person in a key or a number of the metadata', () => {
+    const person = { document: '39053344705' };
+    expect(concerns({ metadata: { '390.533.447-05': 'cpf' } }, person)).to.equal(true);
+    expect(concerns({ metadata: { cpf: 39053344705 } }, person)).to.equal(true);
+  });
+
   it('mentions an email address in other words', () => {
     const texts = [
       'ana@mail.com',

@@ -43,4 +43,14 @@ describe('the search for a person (L1)', () => {
     const { body } = await gateway.get<Body>(`/v1/charges/ch_${other}`, merchant);
     expect(body['customer']).to.deep.equal({ ...joana, document: null, phone: null });
   });
+
+  it('finds a document beside other numbers and in keys of the metadata', async () => {
+    const notes = ['CPF 390.533.447-05, 2 parcelas', 'pedido 123, CPF/ 390.533.447-05', '2026-11-30 39053344705'];
+    const made = await charges(
+      ...notes.map((note) => ({ metadata: { note } })),
+      { metadata: { '390.533.447-05': 'cpf' } },
+      { metadata: { note: '139053344705' } },
+    );
+    expect(await operate('find', { document: '39053344705' })).to.have.members(made.slice(0, -1));
+  });
 });
