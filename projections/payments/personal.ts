@@ -41,7 +41,12 @@ async function* mentioning(
   person: Person,
   last: TenantPlace<PaymentId> | null,
 ): AsyncGenerator<readonly ExistingPayment[], void> {
-  const { condition, value } = mentions(person, '$6', ['p.customer_key', 'p.customer_email', 'a.rest']);
+  const { condition, value } = mentions(person, '$6', [
+    'p.customer_key',
+    'p.customer_name',
+    'p.customer_email',
+    'a.rest',
+  ]);
   // Reasons and names of files are in the cases, which are a part of the payment here.
   const ofCase = `EXISTS (SELECT FROM rm_disputes.cases c WHERE c.account_id = $1 AND c.mode = $2 AND c.payment_id = p.id
     AND ${mentions(person, '$6', ['c.state']).condition})`;

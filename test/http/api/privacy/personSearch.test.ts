@@ -53,4 +53,13 @@ describe('the search for a person (L1)', () => {
     );
     expect(await operate('find', { document: '39053344705' })).to.have.members(made.slice(0, -1));
   });
+
+  it('finds a document and an email address in the customer’s name', async () => {
+    const [mei, named] = await charges(
+      { customer: { name: 'ANA SOUZA 52998224725' } },
+      { customer: { name: 'leo@mail.com' } },
+    );
+    expect(await operate('find', { document: '52998224725' })).to.deep.equal([mei]);
+    expect(await operate('find', { email: 'leo@mail.com' })).to.deep.equal([named]);
+  });
 });
