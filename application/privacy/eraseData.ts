@@ -2,14 +2,15 @@
 // by a job, so that an interrupted erasure is resumed.
 
 import type { ErasureReply } from '../../domain/kernel/erasure.ts';
-import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { erasePayment } from '../../domain/payment/erase.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
+import { DISPUTE } from '../../domain/transaction/disputes.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { DataKeys } from '../ports/dataKeys.ts';
 import { reasonProblem } from './erasureReason.ts';
@@ -44,9 +45,18 @@ export interface ErasedPage extends HeldPage {
   readonly erased: readonly Erased[];
 }
 
+/** Returns whether data came after the payment's last erasure. The cases of disputes have files, mail and streams of their own. */
+const hasDataSinceErasure = async (commands: CommandHandler, payment: PaymentId): Promise<boolean> => {
+  let hasData = false;
+  for await (const { event } of commands.loadSteps(PAYMENT, PAYMENT.stream(payment)))
+    if (event.type === 'PaymentPersonalDataErased') hasData = false;
+    else if (DISPUTE.has(event) || PAYMENT.serde.hasPersonal(event.type)) hasData = true;
+  return hasData;
+};
+
 /**
- * Records the erasure of one payment or payout, and destroys its key. Rejects as `erasePayment` and `erasePayout` do. Throws
- * DataKeysUnavailable if the key could not be destroyed: a repeat or the job destroys it.
+ * Records the erasure of one payment or payout, and destroys its key. A payment with data since its erasure is erased again. Rejects as
+ * `erasePayment` and `erasePayout` do. Throws DataKeysUnavailable if the key could not be destroyed: a repeat or the job destroys it.
  */
 export const eraseOne =
   ({ commands, accounts, dataKeys, retentionYears }: Omit<EraseNeeds, 'personalPayments' | 'personalPayouts'>) =>
@@ -60,14 +70,18 @@ export const eraseOne =
     const at = await accounts.now(accountId, mode);
     const id = 'payment' in owner ? owner.payment : owner.payout;
     const metadata = { ...metadataForChange(by, accountId, id), mode };
-    const done =
+    const execute = (again: boolean) =>
       'payment' in owner
-        ? await commands.execute(PAYMENT, PAYMENT.stream(owner.payment), erasePayment(wish, at), metadata)
-        : await commands.execute(PAYOUT, PAYOUT.stream(owner.payout), erasePayout(wish, at), metadata);
+        ? commands.execute(PAYMENT, PAYMENT.stream(owner.payment), erasePayment(wish, at, again), metadata)
+        : commands.execute(PAYOUT, PAYOUT.stream(owner.payout), erasePayout(wish, at), metadata);
+    const done = await execute(false);
     if (isRejection(done)) return done;
     // Otherwise, folds of the events before the erasure would show the data until the job has run.
     await dataKeys.destroy([id]);
-    return done.reply;
+    if (done.reply === 'erased' || !('payment' in owner)) return done.reply;
+    if (!(await hasDataSinceErasure(commands, owner.payment))) return done.reply;
+    const again = await execute(true);
+    return isRejection(again) ? again : again.reply;
   };
 
 const UNREADABLE = reject('service_unavailable', 'An event of its stream can’t be read. Repair it, then erase again.');

@@ -16,7 +16,7 @@ export interface Erasure {
 }
 export const erasureShape = record<Erasure>({ by: text(), reason: text(), despiteRetention: flag, at: time });
 
-/** `erasedBefore`: nothing was left to erase. */
+/** `erasedBefore`: no data has come since the last erasure. */
 export type ErasureReply = 'erased' | 'erasedBefore';
 
 export interface ErasureWish {

@@ -7,14 +7,14 @@ import { endOf, unfinishedBecause } from './finality.ts';
 import { exists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /**
- * Erases the payment's personal data. Checks in order: it exists (`not_found`), is erased already (no-op), has ended
- * (`payment_not_final`), and its retention has passed or is overridden (`retention_not_passed`).
+ * Erases the payment's personal data. Checks in order: it exists (`not_found`), is erased already (no-op, unless it is to be erased
+ * `again`), has ended (`payment_not_final`), and its retention has passed or is overridden (`retention_not_passed`).
  */
 export const erasePayment =
-  (wish: ErasureWish, at: Timestamp): Decision<PaymentState, PaymentEvent, ErasureReply> =>
+  (wish: ErasureWish, at: Timestamp, again = false): Decision<PaymentState, PaymentEvent, ErasureReply> =>
   (state) => {
     if (!exists(state)) return reject('not_found', 'There is no such payment.');
-    if (state.charge.erasedAt !== undefined) return { events: [], reply: 'erasedBefore' };
+    if (state.charge.erasedAt !== undefined && !again) return { events: [], reply: 'erasedBefore' };
     const because = unfinishedBecause(state);
     if (because !== null)
       return reject('payment_not_final', `The payment’s data can’t be erased yet, because ${because}.`);
@@ -29,13 +29,13 @@ export const erasePaymentAgain =
   (state) => ({
     events:
       exists(state) && state.charge.erasedAt !== undefined
-        ? [{ type: 'PaymentPersonalDataErased', data: again(by, at) }]
+        ? [{ type: 'PaymentPersonalDataErased', data: late(by, at) }]
         : [],
     reply: 'erased',
   });
 
 /** Returns the erasure of data that was recorded after an erasure. */
-const again = (by: string, at: Timestamp): Erasure => ({
+const late = (by: string, at: Timestamp): Erasure => ({
   by,
   reason: 'recorded after the erasure',
   despiteRetention: false,

@@ -8,10 +8,12 @@ import { verify } from '../../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../../projections/registry.ts';
 import { pdfLines } from '../../../support/pdfText.ts';
 import { cookieOf } from '../../../world/browser.ts';
+import { EvidenceDesk } from '../../../world/evidenceDesk.ts';
 import { type CallOptions, newKey, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import type { Body } from '../../../world/merchant.ts';
 import { PERSON, PersonDesk, TRACES } from '../../../world/personDesk.ts';
+import { pollUntil } from '../../../world/pollUntil.ts';
 import type { Owned } from '../../examples/exampleParts.ts';
 import { exampleOf } from '../../examples/routeExamples.ts';
 
@@ -231,6 +233,72 @@ describe('erasure of personal data (L1–L3)', () => {
     await platform.rebuild('all', new AbortController().signal, () => undefined);
     expect(await verified()).to.deep.equal([]);
     expect((await desk.get(`/v1/charges/${desk.chargeId}`)).body).to.deep.equal(before.body);
+  });
+});
+
+describe('data that arrives after an erasure (L2)', () => {
+  let gateway: TestGateway;
+  let desk: PersonDesk;
+  const payer = { name: PERSON.name, document: PERSON.document };
+  before(async () => {
+    gateway = await openReady();
+    desk = await PersonDesk.open(gateway);
+  });
+  after(async () => {
+    await desk.close();
+    await gateway.close();
+  });
+
+  /** Erases the charge’s payment. Returns the outcome, or the error’s code. */
+  const erase = async (charge: string, despiteRetention = true): Promise<unknown> => {
+    const order = { payment: charge, despiteRetention, ...ORDER };
+    const { body } = await desk.operate<{ data?: readonly { outcome: string }[]; error?: { code: string } }>(
+      'erase',
+      order,
+    );
+    return body.data?.[0]?.outcome ?? body.error?.code;
+  };
+  const hasNoTraces = async () => ((await desk.tracesInDatabase()).length === 0 ? true : null);
+  /** Waits until no table mentions the person. */
+  const expectNoTraces = async () => {
+    await pollUntil(gateway.gateway.projected, 20_000, hasNoTraces);
+    expect(await desk.tracesInDatabase()).to.deep.equal([]);
+  };
+  const erasedCharge = async (): Promise<string> => {
+    const { id } = (await gateway.charge<{ id: string }>(desk.chargeBody(), { ...desk.merchant })).body;
+    await desk.post(`/v1/sandbox/charges/${id}/pay`, { payer });
+    await desk.merchant.flushed();
+    await gateway.untilProjected();
+    expect(await erase(id)).to.equal('erased');
+    await expectNoTraces();
+    expect(await erase(id)).to.equal('erased_before');
+    return id;
+  };
+
+  it('is erased with the files of a late dispute by a second erasure, once the dispute has ended', async () => {
+    const id = await erasedCharge();
+    const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
+    const { id: caseId } = await desk.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, dispute, 201);
+    const evidence = EvidenceDesk.ofCase(gateway, desk.merchant, caseId);
+    const { pathname, search } = new URL((await evidence.add({ file_name: PERSON.file })).view_url);
+    const file = async () => (await gateway.get(pathname + search, { key: null })).status;
+    await desk.post(`/v1/med/cases/${caseId}/appeal`, { reason: PERSON.appeal });
+    expect([await erase(id), await file()]).to.deep.equal(['payment_not_final', 200]);
+    await desk.post(`/v1/sandbox/med/cases/${caseId}/decide`, { result: 'disagreed', returned: true });
+    await desk.merchant.flushed();
+    expect([await erase(id, false), await file()]).to.deep.equal(['retention_not_passed', 200]);
+    expect(await erase(id)).to.equal('erased');
+    await expectNoTraces();
+    expect([await erase(id), await file()]).to.deep.equal(['erased_before', 404]);
+  });
+
+  it('is erased with the bank’s books of a later Pix by a second erasure', async () => {
+    const id = await erasedCharge();
+    await desk.post(`/v1/sandbox/charges/${id}/pay`, { payer });
+    await desk.merchant.flushed();
+    expect(await erase(id)).to.equal('erased');
+    await expectNoTraces();
+    expect(await erase(id)).to.equal('erased_before');
   });
 });
 

@@ -112,7 +112,7 @@ describe('erasure after the retention (L3)', () => {
       setLookedAt: async () => undefined,
       forget: async () => undefined,
     };
-    const commands = { execute: async () => ({ reply: 'erasedBefore' }) };
+    const commands = { execute: async () => ({ reply: 'erased' }) };
     const personalPayouts = { tenantsAfter: async () => [] };
     const turns: RetentionTurns = new Map();
     const turn = async () => {
