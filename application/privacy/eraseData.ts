@@ -1,8 +1,9 @@
 // Erases the personal data of payments and payouts (rules L2, L3). The payment's own event comes first, and everything else follows from it
 // by a job, so that an interrupted erasure is resumed.
 
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { ErasureReply } from '../../domain/kernel/erasure.ts';
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, Mode, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { erasePayment } from '../../domain/payment/erase.ts';
@@ -17,6 +18,7 @@ import { reasonProblem } from './erasureReason.ts';
 import {
   type FindNeeds,
   findPerson,
+  type Held,
   type HeldPage,
   isOwner,
   type OwnerId,
@@ -84,6 +86,12 @@ export const eraseOne =
     return isRejection(again) ? again : again.reply;
   };
 
+/** Returns the stream of a dispute case that can't be read, or null. Its files would not be found, and so not be erased. */
+const unreadableCaseOf = (one: Held): StreamName | null => {
+  const unreadable = one.kind === 'payment' && one.disputes.find(({ data }) => data === null);
+  return unreadable ? MED_CASE.stream(unreadable.id) : null;
+};
+
 const UNREADABLE = reject('service_unavailable', 'An event of its stream can’t be read. Repair it, then erase again.');
 
 /**
@@ -109,7 +117,11 @@ export const eraseData =
     const erased: Erased[] = [];
     for (const one of held) {
       const owner = ownerOf(one);
-      const tried = await unlessUnreadable(eraseOne(needs)(owner, one, order, by));
+      const unreadable = unreadableCaseOf(one);
+      const tried =
+        unreadable === null
+          ? await unlessUnreadable(eraseOne(needs)(owner, one, order, by))
+          : new StreamUnreadable(unreadable);
       if (tried instanceof StreamUnreadable && isOwner(subject)) throw tried;
       const done = tried instanceof StreamUnreadable ? UNREADABLE : tried;
       if (isRejection(done) && isOwner(subject)) return done;

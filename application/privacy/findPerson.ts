@@ -12,7 +12,7 @@ import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { endOfPayout } from '../../domain/payout/erase.ts';
 import { type Payout, type PayoutId, payout as payoutDecider } from '../../domain/payout/payout.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
+import { type CommandHandler, StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import type { Person, PersonalPayments, PersonalPayouts } from '../ports/personalData.ts';
 import { concerns, type HeldData, heldData } from './heldData.ts';
 
@@ -33,7 +33,8 @@ export interface HeldPayment {
   readonly keptUntil: Timestamp | null;
   readonly erasedAt: Timestamp | null;
   readonly data: HeldData;
-  readonly disputes: readonly { readonly id: MedCaseId; readonly data: HeldData }[];
+  /** `data` is null if the case can't be read. */
+  readonly disputes: readonly { readonly id: MedCaseId; readonly data: HeldData | null }[];
 }
 export interface HeldPayout extends Omit<HeldPayment, 'kind' | 'id' | 'disputes'> {
   readonly kind: 'payout';
@@ -81,16 +82,18 @@ export const refundsOf = ({ transaction }: Pick<ExistingPayment, 'transaction'>)
 const disputesOf = (commands: CommandHandler, payment: ExistingPayment): Promise<HeldPayment['disputes']> =>
   Promise.all(
     casesOf(payment).map(async (caseId) => {
-      const { state } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
+      const loaded = await unlessUnreadable(commands.load(MED_CASE, MED_CASE.stream(caseId)));
+      if (loaded instanceof StreamUnreadable) return { id: caseId, data: null };
+      const { state } = loaded;
       const erased = MED_CASE.decider.evolve(state, { type: 'MedCasePersonalDataErased', data: { at: AT } });
       return { id: caseId, data: heldData(state, erased) };
     }),
   );
 
-/** Returns whether the payment or one of its dispute cases mentions the person. */
+/** Returns whether the payment or one of its dispute cases mentions the person. An unreadable case may do so. */
 const mentions = async (commands: CommandHandler, payment: ExistingPayment, person: Person): Promise<boolean> =>
   concerns(dataOfPayment(payment), person) ||
-  (await disputesOf(commands, payment)).some(({ data }) => concerns(data, person));
+  (await disputesOf(commands, payment)).some(({ data }) => data === null || concerns(data, person));
 
 const heldOfPayment = async (
   { commands, retentionYears }: FindNeeds,

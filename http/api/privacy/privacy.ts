@@ -76,7 +76,12 @@ const reportRoute = route('POST', '/ops/v1/privacy/report', {
           s.exactly({
             ...fields,
             data: s.described('The personal data, with the names under which it is stored.', s.anyJson),
-            disputes: s.listOf(s.exactly({ id: s.id(MED_CASE.idPrefix), data: s.anyJson })),
+            disputes: s.listOf(
+              s.exactly({
+                id: s.id(MED_CASE.idPrefix),
+                data: s.described('Its personal data; null if the case can’t be read.', s.anyJson),
+              }),
+            ),
           }),
         ),
         hasMore,

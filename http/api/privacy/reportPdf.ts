@@ -72,7 +72,9 @@ const rowsOf = (held: HeldView) =>
     ['Dados apagados em', day(held.erasedAt)],
     ...factsOf(held.data),
     ...held.disputes.flatMap(({ id, data }) =>
-      factsOf(data, ['Disputa']).map(([label, value]): Fact => [label, `${value} (${id})`]),
+      factsOf(data ?? 'os dados não puderam ser lidos', ['Disputa']).map(
+        ([label, value]): Fact => [label, `${value} (${id})`],
+      ),
     ),
   ]);
 

@@ -1,8 +1,12 @@
 // The search for a person finds every payment that mentions them, and no other one (rule L1).
 import { expect } from 'chai';
+import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
+import type { MedCaseId } from '../../../../domain/kernel/ids.ts';
+import { CaseDesk } from '../../../world/caseDesk.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
+import { poison } from '../../../world/poison.ts';
 
 describe('the search for a person (L1)', () => {
   let gateway: TestGateway;
@@ -22,14 +26,12 @@ describe('the search for a person (L1)', () => {
     await gateway.untilProjected();
     return ids;
   };
+  const ask = (what: 'find' | 'report' | 'erase', body: object) =>
+    gateway.call<{ data: readonly Body[] }>('POST', `/ops/v1/privacy/${what}`, { key: null, headers, body });
   const operate = async (what: 'find' | 'erase', body: object): Promise<readonly string[]> => {
-    const reply = await gateway.call<{ data: readonly { id: string }[] }>('POST', `/ops/v1/privacy/${what}`, {
-      key: null,
-      headers,
-      body,
-    });
+    const reply = await ask(what, body);
     expect(reply.status, reply.text).to.equal(200);
-    return reply.body.data.map(({ id }) => rawIdOf(id));
+    return reply.body.data.map(({ id }) => rawIdOf(String(id)));
   };
 
   it('finds and erases no payment with a longer email address', async () => {
@@ -61,5 +63,32 @@ describe('the search for a person (L1)', () => {
     );
     expect(await operate('find', { document: '52998224725' })).to.deep.equal([mei]);
     expect(await operate('find', { email: 'leo@mail.com' })).to.deep.equal([named]);
+  });
+
+  it('lists a payment whose dispute can’t be read, and refuses to erase it alone', async () => {
+    const document = '12345678909';
+    const [well] = (await charges({ customer: { document } })) as [string];
+    await merchant.pay(`ch_${well}`);
+    const desk = await CaseDesk.open(gateway);
+    const charge = await desk.paid();
+    const sick = rawIdOf(charge);
+    const { id: caseId } = await desk.dispute(charge, { payer: { name: 'Rui', document } });
+    await desk.withdraw(caseId);
+    await gateway.untilProjected();
+    const { accountId } = (await gateway.gateway.services.findKey(desk.merchant.key))!;
+    await poison(gateway, { accountId }, MED_CASE.stream(rawIdOf(caseId) as MedCaseId));
+
+    expect(await operate('find', { document })).to.have.members([well, sick]);
+    const report = await ask('report', { document });
+    const disputes = report.body.data.map((one) => one['disputes']);
+    expect(disputes).to.have.deep.members([[], [{ id: caseId, data: null }]]);
+    const order = { reason: 'request 17', despiteRetention: true };
+    const { body } = await ask('erase', { document, ...order });
+    const because = 'An event of its stream can’t be read. Repair it, then erase again.';
+    expect(body.data).to.have.deep.members([
+      { id: `tx_${well}`, outcome: 'erased', because: null },
+      { id: `tx_${sick}`, outcome: 'refused', because },
+    ]);
+    expect((await ask('erase', { payment: charge, ...order })).status).to.equal(503);
   });
 });
