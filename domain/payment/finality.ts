@@ -33,8 +33,9 @@ export const endOf = ({ charge, transaction }: ExistingPayment): Timestamp => {
 };
 
 const timesOf = (transaction: TransactionState): readonly (Timestamp | null | undefined)[] => {
-  const seen = transaction.incomingPayments.flatMap(({ refusal, payouts = [], late = [] }) => [
+  const seen = transaction.incomingPayments.flatMap(({ refusal, payouts = [], late = [], lastMovedAt }) => [
     refusal?.at,
+    lastMovedAt,
     ...payouts.map(({ requestedAt }) => requestedAt),
     ...late.map(({ at }) => at),
   ]);
@@ -51,8 +52,9 @@ const timesOf = (transaction: TransactionState): readonly (Timestamp | null | un
       return [...seen, transaction.returnedAt];
     case 'settled': {
       const { settlement, releasedAt, refunds, dispute } = transaction;
-      const ofRefunds = refunds.flatMap(({ requestedAt, outcome }) => [
+      const ofRefunds = refunds.flatMap(({ requestedAt, outcome, late }) => [
         requestedAt,
+        late?.at,
         'at' in outcome ? outcome.at : null,
       ]);
       return [...seen, settlement.at, settlement.availableAt, releasedAt, ...ofRefunds, dispute?.lastEventAt];

@@ -153,7 +153,12 @@ export const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEve
       return { ...record, outcome: 'payingOut', payouts: [...(record.payouts ?? []), payout] };
     }
     case 'TransactionHeldPayoutPaid':
-      return { ...record, ...withPayout(record, event.data.payoutId, 'paid'), outcome: 'paidOut' };
+      return {
+        ...record,
+        ...withPayout(record, event.data.payoutId, 'paid'),
+        outcome: 'paidOut',
+        lastMovedAt: event.data.at,
+      };
     case 'TransactionHeldPayoutFailed': {
       const { payoutId, reason, at } = event.data;
       const number = (record.refusal?.number ?? 0) + 1;
@@ -165,7 +170,7 @@ export const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEve
       };
     }
     case 'TransactionHeldWrittenOff':
-      return { ...record, outcome: 'writtenOff' };
+      return { ...record, outcome: 'writtenOff', lastMovedAt: event.data.at };
     case 'TransactionReturnConfirmedLate': {
       const { id, amount, at } = event.data;
       return { ...record, late: [...(record.late ?? []), { id, amount, at, isWrittenOff: false }] };

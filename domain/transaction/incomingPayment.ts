@@ -86,6 +86,8 @@ export interface IncomingPaymentRecord {
   readonly late?: readonly LateConfirmation[];
   /** Returns that Quita did not request, each with the amount by which it reduced the payment's remainder. */
   readonly outside?: readonly { readonly id: string; readonly amount: Minor }[];
+  /** When it was last returned, paid out or written off; absent if it never was. */
+  readonly lastMovedAt?: Timestamp;
   /** The payer of a rejected payment if recorded nowhere else, so that searches find the person (L1); absent if the bank names none. */
   readonly payer?: Payer;
 }

@@ -62,7 +62,7 @@ export const evolveOutside = (
   const isDone = owner === 'payer' && owed > 0 && paid === owed;
   const excess = subtract(amount, paid);
   const late = [...(seen.late ?? []), { id, amount: excess, at, isWrittenOff: false }];
-  return { ...seen, outside, ...(isDone && { outcome: 'returned' }), ...(excess > 0 && { late }) };
+  return { ...seen, outside, lastMovedAt: at, ...(isDone && { outcome: 'returned' }), ...(excess > 0 && { late }) };
 };
 
 /** Returns the dispute after the return. It changes only if the money was the merchant's. */

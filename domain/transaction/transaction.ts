@@ -235,7 +235,9 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       return { ...state, incomingPayments } as TransactionState;
     }
     case 'TransactionPaymentReturned': {
-      const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
+      const { providerPaymentId, at: lastMovedAt } = event.data;
+      const change = { outcome: 'returned', lastMovedAt } as const;
+      const incomingPayments = replaced(state.incomingPayments, providerPaymentId, change);
       return withoutDebt(state, incomingPayments, event.data);
     }
     case 'TransactionReturnedOutside':

@@ -163,7 +163,8 @@ type RestOfRecord = readonly [
   payouts?: IncomingPaymentRecord['payouts'] | null,
   late?: IncomingPaymentRecord['late'] | null,
   outside?: IncomingPaymentRecord['outside'] | null,
-  payer?: IncomingPaymentRecord['payer'],
+  payer?: IncomingPaymentRecord['payer'] | null,
+  lastMovedAt?: Timestamp,
 ];
 type RestOfSettled = readonly [
   incomingPayments: readonly RestOfRecord[],
@@ -187,9 +188,13 @@ const restOfTransaction = (transaction: Transaction): RestOfTransaction => {
   const { incoming, currency, netAmount, availableAt, at } = settlement;
   return [
     incomingPayments.map((one) => {
-      const { method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late, outside, payer } =
-        one;
+      const { method, providerPaymentId, amount, outcome, reason, returnId } = one;
+      const { refusal, payouts, late, outside, payer, lastMovedAt } = one;
       const record = [method, providerPaymentId, amount, outcome, reason, returnId] as const;
+      if (lastMovedAt !== undefined) {
+        const rest = [refusal ?? null, payouts ?? null, late ?? null, outside ?? null, payer ?? null] as const;
+        return [...record, ...rest, lastMovedAt] as const;
+      }
       if (payer !== undefined)
         return [...record, refusal ?? null, payouts ?? null, late ?? null, outside ?? null, payer] as const;
       if (outside !== undefined) return [...record, refusal ?? null, payouts ?? null, late ?? null, outside] as const;
@@ -224,7 +229,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
   };
   return {
     incomingPayments: records.map(
-      ([by, id, sum, outcome, reason, returnId, refusal, payouts, late, outside, payer]) => ({
+      ([by, id, sum, outcome, reason, returnId, refusal, payouts, late, outside, payer, lastMovedAt]) => ({
         method: by,
         providerPaymentId: id,
         amount: sum,
@@ -236,6 +241,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
         ...(late && { late }),
         ...(outside && { outside }),
         ...(payer && { payer }),
+        ...(lastMovedAt && { lastMovedAt }),
       }),
     ),
     declined,

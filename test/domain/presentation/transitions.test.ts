@@ -200,6 +200,7 @@ describe('contract.md, Transitions shown', () => {
           providerPaymentId: END_TO_END_ID,
           amount: 12_345,
           outcome: 'returned',
+          lastMovedAt: at('13:05:02'),
           reason: 'payer_mismatch',
           returnId: 'return-1',
         },

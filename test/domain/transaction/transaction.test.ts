@@ -62,6 +62,7 @@ const SETTLED = {
   dispute: null,
 };
 const failure = { reason: 'insufficient funds', providerErrorCode: 'declined', at: at('13:04:30') };
+const lastMovedAt = at('13:05:02');
 const returnId = `return-${END_TO_END_ID}`;
 
 const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
@@ -114,7 +115,12 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
   [
     'lists a wrong amount as returned after its return',
     [sentBack('wrong_amount'), returned()],
-    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1', payer })] },
+    {
+      ...NONE,
+      incomingPayments: [
+        seen({ outcome: 'returned', lastMovedAt, reason: 'wrong_amount', returnId: 'return-1', payer }),
+      ],
+    },
   ],
   [
     'stays processing if a wrong amount arrives',
@@ -142,7 +148,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returned',
-      incomingPayments: [seen({ outcome: 'returned', reason: 'payer_mismatch', returnId: 'return-1' })],
+      incomingPayments: [seen({ outcome: 'returned', lastMovedAt, reason: 'payer_mismatch', returnId: 'return-1' })],
       incoming: incoming(),
       returnedAt: at('13:05:02'),
     },
@@ -162,6 +168,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
         seen({
           providerPaymentId: OTHER_END_TO_END_ID,
           outcome: 'returned',
+          lastMovedAt,
           reason: 'second_payment',
           payer,
           returnId: 'return-1',
@@ -196,7 +203,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returned',
-      incomingPayments: [seen({ outcome: 'returned', reason: 'operator', returnId })],
+      incomingPayments: [seen({ outcome: 'returned', lastMovedAt, reason: 'operator', returnId })],
       incoming: nameless,
       returnedAt: at('13:05:02'),
     },
@@ -204,7 +211,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
   [
     'is none once a held payment is returned because of a cancellation',
     [held(), heldRejected('cancelled'), returned()],
-    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'cancelled', returnId })] },
+    { ...NONE, incomingPayments: [seen({ outcome: 'returned', lastMovedAt, reason: 'cancelled', returnId })] },
   ],
   ['ignores the rejection of a held payment if none is held', [heldRejected('operator')], NONE],
   [
@@ -312,6 +319,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
         seen({
           providerPaymentId: OTHER_END_TO_END_ID,
           outcome: 'returned',
+          lastMovedAt,
           reason: 'second_payment',
           payer,
           returnId: 'return-1',
