@@ -1,6 +1,8 @@
 // Describes a view for analysts as data: its source, and its columns with types and comments. The statements that create it, the export and
 // the documents derive from it. Every row has an account and a mode, and each analyst sees only the accounts of its grant.
 import { CURRENCY_DECIMALS } from '../../domain/charge/methods.ts';
+import { NOT_EXECUTED } from '../../domain/kernel/enteredOutcome.ts';
+import { ERASED } from '../../domain/kernel/serde.ts';
 
 type ColumnType = 'text' | 'bigint' | 'integer' | 'numeric' | 'date' | 'timestamptz' | 'boolean';
 
@@ -51,6 +53,10 @@ export const instant = (name: string, what: string, sql: string, day = dayOf(sql
   column(`${name}_at`, 'timestamptz', `${what} (UTC instant).`, sql),
   column(`${name}_day`, 'date', `${what}: civil day of São Paulo.`, day),
 ];
+
+/** Returns SQL for the kind of a failure. The reason itself is a bank's free text, which may name a person. */
+export const failureKind = (reason: string): string =>
+  `CASE ${reason} WHEN '${ERASED}' THEN NULL WHEN '${NOT_EXECUTED}' THEN '${NOT_EXECUTED}' ELSE 'refused' END`;
 
 const DECIMALS_DEFAULT = 2;
 /** Returns SQL for an amount in units of its currency, exact. A product with `0.01` has two decimals. */

@@ -1,5 +1,5 @@
 // Analysts' view of refunds: one row each.
-import { type AnalystView, column, instant, money, OWNER } from '../analytics/view.ts';
+import { type AnalystView, column, failureKind, instant, money, OWNER } from '../analytics/view.ts';
 
 /** The state is parsed once per row. */
 const STATE = `jsonb_to_record(t.state::jsonb) AS s("order" jsonb, "requestedAt" timestamptz, "completedAt" timestamptz,
@@ -35,7 +35,12 @@ const refunds: AnalystView = {
     ...money('amount', 'Amount of the refund', 'o.amount', 'o.currency'),
     ...instant('completed', 'When the payer had the money; null before', 's."completedAt"'),
     ...instant('failed', 'When the provider reported the failure; null if it did not', 's."failedAt"'),
-    column('failure_reason', 'text', 'The provider’s reason of the failure.', 's.reason'),
+    column(
+      'failure_reason',
+      'text',
+      'refused (by the provider) or not_executed (as an operator found out). Null if it did not fail, or after an erasure.',
+      `CASE t.status WHEN 'failed' THEN ${failureKind('s.reason')} END`,
+    ),
     column(
       'confirmed_late_at',
       'timestamptz',

@@ -52,6 +52,15 @@ describe('erasure of personal data (L1–L3)', () => {
     return (await verify(PROJECTIONS, storage, storage.openSession)).differences;
   };
 
+  /** Returns the reasons that analysts see of the failed refund, its Pix-out and the failed payout. */
+  const failuresForAnalysts = async () => {
+    const { rows } = await gateway.storage.operations.query<{ reason: string | null }>(
+      `SELECT failure_reason AS reason FROM analytics.refunds WHERE status = 'failed'
+       UNION ALL SELECT failure_reason FROM analytics.payouts WHERE status = 'failed'`,
+    );
+    return rows.map(({ reason }) => reason);
+  };
+
   it('finds all payments and payouts of a person by document and by email address', async () => {
     const { status, body, text } = await desk.operate<{ data: readonly { id: string }[] }>('find', {
       document: '390.533.447-05',
@@ -78,6 +87,20 @@ describe('erasure of personal data (L1–L3)', () => {
     for (const text of [PERSON.name, PERSON.document, PERSON.email, PERSON.order]) expect(shown).to.include(text);
   });
 
+  it('shows analysts nothing of the person, not even in a bank’s reason of a failure (N1)', async () => {
+    const { operations } = gateway.storage;
+    const { rows: views } = await operations.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.views WHERE table_schema = 'analytics'`,
+    );
+    expect(views.length).to.be.greaterThan(0);
+    for (const { name } of views) {
+      const text = `SELECT t::text AS row FROM ${name} t WHERE t::text ILIKE ANY($1::text[])`;
+      const { rows } = await operations.query(text, [TRACES.map((trace) => `%${trace}%`)]);
+      expect(rows, name).to.deep.equal([]);
+    }
+    expect(await failuresForAnalysts()).to.deep.equal(['refused', 'refused', 'refused']);
+  });
+
   it('refuses data that the law requires to keep, item by item', async () => {
     const { body } = await desk.operate<{ data: readonly { outcome: string; because: string }[] }>('erase', {
       document: PERSON.document,
@@ -102,6 +125,7 @@ describe('erasure of personal data (L1–L3)', () => {
     const found = await desk.operate<{ data: readonly unknown[] }>('find', { document: PERSON.document });
     expect(found.body.data).to.deep.equal([]);
     expect((await gateway.get('/v1/wallets', desk.merchant)).body).to.deep.equal(before.body);
+    expect(await failuresForAnalysts()).to.deep.equal([null, null, null]);
     expect(await verified()).to.deep.equal([]);
   });
 
