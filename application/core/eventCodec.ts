@@ -98,7 +98,8 @@ export class JsonEventCodec implements EventCodec {
       const data = JSON.stringify(rest);
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
       const dataKey = sealed === null ? null : (sealing?.toStore ?? null);
-      if (sealed !== ERASED_AT_ONCE) this.#encoded.set(id, { data: serde.newest(form), metadata, dataKey });
+      const isKept = sealed === null || (sealed !== ERASED_AT_ONCE && this.#keys.mayRemember);
+      if (isKept) this.#encoded.set(id, { data: serde.newest(form), metadata, dataKey });
       const event = { id, type, data, metadata: metadataText(metadata, subject, version) };
       return dataKey === null ? event : { ...event, dataKey };
     });
@@ -120,7 +121,7 @@ export class JsonEventCodec implements EventCodec {
     const known = this.#decoded.get(parsed.recorded);
     if (known !== undefined) return known;
     const decoded = opened(parsed, key);
-    if (!(decoded instanceof UnreadableEvent)) this.#decoded.set(parsed.recorded, decoded);
+    if (this.#keys.mayRemember && !(decoded instanceof UnreadableEvent)) this.#decoded.set(parsed.recorded, decoded);
     return decoded;
   }
 

@@ -26,6 +26,8 @@ export class DataKeysUnavailable extends EventStoreUnavailable {
  * refunds, dispute cases and webhook deliveries of a payment use the payment's key.
  */
 export interface DataKeys {
+  /** False while this process would not learn of keys that others destroy. Don't keep personal data in memory then. */
+  readonly mayRemember: boolean;
   /** Returns the owner's key if this process remembers it. */
   recall(owner: string): FoundKey | undefined;
   /** Returns the keys of the owners that have one. Throws DataKeysUnavailable. */

@@ -97,6 +97,8 @@ const DESTROY = `WITH destroyed AS (
   SELECT pg_notify('${DESTROYED}', '') FROM destroyed`;
 
 export class PostgresDataKeys implements DataKeys {
+  /** False while notices of destroyed keys would be missed. Keys are then read for each use. */
+  mayRemember = true;
   readonly #db: Sql;
   readonly #secrets: DataSecrets;
   readonly #isStoredByAppends: boolean;
@@ -106,8 +108,6 @@ export class PostgresDataKeys implements DataKeys {
   readonly #created: Gathered<FoundKey>;
   /** Grows whenever keys may have been destroyed. Keys read before are read again. */
   #generation = 0;
-  /** False while notices of destroyed keys would be missed. Keys are then read for each use. */
-  #mayRemember = true;
 
   /**
    * `keyring`: null if this process doesn't know the secrets key; nothing can be opened or sealed then. `isStoredByAppends`: whether
@@ -142,7 +142,7 @@ export class PostgresDataKeys implements DataKeys {
   }
 
   remember({ owner, key }: NewDataKey): void {
-    if (this.#mayRemember && !this.#remembered.has(owner)) this.#remembered.set(owner, key);
+    if (this.mayRemember && !this.#remembered.has(owner)) this.#remembered.set(owner, key);
   }
 
   async destroy(owners: readonly string[]): Promise<number> {
@@ -160,7 +160,7 @@ export class PostgresDataKeys implements DataKeys {
   /** Also forgets when the listener loses its connection and when it has a new one: notices are missed in between. */
   async listen(notices: Pick<NotificationListener, 'on' | 'onLost'>): Promise<void> {
     const forget = (mayRemember: boolean): void => {
-      this.#mayRemember = mayRemember;
+      this.mayRemember = mayRemember;
       this.forgetAll();
     };
     notices.onLost(() => forget(false));
@@ -180,7 +180,7 @@ export class PostgresDataKeys implements DataKeys {
       const generation = this.#generation;
       const keys = await read().catch(unavailable);
       if (generation !== this.#generation) continue;
-      if (this.#mayRemember) for (const [owner, key] of keys) this.#remembered.set(owner, key);
+      if (this.mayRemember) for (const [owner, key] of keys) this.#remembered.set(owner, key);
       return keys;
     }
   }

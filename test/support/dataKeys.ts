@@ -11,6 +11,7 @@ export const TEST_SECRETS_KEY = hash('sha256', 'secrets key of test gateways', '
 const SECRET = new HmacKey(randomBytes(32));
 
 export class MemoryDataKeys implements DataKeys {
+  mayRemember = true;
   readonly #keys = new Map<string, FoundKey>();
   readonly #listeners = new Set<() => void>();
 

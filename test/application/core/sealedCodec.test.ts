@@ -174,6 +174,23 @@ describe('sealed events', () => {
     expect(dataOf(back)).to.deep.equal(created().data);
   });
 
+  for (const [how, isOwn] of [
+    ['encoded them itself', true],
+    ['opened them before', false],
+  ] as const)
+    it(`are decoded as erased by a codec that ${how}, once their key is destroyed while notices of that are missed`, async () => {
+      const keys = new MemoryDataKeys();
+      keys.mayRemember = false;
+      const codec = new JsonEventCodec(keys);
+      const [event] = await (isOwn ? codec : new JsonEventCodec(keys)).encode(appendOf(created()));
+      const recorded = recordedAs(event as NewEvent);
+      expect((await codec.decode([recorded])).map(dataOf)).to.deep.equal([created().data]);
+      keys.set(PAYMENT_ID, 'destroyed'); // as another process does, without a notice
+      const none = { name: null, document: null, email: null, phone: null };
+      const erased = { ...created().data, customer: none, metadata: {} };
+      expect((await codec.decode([recorded])).map(dataOf)).to.deep.equal([erased]);
+    });
+
   it('are decoded as erased if their key was replaced, while later events stay readable', async () => {
     const [lost, keys] = [new MemoryDataKeys(), new MemoryDataKeys()];
     const before = await new JsonEventCodec(lost).encode(appendOf(created()));
