@@ -5,7 +5,7 @@
 import { keptUntil } from '../../domain/kernel/erasure.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { addMillis, DAY_MS, fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, fromMillis, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import { throwFirst } from '../ports/eachInTurn.ts';
@@ -28,6 +28,8 @@ export const PER_RUN = 500;
 export const TENANTS_PER_RUN = 200;
 /** Most items end within a day of their creation. If checked earlier, nearly all would have to be checked twice. */
 const ENDS_WITHIN_MS = DAY_MS;
+/** Rows appear soon after their creation, but not in its order. An item whose row appeared after a later one's would be missed. */
+const APPEARS_WITHIN_MS = HOUR_MS;
 /** Pause before an item that can't be erased is checked again. */
 const AGAIN_MS = 30 * DAY_MS;
 const BY = { actor: 'process:retention', requestId: null };
@@ -68,7 +70,8 @@ const eraseNext = async (
 ): Promise<number> => {
   const { retentionProgress: progress, personalPayments, personalPayouts, retentionYears } = needs;
   const reads = kind === 'payment' ? personalPayments : personalPayouts;
-  const before = retentionYears === 0 ? run.now : keptUntil(addMillis(run.now, -ENDS_WITHIN_MS), -retentionYears);
+  const margin = retentionYears === 0 ? APPEARS_WITHIN_MS : ENDS_WITHIN_MS;
+  const before = keptUntil(addMillis(run.now, -margin), -retentionYears);
   let rest = left;
   const tenants = await reads.tenantsAfter(turns.get(kind) ?? null, TENANTS_PER_RUN);
   for (const tenant of tenants) {
