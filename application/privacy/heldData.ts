@@ -1,4 +1,4 @@
-// The data about a person in a state: exactly the data that its erasure would remove (rule L1).
+// The data about a person in a state: exactly the data that an erasure would remove from it (rule L1).
 import { DOCUMENT_SEPARATORS, DOCUMENT_SEPARATORS_MAX, type Person } from '../ports/personalData.ts';
 
 /** A tree of the removed values, with the keys of the state. Lists keep their places. */

@@ -114,7 +114,8 @@ export type PayoutState =
   | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
   | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
   | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
-  | (Requested & { readonly status: 'rejected' | 'cancelled'; readonly endedAt: Timestamp });
+  | (Requested & { readonly status: 'rejected'; readonly reason: string | null; readonly endedAt: Timestamp })
+  | (Requested & { readonly status: 'cancelled'; readonly endedAt: Timestamp });
 export type Payout = Exclude<PayoutState, { status: 'absent' }>;
 export type AtBank = Extract<PayoutState, { status: 'submitted' | 'unknown' }>;
 
@@ -140,11 +141,12 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
       return state;
     case 'PayoutApproved':
       return state.status === 'awaitingApproval' ? { ...state, status: 'ready' } : state;
-    case 'PayoutRejected':
-    case 'PayoutCancelled': {
-      const status = event.type === 'PayoutRejected' ? 'rejected' : 'cancelled';
-      return isPending(state) ? { ...requested, status, endedAt: event.data.at } : state;
+    case 'PayoutRejected': {
+      const { reason, at: endedAt } = event.data;
+      return isPending(state) ? { ...requested, status: 'rejected', reason, endedAt } : state;
     }
+    case 'PayoutCancelled':
+      return isPending(state) ? { ...requested, status: 'cancelled', endedAt: event.data.at } : state;
     case 'PayoutSubmitted':
       return state.status === 'ready' ? { ...state, status: 'submitted', submittedAt: event.data.at } : state;
     case 'PayoutOutcomeUnknown':
@@ -160,7 +162,8 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
     case 'PayoutPersonalDataErased': {
       const blank = { destination: ERASED, description: null, metadata: {} };
       const erased = { terms: { ...terms, ...blank }, erasedAt: erasedAt ?? event.data.at };
-      return state.status === 'failed' ? { ...state, ...erased, reason: ERASED } : { ...state, ...erased };
+      if (state.status === 'failed') return { ...state, ...erased, reason: ERASED };
+      return state.status === 'rejected' ? { ...state, ...erased, reason: null } : { ...state, ...erased };
     }
     default:
       return ignore(state, event);

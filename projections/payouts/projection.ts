@@ -19,7 +19,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 5,
+  version: 6,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [

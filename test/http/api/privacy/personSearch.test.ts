@@ -6,6 +6,7 @@ import { CaseDesk } from '../../../world/caseDesk.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
+import { PayoutDesk } from '../../../world/payoutDesk.ts';
 import { poison } from '../../../world/poison.ts';
 
 describe('the search for a person (L1)', () => {
@@ -90,5 +91,19 @@ describe('the search for a person (L1)', () => {
       { id: `tx_${sick}`, outcome: 'refused', because },
     ]);
     expect((await ask('erase', { payment: charge, ...order })).status).to.equal(503);
+  });
+
+  it('finds and reports the reason for which a reviewer rejected a payout', async () => {
+    const reason = 'Conta de 111.444.777-35';
+    const desk = await PayoutDesk.open(gateway);
+    await desk.settings({ payout_approval_above: 0 });
+    const { id } = await desk.payout();
+    expect((await desk.review(id, 'reject', { reason })).status).to.equal(200);
+    await gateway.untilProjected();
+    const { body } = await ask('report', { document: '11144477735' });
+    expect(body.data.map((one) => [one['id'], (one['data'] as Body)['reason']])).to.deep.equal([[id, reason]]);
+    await operate('erase', { document: '11144477735', reason: 'request 17', despiteRetention: true });
+    await gateway.untilProjected();
+    expect(await operate('find', { document: '11144477735' })).to.deep.equal([]);
   });
 });
