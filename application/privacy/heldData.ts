@@ -29,8 +29,11 @@ const textsOf = (data: unknown): readonly string[] => {
   return isTree(data) ? [...Object.keys(data), ...Object.values(data).flatMap(textsOf)] : [];
 };
 
-/** Characters of other words and of the local parts of addresses (RFC 5322), at the end of a text. */
-const IN_LOCAL_PART = /[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]$/u;
+/**
+ * The start of a longer local part, at the end of a text. RFC 5322 allows more characters, but before an address they are those of URLs
+ * and markup. An apostrophe after a letter is part of a name (o'hara@); otherwise it quotes the address.
+ */
+const IN_LOCAL_PART = /(?:[\p{L}\p{M}\p{N}.%&+_-]|[\p{L}\p{M}]['’])$/u;
 /** The rest of a longer host name, at the start of a text. A full stop may also end a sentence. */
 const IN_HOST = /^(?:[\p{L}\p{M}\p{N}-]|\.[\p{L}\p{N}])/u;
 
@@ -38,8 +41,8 @@ const IN_HOST = /^(?:[\p{L}\p{M}\p{N}-]|\.[\p{L}\p{N}])/u;
 const hasEmail = (text: string, email: string): boolean => {
   for (let at = text.indexOf(email); at >= 0; at = text.indexOf(email, at + 1)) {
     const end = at + email.length;
-    // Two units, because the character before may be a pair of surrogates.
-    if (!IN_LOCAL_PART.test(text.slice(Math.max(at - 2, 0), at)) && !IN_HOST.test(text.slice(end, end + 3)))
+    // Three units, because the letter before an apostrophe may be a pair of surrogates.
+    if (!IN_LOCAL_PART.test(text.slice(Math.max(at - 3, 0), at)) && !IN_HOST.test(text.slice(end, end + 3)))
       return true;
   }
   return false;

@@ -43,6 +43,10 @@ describe('a text', () => {
       'mail to ana@mail.com.',
       '(ana@mail.com, ok)',
       '"ana@mail.com"',
+      "{'email':'ana@mail.com'}",
+      'https://loja.br/?email=ana@mail.com',
+      'https://loja.br/ana@mail.com',
+      '*ana@mail.com*',
     ];
     const later = ['joana@mail.com and ana@mail.com'];
     expect(mentioned([...texts, ...later], { email: 'ana@mail.com' })).to.deep.equal([...texts, ...later]);
@@ -53,6 +57,8 @@ describe('a text', () => {
       'joana@mail.com',
       'jo.ana@mail.com',
       'x+ana@mail.com',
+      "o'ana@mail.com",
+      'd’ana@mail.com',
       'joséana@mail.com',
       'jose\u0301ana@mail.com',
       '𝒜ana@mail.com',
