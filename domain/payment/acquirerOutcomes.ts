@@ -1,5 +1,5 @@
 // Acquirer reports about methods other than Pix: a payment is in progress, or the method was declined.
-import { hasInstrument, instrumentExpiry } from '../charge/instruments.ts';
+import { hasInstrument } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -29,21 +29,16 @@ export interface Refusal {
   readonly providerErrorCode: string;
 }
 
-/** Records a declined method, and fails the payment if no method remains. No-op if already declined, ended or settled. */
+/** Records a declined method, and fails the payment if every method is declined or refused. No-op if already declined, ended or settled. */
 export const recordRefusal =
   ({ method, reason, providerErrorCode }: Refusal, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const payment = assertExists(state);
     if (!canBePaidWith(payment, method)) return NOTHING;
-    const { terms, refusedMethods, instruments } = payment.charge;
-    const { transaction } = payment;
-    const inFlight = transaction.status === 'processing' ? transaction.method : null;
-    const isUsable = (other: PaymentMethod) =>
-      other !== method &&
-      !refusedMethods.includes(other) &&
-      !transaction.declined.includes(other) &&
-      (other === inFlight || (instrumentExpiry(instruments, other) ?? at) >= at);
-    const isFinal = !terms.methods.some(isUsable);
+    const { terms, refusedMethods } = payment.charge;
+    // A method that has expired may have been paid in time. Expiry asks the provider before it ends the payment (M4).
+    const gone = [method, ...refusedMethods, ...payment.transaction.declined];
+    const isFinal = terms.methods.every((one) => gone.includes(one));
     return {
       events: [{ type: 'TransactionRefused', data: { method, reason, providerErrorCode, isFinal, at } }],
       reply: 'recorded',

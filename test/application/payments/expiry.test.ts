@@ -1,6 +1,7 @@
 // The expiry of charges when the provider has a payment or does not answer (rules M4, I8a).
 
 import { expect } from 'chai';
+import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -12,7 +13,7 @@ import { recordIssuances } from '../../../domain/payment/create.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { at, CREATED_AT, EXPIRES_AT, incoming, SETTLED_AT } from '../../support/samples.ts';
-import { crypto } from '../../world/instruments.ts';
+import { card, crypto } from '../../world/instruments.ts';
 
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -72,6 +73,19 @@ describe('the expiry of charges on Postgres', () => {
     core.clock.nowMs = toMillis(at('15:00:00'));
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+  });
+  it('settles a timely Pix, although the card was declined after the Pix code had expired', async () => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, methods: ['CREDIT_CARD', 'PIX'], api: 'payments' }, at('13:01:00'));
+    const issue = recordIssuances([{ method: 'CREDIT_CARD', instrument: card() }], CREATED_AT);
+    await core.commands.execute(PAYMENT, PAYMENT.stream(id), issue, why(core.account.accountId));
+    const pix = incoming({ providerPaymentId: `E${String(++pixes)}`, paidAt: at('13:00:30') });
+    core.provider.incomingPayments.set(txid, [pix]);
+    core.provider.facts.set(txid, [{ kind: 'refused', method: 'CREDIT_CARD', reason: 'no', at: at('13:01:10') }]);
+    await takeAcquirerFacts({ commands: core.commands, providers: core.provider })(id);
+    core.clock.nowMs = toMillis(at('13:30:00'));
+    await expire(id, undefined, 'CREDIT_CARD');
+    expect((await typesOf(id)).slice(3)).to.deep.equal(['TransactionRefused', 'TransactionSettled']);
   });
   it('rejects a late payment and expires the charge', async () => {
     const id = await paid({ paidAt: at('14:00:01') });

@@ -118,12 +118,6 @@ describe('recordRefusal', () => {
       'the other method has expired',
       [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:29') }))],
       '13:04:30',
-      true,
-    ],
-    [
-      'the other method expires at that moment',
-      [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:30') }))],
-      '13:04:30',
       false,
     ],
   ];
@@ -142,6 +136,15 @@ describe('recordRefusal', () => {
       .and()
       .when(recordProcessing('CREDIT_CARD', late)) // still in progress
       .then('nothing');
+  });
+  it('keeps the payment open if a second method was in progress, too, and has expired meanwhile', () => {
+    const late = at('13:40:00');
+    given(payment, TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:30:00') })), processing('CREDIT_CARD'))
+      .when(recordProcessing('BOLETO', at('13:05:00')))
+      .then('nothing')
+      .and()
+      .when(recordRefusal(refusal(), late))
+      .then(refused('CREDIT_CARD', false, late), 'recorded');
   });
   for (const [name, history] of NOT_BY_CARD)
     it(`ignores a payment that can’t be paid by card: ${name}`, () =>

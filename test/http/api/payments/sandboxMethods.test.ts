@@ -215,16 +215,18 @@ describe('sandbox: acquirers of other methods', () => {
       const { body } = await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, {}, desk.as);
       expect([body['outcome'], (await desk.read(id)).paidWith]).to.deep.equal(['settled', 'PIX']);
     });
-    it('makes the payer’s bank refuse a Pix afterwards, as does an expired code (X1)', async () => {
+    it('keeps a payment open whose Pix code has expired and can’t be paid any more, until the last expiry (M4, I8a, X1)', async () => {
       const pay = async (id: string, body: Body = {}) =>
         (await gateway.post<Body>(`/v1/sandbox/charges/${id}/pay`, body, desk.as)).body['outcome'];
       const { id } = await desk.create({ ...CARD, paymentMethods: ['PIX', 'BOLETO'] });
       await desk.act(id, 'processing', 'PROCESSING');
       await desk.advance(3_601); // the Pix code has an hour, the boleto three days
       expect(await pay(id)).to.equal('refused');
-      await desk.act(id, 'refuse', 'REFUSED');
+      await desk.act(id, 'refuse', 'WAITING_PAYMENT');
       expect([await pay(id), await pay(id, { late: true })]).to.deep.equal(['refused', 'returned']);
-      expect((await desk.read(id)).status).to.equal('REFUSED');
+      expect((await desk.read(id)).status).to.equal('WAITING_PAYMENT');
+      await desk.advance(4 * 86_400);
+      expect((await desk.read(id)).status).to.equal('EXPIRED');
     });
     it('returns 400 for a reason of 501 characters or of another type', async () => {
       const id = await desk.waiting(CARD);
