@@ -1,7 +1,7 @@
 // Decides what happens to an incoming payment. The first matching rule wins; their order is part of the contract (architecture §3, M4, M5):
 //   1 this end-to-end id is known              → duplicate, no-op
 //   2 money has arrived already or is decided → returned, second_payment
-//   3 paid after expiry, or the charge ended otherwise or has no such instrument → returned, charge_ended
+//   3 paid after expiry, or the charge ended otherwise, was erased, or has no such instrument → returned, charge_ended
 //   4 another amount                          → returned, wrong_amount
 //   5 payer lock, payer unknown               → held (no document, or an invalid one: taxId.ts)
 //   6 payer lock, another payer               → returned to the payer, the payment becomes refunded (payer_mismatch)
@@ -89,8 +89,13 @@ const judgePayer = ({ charge }: ExistingPayment, incoming: IncomingPayment, chec
 const hasMoney = ({ transaction: { status } }: ExistingPayment): boolean =>
   status !== 'none' && status !== 'processing' && status !== 'refused';
 
-/** Returns whether the payment was made after the instrument's expiry (I8a). Late reports of payments made in time are accepted (M4). */
+/**
+ * Returns whether the payment was made after the instrument's expiry (I8a), or the charge ended otherwise. Late reports of payments made
+ * in time are accepted (M4).
+ */
 const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: IncomingPayment): boolean => {
+  // The payer lock, if there was one, can't be checked any more, and a refund would be rejected (L4).
+  if (charge.erasedAt !== undefined) return true;
   if (transaction.status === 'refused' || (charge.status !== 'open' && charge.status !== 'expired')) return true;
   const expiresAt = instrumentExpiry(charge.instruments, method);
   return expiresAt === null || paidAt > expiresAt;

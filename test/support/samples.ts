@@ -94,6 +94,11 @@ export const issued = (over: Partial<PixInstrument> = {}): PaymentEvent => ({
   data: { ...instrument(over), at: CREATED_AT },
 });
 export const expired = (when: Timestamp = EXPIRES_AT): PaymentEvent => ({ type: 'ChargeExpired', data: { at: when } });
+/** Erased on request, before its retention had passed. */
+export const erased = (when: Timestamp = at('18:00:00')): PaymentEvent => ({
+  type: 'PaymentPersonalDataErased',
+  data: { by: 'operator:ana', reason: 'A request of the payer.', despiteRetention: true, at: when },
+});
 export const failed = (when: Timestamp = CREATED_AT): PaymentEvent => ({
   type: 'ChargeFailed',
   data: { reason: 'The bank said no.', providerErrorCode: 'declined', at: when },

@@ -10,9 +10,19 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordIssuances } from '../../../domain/payment/create.ts';
+import { erasePayment } from '../../../domain/payment/erase.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { at, CREATED_AT, EXPIRES_AT, incoming, SETTLED_AT } from '../../support/samples.ts';
+import {
+  at,
+  CREATED_AT,
+  EXPIRES_AT,
+  incoming,
+  LOCKED_TO,
+  plain,
+  SETTLED_AT,
+  SOMEBODY_ELSE,
+} from '../../support/samples.ts';
 import { card, crypto } from '../../world/instruments.ts';
 
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
@@ -86,6 +96,18 @@ describe('the expiry of charges on Postgres', () => {
     core.clock.nowMs = toMillis(at('13:30:00'));
     await expire(id, undefined, 'CREDIT_CARD');
     expect((await typesOf(id)).slice(3)).to.deep.equal(['TransactionRefused', 'TransactionSettled']);
+  });
+  it('returns a Pix of a payer-locked charge that is reported after the charge expired and was erased', async () => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, expectedPayerTaxId: LOCKED_TO });
+    core.clock.nowMs = toMillis(EXPIRES_AT);
+    await expire(id);
+    const wish = { by: 'operator:ana', reason: 'A request.', retentionYears: 5, despiteRetention: true };
+    const because = why(core.account.accountId);
+    await core.commands.execute(PAYMENT, PAYMENT.stream(id), erasePayment(wish, EXPIRES_AT), because);
+    const pix = incoming({ providerPaymentId: `E${String(++pixes)}`, payer: { name: 'X', document: SOMEBODY_ELSE } });
+    expect(await settler.settle(id, plain(pix))).to.equal('returned');
+    expect((await typesOf(id)).slice(3)).to.deep.equal(['PaymentPersonalDataErased', 'TransactionPaymentRejected']);
   });
   it('rejects a late payment and expires the charge', async () => {
     const id = await paid({ paidAt: at('14:00:01') });

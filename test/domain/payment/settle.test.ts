@@ -16,6 +16,7 @@ import {
   cancelRequested,
   created,
   EXPIRES_AT,
+  erased,
   expired,
   failed,
   held,
@@ -156,6 +157,13 @@ const ORDER: readonly (readonly [
     [sentBack('charge_ended', { ...wrong, ...other })],
     'returned',
   ],
+  ...[created({ expectedPayerTaxId: LOCKED_TO }), created()].map((creation, i): (typeof ORDER)[number] => [
+    `3 paid in time, reported after the erasure of an expired charge ${i === 0 ? 'with' : 'without'} a payer lock`,
+    [creation, issued(), expired(), erased()],
+    other,
+    [sentBack('charge_ended', other)],
+    'returned',
+  ]),
   [
     '3 the only method was declined',
     [created({ methods: ['CREDIT_CARD'] }), otherIssued(card()), refused('CREDIT_CARD', true)],
