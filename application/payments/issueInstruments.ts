@@ -8,7 +8,7 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type Issuance, recordIssuances, rerouteCharge } from '../../domain/payment/create.ts';
-import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, isAwaitingMoney, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
 import { idOf, jobKind, ofPayment, payloadOf, timedKind } from '../core/capability.ts';
@@ -199,7 +199,7 @@ export class InstrumentIssuer {
   /** Issues all missing instruments of a payment. Throws UnknownAtProvider if the outcome of any method is unknown. */
   async issueAll(paymentId: PaymentId): Promise<void> {
     const payment = await this.#load(paymentId);
-    if (payment === null || !isAlive(payment)) return;
+    if (payment === null || !isAwaitingMoney(payment)) return;
     const { terms } = payment.charge;
     const provider = await this.#needs.providers.of(terms);
     if (provider === null) throw new UnknownAtProvider(`instruments of payment ${paymentId}`);
@@ -224,7 +224,7 @@ export class InstrumentIssuer {
    */
   async resume(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
     const payment = await this.#load(paymentId);
-    if (payment === null || !isAlive(payment)) return;
+    if (payment === null || !isAwaitingMoney(payment)) return;
     const { terms } = payment.charge;
     const { accountId, mode, api } = terms;
     const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
@@ -245,7 +245,7 @@ export class InstrumentIssuer {
     const stream = PAYMENT.stream(id);
     if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
     const payment = await this.#load(id);
-    if (payment === null || !isAlive(payment)) return;
+    if (payment === null || !isAwaitingMoney(payment)) return;
     const { terms } = payment.charge;
     const now = await this.#now(terms);
     if (terms.api === 'payments' && now < giveUpAt(terms)) await this.issueAll(id).catch(unlessUnknown);
@@ -341,11 +341,9 @@ export class InstrumentIssuer {
 
 const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVEN_UP_AFTER_MS);
 
-const isAlive = ({ charge }: ExistingPayment): boolean => charge.status === 'requested' || charge.status === 'open';
-
 const isKnown = (state: PaymentState, method: PaymentMethod | null): boolean => {
   if (!exists(state)) return false;
-  const pending = isAlive(state) ? pendingMethods(state.charge) : [];
+  const pending = isAwaitingMoney(state) ? pendingMethods(state.charge) : [];
   return method === null ? pending.length === 0 : !pending.includes(method);
 };
 

@@ -7,7 +7,14 @@ import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fin
 import type { ConnectionId } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { assertExists, type ExistingPayment, exists, type PaymentEvent, type PaymentState } from './payment.ts';
+import {
+  assertExists,
+  type ExistingPayment,
+  exists,
+  isAwaitingMoney,
+  type PaymentEvent,
+  type PaymentState,
+} from './payment.ts';
 
 export type Creation = 'created' | 'replayed';
 
@@ -65,8 +72,8 @@ export type Issuance =
 
 /**
  * Records instruments that the provider confirmed or refused. The refusal of the last method fails the charge.
- * Ignores methods that are already recorded, and all methods once the charge has ended. Ignores the answers of a connection `by` that the
- * charge has left meanwhile: a payment of its code would match no charge.
+ * Ignores methods that are already recorded, and all methods once the charge has ended or is paid. Ignores the answers of a connection
+ * `by` that the charge has left meanwhile: a payment of its code would match no charge.
  */
 export const recordIssuances =
   (
@@ -77,7 +84,7 @@ export const recordIssuances =
   (state): Decided<PaymentEvent, 'recorded' | 'nothing'> => {
     const payment = assertExists(state);
     const { charge } = payment;
-    if (charge.status !== 'requested' && charge.status !== 'open') return { events: [], reply: 'nothing' };
+    if (!isAwaitingMoney(payment)) return { events: [], reply: 'nothing' };
     if (by !== undefined && by !== charge.terms.connectionId) return { events: [], reply: 'nothing' };
     const pending = pendingMethods(charge);
     const newIssuances = issuances.filter(({ method }) => pending.includes(method));

@@ -36,3 +36,8 @@ export const assertExists = (state: PaymentState): ExistingPayment => {
   if (!exists(state)) throw new Error('the payment was never created');
   return state;
 };
+
+/** Returns whether the payment can still be paid: its charge has not ended, and it is neither paid, held nor declined. */
+export const isAwaitingMoney = ({ charge, transaction }: PaymentState): boolean =>
+  (charge.status === 'requested' || charge.status === 'open') &&
+  (transaction.status === 'none' || transaction.status === 'processing');

@@ -15,7 +15,7 @@ import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.t
 import { createCharge } from '../../../domain/payment/create.ts';
 import type { PaymentEvent, PaymentState } from '../../../domain/payment/payment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
+import { CREATED_AT, incoming, plain, terms } from '../../support/samples.ts';
 import { settleNotification } from '../../support/settleNotification.ts';
 import { sampleInstrument } from '../../world/instruments.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
@@ -164,6 +164,21 @@ describe('issuing instruments on Postgres', () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO', 'PIX']);
       await Promise.all([issuer.issueAll(id), issuer.issueAll(id)]);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued CREDIT_CARD', 'issued BOLETO']);
+    });
+    it('asks no provider for a payment that was paid by the first instrument', async () => {
+      const { id, txid } = await wanted(['BOLETO', 'PIX']);
+      core.provider.next('issue', { kind: 'unavailable' }); // the boleto
+      expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
+      const { commands, accounts, provider: providers } = core;
+      await new Settler({ commands, accounts, providers }).settle(
+        id,
+        plain(incoming({ providerPaymentId: `E-${txid}` })),
+      );
+      core.provider.calls.length = 0;
+      await issuer.issueAll(id);
+      await issuer.resume(id);
+      await issuer.resumeFor(id, 'BOLETO');
+      expect([await told(id), core.provider.calls]).to.deep.equal([['issued PIX', 'TransactionSettled'], []]);
     });
     it('asks no provider for a cancelled or unknown payment', async () => {
       const { id } = await wanted(['CREDIT_CARD']);

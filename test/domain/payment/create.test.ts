@@ -11,9 +11,11 @@ import {
   created,
   expired,
   failed,
+  held,
   instrument,
   issued,
   refusedInstrument,
+  sentBack,
   settled,
   terms,
 } from '../../support/samples.ts';
@@ -158,6 +160,15 @@ describe('recordIssuances for a payment with several methods (I8)', () => {
       .when(record(other(card({ reference: 'card-2' }))))
       .then('nothing');
   });
+  for (const [name, arrived] of [
+    ['paid', settled()],
+    ['held for review', held()],
+    ['being returned because of the payer lock', sentBack('payer_mismatch')],
+  ] as const)
+    it(`ignores results for a payment that is ${name}`, () =>
+      given(payment, THREE, issued(), arrived)
+        .when(record(other(card()), no('BOLETO')))
+        .then('nothing'));
   it('keeps the other methods if one is refused', () => {
     given(payment, THREE)
       .when(record(pix(), no('CREDIT_CARD'), other(boleto())))
