@@ -12,7 +12,10 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent | Payment
   methods: {
     issued: ['ChargePixIssued', 'ChargeInstrumentIssued'],
     /** Progress of a method that is not paid at once. */
-    attempts: ['ChargeInstrumentRefused', 'TransactionProcessing', 'TransactionRefused'],
+    attempts: {
+      unavailable: ['ChargeInstrumentRefused'],
+      progress: ['TransactionProcessing', 'TransactionRefused'],
+    },
   },
   money: MONEY.groups,
   /** Incoming payments that can't be credited directly. */

@@ -1,4 +1,5 @@
 // Automatic steps of a payment: it expires, its funds are released, and a rejected payment is returned.
+import { pendingMethods } from '../charge/charge.ts';
 import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { type EnteredOutcome, enteredAgain, NO_ORDER, notEnterable } from '../kernel/enteredOutcome.ts';
@@ -6,21 +7,20 @@ import { ZERO } from '../kernel/money.ts';
 import { isRejection } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { leftOf } from '../transaction/incomingPayment.ts';
-import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
+import { assertExists, isAwaitingMoney, type PaymentEvent, type PaymentState } from './payment.ts';
 
 type Recorded = 'recorded' | 'nothing';
 const NOTHING = { events: [], reply: 'nothing' } as const;
 
 /**
  * Expires the payment once its last instrument has expired. The caller has checked that the provider knows of no payment in time (M4).
- * No-op if money has arrived or the payment has already ended.
+ * No-op if money has arrived, an instrument is still being issued, or the payment has already ended.
  */
 export const expire =
   (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
-    const { charge, transaction } = assertExists(state);
-    const isUnpaid = transaction.status === 'none' || transaction.status === 'processing';
-    if (charge.status !== 'open' || !isUnpaid) return NOTHING;
+    const { charge } = assertExists(state);
+    if (charge.status !== 'open' || !isAwaitingMoney(state) || pendingMethods(charge).length > 0) return NOTHING;
     const expiresAt = lastExpiry(charge.instruments);
     if (expiresAt === null || now < expiresAt) return NOTHING;
     return { events: [{ type: 'ChargeExpired', data: { at: expiresAt } }], reply: 'recorded' };

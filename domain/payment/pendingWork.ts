@@ -58,9 +58,9 @@ const ofUnpaid = (payment: ExistingPayment): readonly PendingWork[] => {
     return [{ kind: 'cancel', at: charge.cancelRequestedAt }];
   if (transaction.status !== 'none' && transaction.status !== 'processing') return [];
   if (charge.status !== 'requested' && charge.status !== 'open') return [];
-  const issuing = pendingMethods(charge).length === 0 ? [] : ofIssuing(charge.terms);
-  const expiresAt = charge.status === 'open' ? lastExpiry(charge.instruments) : null;
-  return expiresAt === null ? issuing : [...issuing, { kind: 'expire', at: expiresAt }];
+  if (pendingMethods(charge).length > 0) return ofIssuing(charge.terms);
+  const expiresAt = lastExpiry(charge.instruments);
+  return expiresAt === null ? [] : [{ kind: 'expire', at: expiresAt }];
 };
 
 /** Due times of the process that looks up a charge's instrument and ends the issuing for a payment (K7). */

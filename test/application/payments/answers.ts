@@ -1,6 +1,6 @@
 // The expected reactions of the processes for payments to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, job, TOMORROW, timer } from '../../support/reactionLog.ts';
-import { ACCOUNT_ID, at, END_TO_END_ID, EXPIRES_AT, PAYMENT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, at, CREATED_AT, END_TO_END_ID, EXPIRES_AT, PAYMENT_ID } from '../../support/samples.ts';
 
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 
@@ -24,6 +24,7 @@ export const ANSWERS: Answers = {
   expiry: {
     'pix issued': [timer('expire', PAYMENT_ID, EXPIRES_AT)],
     'card issued': [timer('expire', `${PAYMENT_ID} CREDIT_CARD`, at('13:30:00'))],
+    'card refused': [timer('expire', `${PAYMENT_ID} CREDIT_CARD`, CREATED_AT)],
     'charge cancelled': [clear('expire')],
     'settled and available': [clear('expire')],
     'settled and pending': [clear('expire')],

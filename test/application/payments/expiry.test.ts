@@ -9,7 +9,7 @@ import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
-import { recordIssuances } from '../../../domain/payment/create.ts';
+import { type Issuance, recordIssuances } from '../../../domain/payment/create.ts';
 import { erasePayment } from '../../../domain/payment/erase.ts';
 import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -23,7 +23,7 @@ import {
   SETTLED_AT,
   SOMEBODY_ELSE,
 } from '../../support/samples.ts';
-import { card, crypto } from '../../world/instruments.ts';
+import { boleto, card, crypto } from '../../world/instruments.ts';
 
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -120,6 +120,43 @@ describe('the expiry of charges on Postgres', () => {
     core.clock.nowMs = toMillis(EXPIRES_AT) - 4_000;
     await expire(id);
     expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
+  });
+  describe('while another instrument is being issued (I8a)', () => {
+    /** Returns a payment whose Pix code expires at 13:01:00, and whose boleto is being issued. */
+    const half = () =>
+      core.openCharge({ txid: newId<string>(), methods: ['PIX', 'BOLETO'], api: 'payments' }, at('13:01:00'));
+    const record = (id: PaymentId, issuance: Issuance) => {
+      const decide = recordIssuances([issuance], at('13:09:00'));
+      return core.commands.execute(PAYMENT, PAYMENT.stream(id), decide, why(core.account.accountId));
+    };
+    it('does not happen, and asks no provider', async () => {
+      const id = await half();
+      core.clock.nowMs = toMillis(at('13:01:01'));
+      await expire(id);
+      await record(id, { method: 'BOLETO', instrument: boleto() });
+      await expire(id, undefined, 'BOLETO');
+      expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'ChargeInstrumentIssued'], []]);
+    });
+    for (const [name, dueAt] of [
+      ['', undefined],
+      [', also if the test clock jumped over all of it (X5)', at('13:09:00')],
+    ] as const)
+      it(`happens when that instrument is refused after the last expiry${name}`, async () => {
+        const id = await half();
+        core.clock.nowMs = toMillis(at('13:09:00'));
+        await expire(id, dueAt && at('13:01:00'));
+        await record(id, { method: 'BOLETO', refused: { reason: 'no', providerErrorCode: 'declined' } });
+        await expire(id, dueAt, 'BOLETO');
+        const end = { type: 'ChargeExpired', data: { at: at('13:01:00') } };
+        expect((await historyOf(id)).slice(3)).to.deep.equal([end]);
+      });
+    it('does not happen when that instrument is refused before the last expiry', async () => {
+      const id = await half();
+      core.clock.nowMs = toMillis(at('13:00:30'));
+      await record(id, { method: 'BOLETO', refused: { reason: 'no', providerErrorCode: 'declined' } });
+      await expire(id, undefined, 'BOLETO');
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeInstrumentRefused']);
+    });
   });
   describe('of instruments that expire within the same few seconds (I8a)', () => {
     const SECOND_LAST = at('13:59:57');

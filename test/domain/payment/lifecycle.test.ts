@@ -18,6 +18,7 @@ import {
   OTHER_END_TO_END_ID,
   processing,
   refused,
+  refusedInstrument,
   released,
   returned,
   returnRefused,
@@ -60,6 +61,15 @@ describe('expire', () => {
       given(payment, ...history)
         .when(expire(at('15:00:00')))
         .then('nothing'));
+  it('ignores a payment while an instrument is being issued, and ends it at the last expiry once that is refused (I8a)', () => {
+    const history = [created({ methods: ['PIX', 'BOLETO'] }), issued()];
+    given(payment, ...history)
+      .when(expire(at('14:05:00')))
+      .then('nothing');
+    given(payment, ...history, refusedInstrument('BOLETO', at('14:06:00')))
+      .when(expire(at('14:06:00')))
+      .then(expired(), 'recorded');
+  });
   it('ignores a charge before its expiry', () => {
     given(payment, ...OPEN)
       .when(expire(at('13:59:59')))

@@ -18,6 +18,7 @@ import {
   REFUND_ID,
   refundCompleted,
   refundReserved,
+  refusedInstrument,
   released,
   returned,
   returnRefused,
@@ -42,7 +43,8 @@ const CREATION = ['issueInstruments 13:00:00', 'resumeIssuing 13:09:00'];
 const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
   ['an interrupted creation', [created()], ['resumeIssuing 13:01:00']],
   ['a payment without instruments', [OF_PAYMENTS], CREATION],
-  ['a payment with one of two instruments', [OF_PAYMENTS, issued()], [...CREATION, EXPIRE]],
+  ['a payment with one of two instruments', [OF_PAYMENTS, issued()], CREATION],
+  ['a payment whose second instrument was refused', [OF_PAYMENTS, issued(), refusedInstrument('BOLETO')], [EXPIRE]],
   ['an open payment', OPEN, [EXPIRE]],
   ['several methods, with the expiry of the last', TWO, ['expire 13:00:00']],
   ['a card payment in progress', [...CARD, processing()], ['expire 13:30:00']],
