@@ -11,7 +11,7 @@ import {
   type TypesOf,
   typesOf,
 } from '../../domain/kernel/eventGroups.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { EffectHandler, ProcessManager, Reaction } from '../ports/processManager.ts';
@@ -105,9 +105,9 @@ export const clearTimer = <Payload extends JobPayload>(kind: TimedKind<Payload>,
   timer: timerKey(kind, payload),
 });
 
-export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): Reaction => ({
+export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string, mode?: Mode): Reaction => ({
   kind: 'fireNow',
-  timers: { kind, group },
+  timers: { kind, group, ...(mode && { mode }) },
 });
 
 /** An effect that a capability carries out in the transaction of a reaction. */

@@ -89,7 +89,7 @@ export const payoutExecution = processManager({
         AccountReopened: ({ account }) => [fireNow(payoutJob, account)],
         // The sandbox confirms payouts automatically again, so pending ones are checked now (Y6).
         AccountSandboxSettingsChanged: ({ account, event }) =>
-          autoConfirmPayouts.of(event.data.sandbox) ? [fireNow(payoutJob, account)] : [],
+          autoConfirmPayouts.of(event.data.sandbox) ? [fireNow(payoutJob, account, 'test')] : [],
         AccountTestClockAdvanced: nothing,
       },
       ignores: ['settings'],

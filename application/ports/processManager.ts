@@ -2,7 +2,7 @@
 import type { JobRequest } from './jobs.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
 import type { Sql } from './sql.ts';
-import type { Timer, TimerKey } from './timers.ts';
+import type { Timer, TimerGroup, TimerKey } from './timers.ts';
 
 export type Reaction =
   /** Enqueues a job for the tenant of the event. */
@@ -11,7 +11,7 @@ export type Reaction =
   | { readonly kind: 'timer'; readonly timer: Timer; readonly first?: true }
   | { readonly kind: 'clearTimer'; readonly timer: TimerKey }
   /** Makes all timers of the group due now, because they no longer need to wait. */
-  | { readonly kind: 'fireNow'; readonly timers: Pick<Timer, 'kind'> & { readonly group: string } }
+  | { readonly kind: 'fireNow'; readonly timers: TimerGroup }
   /** Runs the effect that a capability declares under this name, in the transaction that moves the process's checkpoint. */
   | { readonly kind: 'effect'; readonly effect: string; readonly about: unknown };
 

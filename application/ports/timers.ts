@@ -24,6 +24,12 @@ export interface Timer {
 }
 export type TimerKey = Pick<Timer, 'kind' | 'key'>;
 
+/** The timers of a kind and a group. `mode`: only those of this mode; absent: of both. */
+export interface TimerGroup extends Pick<Timer, 'kind'> {
+  readonly group: string;
+  readonly mode?: Mode;
+}
+
 /** A kind of job that timers can start. */
 export type TimedKind<Payload extends JobPayload> = JobKind<Payload> & { readonly timer: TimerRule<Payload> };
 

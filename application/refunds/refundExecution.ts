@@ -127,7 +127,7 @@ export const refundExecution = processManager({
       reads: {
         // The sandbox confirms refunds automatically again, so pending ones are checked now (X3).
         AccountSandboxSettingsChanged: ({ account, event }) =>
-          autoConfirmRefunds.of(event.data.sandbox) ? [fireNow(refund, account)] : [],
+          autoConfirmRefunds.of(event.data.sandbox) ? [fireNow(refund, account, 'test')] : [],
         // Waiting cash-outs continue.
         AccountReopened: ({ account }) => [fireNow(refund, account)],
         AccountOpened: nothing,

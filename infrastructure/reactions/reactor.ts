@@ -11,7 +11,7 @@ import {
   type Reaction,
 } from '../../application/ports/processManager.ts';
 import type { Sql, SqlTransaction } from '../../application/ports/sql.ts';
-import type { Timer, TimerKey } from '../../application/ports/timers.ts';
+import type { Timer, TimerGroup, TimerKey } from '../../application/ports/timers.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 
 interface TimerChange extends TimerKey {
@@ -23,7 +23,7 @@ interface TimerChange extends TimerKey {
 /** The effects of one batch. Of several changes to one timer, only the last is written. */
 class Effects {
   readonly jobs: JobRequest[] = [];
-  readonly fired: { kind: string; group: string }[] = [];
+  readonly fired: TimerGroup[] = [];
   /** Requests for the capabilities' own effects, by the name of the effect. */
   readonly asked = new Map<string, unknown[]>();
   readonly #timers = new Map<string, TimerChange>();
@@ -134,7 +134,7 @@ export class Reactor implements LogConsumer {
     }
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
-    for (const { kind, group } of effects.fired) await fireTimersNow(tx, kind, group);
+    for (const group of effects.fired) await fireTimersNow(tx, group);
     if (effects.jobs.length > 0) await jobs.enqueue(effects.jobs, tx);
     const earliest = effects.fired.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
     if (earliest !== undefined) tx.onEnd((isCommitted) => isCommitted && onTimers(earliest));

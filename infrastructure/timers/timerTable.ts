@@ -2,7 +2,14 @@
 import type { JobKind, JobPayload, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import { unversioned } from '../../application/ports/payloadVersions.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
+import {
+  jobOfTimer,
+  type TestTimers,
+  type Timer,
+  type TimerGroup,
+  type TimerKey,
+  type Timers,
+} from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { hidden } from '../postgres/hidden.ts';
@@ -103,11 +110,12 @@ export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise
 };
 
 /** Makes all timers of the group due now. */
-export const fireTimersNow = (db: Sql, kind: string, group: string) =>
-  db.query("UPDATE operations.timers SET due_at = 'epoch', held = false WHERE kind = $1 AND group_id = $2", [
-    kind,
-    group,
-  ]);
+export const fireTimersNow = (db: Sql, { kind, group, mode }: TimerGroup) =>
+  db.query(
+    `UPDATE operations.timers SET due_at = 'epoch', held = false
+     WHERE kind = $1 AND group_id = $2 AND ($3::text IS NULL OR mode = $3)`,
+    [kind, group, mode ?? null],
+  );
 
 const NOT_DRAINED = `NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c
            WHERE c.account_id = t.account_id AND c.draining AND t.due_at <= c.drain_until))`;

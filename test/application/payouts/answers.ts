@@ -4,7 +4,6 @@ import { type Answers, clear, job, timer } from '../../support/reactionLog.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
 
 const PAYOUT = { payoutId: PAYOUT_ID };
-const PAYOUTS_NOW = [{ kind: 'fireNow', timers: { kind: 'payout', group: ACCOUNT_ID } }];
 
 /** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
@@ -20,8 +19,8 @@ export const ANSWERS: Answers = {
     'payout confirmed late': [
       { kind: 'effect', effect: 'payoutConfirmedLate', about: { ...PAYOUT, accountId: ACCOUNT_ID, mode: 'test' } },
     ],
-    'sandbox confirms refunds': PAYOUTS_NOW,
-    'account reopened': PAYOUTS_NOW,
+    'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'payout', group: ACCOUNT_ID, mode: 'test' } }],
+    'account reopened': [{ kind: 'fireNow', timers: { kind: 'payout', group: ACCOUNT_ID } }],
   },
 };
 

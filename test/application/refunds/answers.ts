@@ -23,7 +23,7 @@ export const ANSWERS: Answers = {
     'refund unknown': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
     'refund paid': [clear('refund', REFUND_ID), job('refund', REFUND)],
     'refund failed': [clear('refund', REFUND_ID), job('refund', REFUND)],
-    'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
+    'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID, mode: 'test' } }],
     'account reopened': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
   },
 };

@@ -173,7 +173,7 @@ describe('failing targets', () => {
   it('release a held delivery, no longer as a probe, when its timers are fired at once', async () => {
     await fail([0, 1, 2]);
     await one.hold(attempt('a', 10));
-    await fireTimersNow(pool, 'deliver', 'we');
+    await fireTimersNow(pool, { kind: 'deliver', group: 'we' });
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
   });
   it('are deleted after three days without a failure, not before', async () => {

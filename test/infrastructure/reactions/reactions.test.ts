@@ -7,7 +7,7 @@ import type { Subscriptions } from '../../../application/ports/subscriptions.ts'
 import { advanceClocks, clockAdvance } from '../../../application/sandbox/testClock.ts';
 import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { forgetFailures } from '../../../application/webhooks/webhookDelivery.ts';
-import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
@@ -130,6 +130,18 @@ describe('reactions', () => {
     await apply({ kind: 'fireNow', timers: { kind: 'deliver', group: 'g' } }, grouped('c', 'g'));
     expect(await timers()).to.deep.equal(['a now', `b ${LATE}`, 'c now', `k ${LATE}`]);
     expect(nudges).to.deep.equal([LATE, '']);
+  });
+
+  it('fire only the timers of one mode if the reaction names it', async () => {
+    const ofMode = (key: string, mode: Mode): Reaction => ({
+      kind: 'timer',
+      timer: timer(key, LATE, { kind: 'refund', group: 'account', mode }),
+    });
+    await apply(ofMode('a', 'live'), ofMode('b', 'test'));
+    await apply({ kind: 'fireNow', timers: { kind: 'refund', group: 'account', mode: 'test' } });
+    expect(await timers()).to.deep.equal([`a ${LATE}`, 'b now']);
+    await apply({ kind: 'fireNow', timers: { kind: 'refund', group: 'account' } });
+    expect(await timers()).to.deep.equal(['a now', 'b now']);
   });
 
   it('forget the failures of the given targets, whether they have any, and of no others', async () => {

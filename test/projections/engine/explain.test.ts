@@ -166,7 +166,7 @@ describe('queries at 30,000 rows', function suite() {
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
     'the removal of timers after a clock advance': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
-    'the immediate firing of an endpoint’s timers': (db) => fireTimersNow(db, 'deliver', endpointId),
+    'the immediate firing of an endpoint’s timers': (db) => fireTimersNow(db, { kind: 'deliver', group: endpointId }),
     'the first page of users': (db) => userViews(db).list(null, { after: null, limit: 100 }),
     'a page of users after a cursor': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
     'a page of operators after a cursor': (db) => userViews(db).operators({ after: 'u50000' as UserId, limit: 100 }),

@@ -1,5 +1,9 @@
 // How the sandbox bank decides refunds, automatically and on request (rules X3, X5).
 import { expect } from 'chai';
+import type { Timer } from '../../../../application/ports/timers.ts';
+import type { Mode } from '../../../../domain/kernel/ids.ts';
+import { setTimers } from '../../../../infrastructure/timers/timerTable.ts';
+import { parseTimestamp } from '../../../support/timestamp.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
@@ -61,6 +65,26 @@ describe('refunds in the sandbox', () => {
         if (isFailed) expect([body.status, await desk.available()]).to.deep.equal(['FAILED', Number(before) + 1]);
         else expect((await desk.list(charge))[0]?.status).to.equal('REFUNDED');
       }
+    });
+
+    it('and payouts are checked at once when their automatic confirmation is switched on, but no live ones', async () => {
+      const { accountId: account } = desk.merchant.tenant;
+      const sql = gateway.storage.operations;
+      const far = parseTimestamp('2099-01-01T00:00:00.000Z');
+      const timersOf = (mode: Mode): readonly Timer[] => {
+        const id = `${mode}${account}`;
+        const when = { account, mode, key: id, group: account, dueAt: far };
+        const refund = { ...when, kind: 'refund', payload: { paymentId: id, refundId: id } };
+        return [refund, { ...when, kind: 'payout', payload: { payoutId: id } }];
+      };
+      await setTimers(sql, [...timersOf('live'), ...timersOf('test')]);
+      for (const isOn of [false, true]) await desk.settings({ auto_confirm_refunds: isOn, auto_confirm_payouts: isOn });
+      await gateway.gateway.reacted.caughtUp(10_000);
+      const { rows } = await sql.query<{ timer: string }>(
+        `SELECT kind || ' ' || mode AS timer FROM operations.timers WHERE account_id = $1 AND due_at = $2 ORDER BY 1`,
+        [account, far],
+      );
+      expect(rows.map(({ timer }) => timer)).to.deep.equal(['payout live', 'refund live']);
     });
 
     it('stay IN_PROGRESS while auto_confirm_refunds is false, and are confirmed soon after it is true again', async () => {
