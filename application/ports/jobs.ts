@@ -67,9 +67,10 @@ export class PayloadsFailed extends Error {
 export interface JobHandler<Payload extends JobPayload = JobPayload> {
   /**
    * Handles the payloads, all of one tenant and target (null: none). If it resolves, all are done. If it rejects, all are retried, or only
-   * those that PayloadsFailed names. `mayBeRepeat`: an earlier run of the job may have done part of the work.
+   * those that PayloadsFailed names. `mayBeRepeat`: an earlier run of the job may have done part of the work. `signal` aborts when the job
+   * is given up or the process stops. A run that still waits for its turn should then reject.
    */
-  run(payloads: readonly Payload[], target: string | null, mayBeRepeat: boolean): Promise<void>;
+  run(payloads: readonly Payload[], target: string | null, mayBeRepeat: boolean, signal: AbortSignal): Promise<void>;
 }
 
 /** How many jobs run concurrently in one process: in each lane (live and test), and for one target. No tenant gets all places. */

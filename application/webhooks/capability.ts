@@ -71,7 +71,9 @@ export const webhooks = capability({
     job(deliver, {
       handler: (needs: WebhooksNeeds) => {
         const worker = new DeliveryWorker(needs);
-        return { run: (wanted, target, mayBeRepeat) => worker.run(wanted, target as string, mayBeRepeat) };
+        return {
+          run: (wanted, target, mayBeRepeat, signal) => worker.run(wanted, target as string, mayBeRepeat, signal),
+        };
       },
       // Workers mostly wait for responses, up to 30 s each, so many are needed if many endpoints are silent at once.
       places: { places: 256, perTarget: 4 },

@@ -16,6 +16,7 @@ import {
 import {
   type ExistingEndpoint,
   WEBHOOK_ENDPOINT,
+  type WebhookEndpointEvent,
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -30,7 +31,7 @@ import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledD
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Clock, Randomness, Stopwatch } from '../ports/system.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
-import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
+import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { endpointSecret, overrideSecret } from './signingSecrets.ts';
 import type { StreamMessage, StreamMessages } from './streamMessages.ts';
@@ -121,6 +122,9 @@ const JUMP_DEADLINE_MS = 5_000;
 /** How long a requested retry waits before it checks again whether another attempt of the delivery is still running. */
 const LOOK_AGAIN_MS = SECOND_MS;
 
+/** How old the state of an endpoint may be when it is used. Changes by this process count at once. */
+const ENDPOINT_MS_MAX = 100;
+
 /** `fireNow` sets timers to this instant. */
 const EPOCH = fromMillis(0);
 
@@ -141,6 +145,14 @@ interface Destination {
   readonly secret: string;
 }
 
+/** What the deliveries of a job have in common. */
+interface Job {
+  readonly target: string;
+  /** Returns the present state of the endpoint, or null for deliveries to a stream's own URL. */
+  readonly endpoint: () => Promise<WebhookEndpointState | null>;
+  readonly signal: AbortSignal | undefined;
+}
+
 export class DeliveryWorker {
   readonly #needs: Needs;
   readonly #health: EndpointHealth;
@@ -152,24 +164,43 @@ export class DeliveryWorker {
 
   /**
    * Attempts deliveries to one target, with its current status and secret. `mayBeRepeat`: the job may have run before with an unknown
-   * result.
+   * result. Attempts that have not begun when `signal` aborts fail.
    */
-  async run(wanted: readonly Wanted[], target: string, mayBeRepeat = false): Promise<void> {
-    const [endpoint, scheduled] = await Promise.all([
-      isRawId(target) ? this.#endpoint(target as EndpointId) : null,
+  async run(wanted: readonly Wanted[], target: string, mayBeRepeat = false, signal?: AbortSignal): Promise<void> {
+    const endpoint = isRawId(target) ? this.#present(target as EndpointId) : async () => null;
+    const job: Job = { target, endpoint, signal };
+    const [scheduled] = await Promise.all([
       this.#needs.scheduled.find(wanted.map(({ deliveryId }) => deliveryId)),
+      endpoint(),
       this.#health.look(target),
     ]);
     await runAll(wanted, async (one) => {
       // A delivery that would be held back may have had a manual retry meanwhile.
       const mayHaveBegun = mayBeRepeat || one.dueAt !== undefined || this.#health.isFailing(target);
       const state = await this.#pendingState(one.deliveryId, scheduled.get(one.deliveryId), mayHaveBegun);
-      if (state !== null) await this.#attempt(await this.#attemptOf(one.deliveryId, state, target), one, endpoint);
+      if (state !== null) await this.#attempt(await this.#attemptOf(one.deliveryId, state, target), one, job);
     });
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
     return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(id))).state;
+  }
+
+  /** Returns a function that reads the endpoint at its first call, and again if the last read is too old. */
+  #present(id: EndpointId): () => Promise<WebhookEndpointState> {
+    const { commands, stopwatch } = this.#needs;
+    const stream = WEBHOOK_ENDPOINT.stream(id);
+    let readMs = Number.NEGATIVE_INFINITY;
+    let reading: ReturnType<typeof commands.load<WebhookEndpointState, WebhookEndpointEvent>>;
+    return async () => {
+      const nowMs = stopwatch.elapsedMs();
+      if (nowMs - readMs > ENDPOINT_MS_MAX) {
+        readMs = nowMs;
+        reading = commands.load(WEBHOOK_ENDPOINT, stream);
+      }
+      const [read, known] = [await reading, await commands.loadRecent(WEBHOOK_ENDPOINT, stream)];
+      return known.revision > read.revision ? known.state : read.state;
+    };
   }
 
   /** Returns the pending delivery, or null if there is nothing to do. A first attempt reads no stream, because none exists yet. */
@@ -200,14 +231,14 @@ export class DeliveryWorker {
     return { deliveryId, state, tenant: published.tenant, target, url, message };
   }
 
-  /** `endpoint` is null for deliveries to a stream's own URL. */
-  async #attempt(attempt: Attempt, wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
+  async #attempt(attempt: Attempt, wanted: Wanted, job: Job): Promise<void> {
     const { accounts } = this.#needs;
     const { state, tenant } = attempt;
     const { accountId, mode } = tenant;
     const asked = await this.#askedFor(attempt, wanted);
     const dueAt = asked ?? state.nextAttemptAt;
     const now = await accounts.actingAt(accountId, mode, dueAt);
+    const endpoint = await job.endpoint();
     if (endpoint !== null && endpoint.status !== 'active') return this.#putOff(attempt, endpoint, now);
     const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
     // A timer that fired early is used up, so it is set again.
@@ -217,8 +248,29 @@ export class DeliveryWorker {
       return this.#setTimer(attempt, addMillis(now, LOOK_AGAIN_MS));
     if (isHoldable(state) && wanted.isProbe !== true && (await this.#health.holds(timedAttempt(attempt, now))))
       return this.#cancelIfGone(attempt, now);
-    const destination = await this.#destination(attempt, endpoint);
-    await this.#record(attempt, await this.#send(attempt, destination, dueAt), dueAt);
+    const outcome = await this.#send(attempt, endpoint, dueAt, job);
+    if (outcome === null) return this.run([wanted], job.target, true, job.signal);
+    await this.#record(attempt, outcome, dueAt);
+  }
+
+  /** Returns null if the endpoint was deleted, paused or moved to another URL before the attempt began. */
+  async #send(
+    attempt: Attempt,
+    endpoint: ExistingEndpoint | null,
+    dueAt: Timestamp,
+    job: Job,
+  ): Promise<AttemptOutcome | null> {
+    const { sender, secrets } = this.#needs;
+    const { accountId: account, mode } = attempt.tenant;
+    const url = attempt.url ?? endpoint?.url;
+    if (url === undefined) throw new Error(`delivery ${attempt.deliveryId} has neither a URL nor an endpoint`);
+    const requestOf = async (): Promise<WebhookRequest | null> => {
+      const present = await job.endpoint();
+      if (present !== null && (present.status !== 'active' || present.url !== url)) return null;
+      const secret = present === null ? overrideSecret(this.#needs, attempt.tenant) : endpointSecret(secrets, present);
+      return this.#request(attempt, { url, secret: await secret }, dueAt);
+    };
+    return sender.sendInTurn({ url, mode, account }, requestOf, job.signal);
   }
 
   /** Returns the time of the attempt that the job requests, or null if that attempt was already made. A retry may come early (W3). */
@@ -236,18 +288,10 @@ export class DeliveryWorker {
     return running.filter(({ deliveryId }) => deliveryId === id).length > 1;
   }
 
-  async #destination({ deliveryId, url, tenant }: Attempt, endpoint: ExistingEndpoint | null): Promise<Destination> {
-    if (url !== null) return { url, secret: await overrideSecret(this.#needs, tenant) };
-    if (endpoint === null) throw new Error(`delivery ${deliveryId} has neither a URL nor an endpoint`);
-    return { url: endpoint.url, secret: await endpointSecret(this.#needs.secrets, endpoint) };
-  }
-
-  async #send(
-    { deliveryId, tenant: { accountId: account, mode }, message }: Attempt,
-    { url, secret }: Destination,
-    dueAt: Timestamp,
-  ): Promise<AttemptOutcome> {
-    const { accounts, clock, sender, checkpointHeader } = this.#needs;
+  async #request(attempt: Attempt, { url, secret }: Destination, dueAt: Timestamp): Promise<WebhookRequest> {
+    const { accounts, clock, checkpointHeader } = this.#needs;
+    const { deliveryId, tenant, message } = attempt;
+    const { accountId: account, mode } = tenant;
     const { body, type, family, eventId, sequence } = message;
     const checkpoint = type === 'charge.paid' ? await checkpointHeader() : null;
     const headers = {
@@ -259,7 +303,7 @@ export class DeliveryWorker {
       ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),
     };
     const isJumpedOver = await accounts.isJumpedOver(account, mode, dueAt);
-    return sender.send({ url, headers, body, mode, account, ...(isJumpedOver && { deadlineMs: JUMP_DEADLINE_MS }) });
+    return { url, headers, body, mode, account, ...(isJumpedOver && { deadlineMs: JUMP_DEADLINE_MS }) };
   }
 
   async #record(attempt: Attempt, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {

@@ -21,7 +21,7 @@ import type { EndpointReads } from '../ports/readModels/views.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Clock, Randomness } from '../ports/system.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
-import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
+import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../ports/webhookSender.ts';
 import { endpointSecret, keepSecret, rotateSecret } from './signingSecrets.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
@@ -40,21 +40,30 @@ interface PingNeeds extends UseCaseNeeds {
  * with `not_found`.
  */
 export const pingEndpoint =
-  ({ commands, accounts, clock, randomness, secrets, sender }: PingNeeds) =>
+  (needs: PingNeeds) =>
   async (tenant: Tenant, endpointId: EndpointId): Promise<AttemptOutcome | Rejection> => {
-    const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
-    const endpoint = ownedBy(state, tenant);
-    if (isRejection(endpoint)) return endpoint;
+    const { commands, accounts, clock, randomness, secrets, sender } = needs;
     const { accountId: account, mode } = tenant;
-    const id = `ping_${idIn<EventId>(account, randomness.bytes(16))}`;
-    const body = pingBody(id, endpointId, await accounts.now(account, mode));
-    const secret = await endpointSecret(secrets, endpoint);
-    const headers = {
-      'content-type': 'application/json; charset=utf-8',
-      'x-acme-event-type': PING,
-      ...signatureHeaders({ secret, body, family: 'canonical', id, atMs: clock.now() }),
+    const load = async () =>
+      ownedBy((await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId))).state, tenant);
+    const endpoint = await load();
+    if (isRejection(endpoint)) return endpoint;
+    const to = { url: endpoint.url, mode, account, isPing: true };
+    const requestOf = async (): Promise<WebhookRequest | null> => {
+      const present = await load();
+      if (isRejection(present) || present.url !== to.url) return null;
+      const id = `ping_${idIn<EventId>(account, randomness.bytes(16))}`;
+      const body = pingBody(id, endpointId, await accounts.now(account, mode));
+      const secret = await endpointSecret(secrets, present);
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        'x-acme-event-type': PING,
+        ...signatureHeaders({ secret, body, family: 'canonical', id, atMs: clock.now() }),
+      };
+      return { ...to, headers, body };
     };
-    return sender.send({ url: endpoint.url, headers, body, mode, account, isPing: true });
+    // The endpoint was deleted or moved to another URL before the ping began.
+    return (await sender.sendInTurn(to, requestOf)) ?? pingEndpoint(needs)(tenant, endpointId);
   };
 
 /** Maximum number of endpoints per account and mode, including inactive ones. */

@@ -48,6 +48,7 @@ interface Run {
   readonly job: ClaimedJob;
   readonly sinceMs: number;
   readonly giveUp: (error: Error) => void;
+  readonly ending: AbortController;
 }
 /** A claim whose work is done, until the database has recorded that. */
 interface Ended {
@@ -174,6 +175,7 @@ export class JobLoop {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
+    for (const { ending } of this.#runs) ending.abort(new Error('the process stops'));
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
@@ -255,8 +257,13 @@ export class JobLoop {
   }
 
   #begin(job: ClaimedJob): void {
-    const { promise: hung, reject: giveUp } = Promise.withResolvers<never>();
-    const run: Run = { job, sinceMs: performance.now(), giveUp };
+    const { promise: hung, reject } = Promise.withResolvers<never>();
+    const ending = new AbortController();
+    const giveUp = (error: Error): void => {
+      reject(error);
+      ending.abort(error);
+    };
+    const run: Run = { job, sinceMs: performance.now(), giveUp, ending };
     this.#runs.add(run);
     this.#untilEnded(this.#run(run, hung));
   }
@@ -275,10 +282,10 @@ export class JobLoop {
   }
 
   async #run(run: Run, hung: Promise<never>): Promise<void> {
-    const { job } = run;
+    const { job, ending } = run;
     try {
       const target = job.target === '' ? null : job.target;
-      await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0), hung]);
+      await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0, ending.signal), hung]);
       this.#end(run);
       await this.#recordDone(job);
     } catch (error) {

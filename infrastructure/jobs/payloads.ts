@@ -75,14 +75,14 @@ export class KnownQueue {
   checked(handler: JobHandler): JobHandler {
     const valid = this.#valid(handler);
     return {
-      run: async (stored, target, mayBeRepeat) => {
+      run: async (stored, target, mayBeRepeat, signal) => {
         const newest = Math.max(...stored.map(versionOf));
         if (newest > this.#version) throw new NewerPayload(this.name, newest, this.#version);
-        if (newest <= 1) return valid.run(stored, target, mayBeRepeat);
+        if (newest <= 1) return valid.run(stored, target, mayBeRepeat, signal);
         const payloads = stored.map(unversioned);
         const storedOf = new Map(payloads.map((payload, i) => [JSON.stringify(payload), stored[i]]));
         try {
-          await valid.run(payloads, target, mayBeRepeat);
+          await valid.run(payloads, target, mayBeRepeat, signal);
         } catch (error) {
           if (!(error instanceof PayloadsFailed)) throw error;
           const asStored = (payload: JobPayload): JobPayload => storedOf.get(JSON.stringify(payload)) ?? payload;
@@ -94,11 +94,12 @@ export class KnownQueue {
 
   #valid(handler: JobHandler): JobHandler {
     return {
-      run: async (payloads, target, mayBeRepeat) => {
+      run: async (payloads, target, mayBeRepeat, signal) => {
         const malformed = payloads.flatMap((payload) => this.#fault(payload) ?? []);
-        if (malformed.length === 0) return handler.run(payloads, target, mayBeRepeat);
+        if (malformed.length === 0) return handler.run(payloads, target, mayBeRepeat, signal);
         const fit = payloads.filter((payload) => this.#fits(payload));
-        const failures = fit.length === 0 ? [] : await failuresOf(fit, () => handler.run(fit, target, mayBeRepeat));
+        const failures =
+          fit.length === 0 ? [] : await failuresOf(fit, () => handler.run(fit, target, mayBeRepeat, signal));
         throw new PayloadsFailed([...malformed, ...failures]);
       },
     };

@@ -2,7 +2,7 @@
 // are only counted, and the count is logged at the end of the minute.
 
 import type { OperatorRequest, SecurityEvent, SettingChanged } from '../../application/ports/securityEvents.ts';
-import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Log } from '../log/log.ts';
 import { FORBIDDEN_ADDRESS } from '../webhookSender/target.ts';
@@ -60,17 +60,21 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unreadable';
 
 /** Wraps a sender: calls `report` for each delivery or registration that is blocked because of its address. */
 export const reportingBlocked = (sender: WebhookSender, report: (event: WebhookBlocked) => void): WebhookSender => {
+  const check = ({ url, mode, headers }: WebhookRequest, outcome: AttemptOutcome): void => {
+    if (!outcome.error?.startsWith('blocked')) return;
+    const deliveryId = headers['x-acme-delivery-id'];
+    report({ security: 'webhook_address_blocked', at: 'delivery', mode, host: hostOf(url), deliveryId });
+  };
   return {
     send: async (request) => {
       const outcome = await sender.send(request);
-      if (outcome.error?.startsWith('blocked'))
-        report({
-          security: 'webhook_address_blocked',
-          at: 'delivery',
-          mode: request.mode,
-          host: hostOf(request.url),
-          deliveryId: request.headers['x-acme-delivery-id'],
-        });
+      check(request, outcome);
+      return outcome;
+    },
+    sendInTurn: async (to, requestOf, signal) => {
+      let request: WebhookRequest | null = null;
+      const outcome = await sender.sendInTurn(to, async () => (request = await requestOf()), signal);
+      if (request !== null && outcome !== null) check(request, outcome);
       return outcome;
     },
     judgeUrl: (url, mode) => {

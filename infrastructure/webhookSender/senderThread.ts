@@ -1,10 +1,10 @@
 // The thread that sends webhooks (infrastructure/webhookSender/threadedSender.ts).
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromThread, ThreadOptions, ToThread } from './threadedSender.ts';
-import { openWebhookSender } from './webhookSender.ts';
+import { openAttempts } from './webhookSender.ts';
 
 const port = parentPort as MessagePort;
-const sender = openWebhookSender(workerData as ThreadOptions);
+const sender = openAttempts(workerData as ThreadOptions);
 const running = new Set<Promise<void>>();
 let outcomes: FromThread[number][] = [];
 

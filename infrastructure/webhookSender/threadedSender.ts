@@ -7,8 +7,7 @@ import {
   type WebhookRequest,
   type WebhookSender,
 } from '../../application/ports/webhookSender.ts';
-import { refusedOutcome } from './attempt.ts';
-import { errorLine } from './failure.ts';
+import { type Attempts, closedOutcome, withSlots } from './slots.ts';
 import { judged, policyOf } from './target.ts';
 import type { WebhookSenderOptions } from './webhookSender.ts';
 
@@ -26,7 +25,6 @@ interface Thread {
 
 /** A thread that takes longer to close is terminated. */
 const CLOSE_MS_MAX = 5_000;
-const closed = (): AttemptOutcome => refusedOutcome(errorLine('connection', 'the sender is closed'));
 
 /** `onEnded`: called once, with the error that ended the thread, or null. */
 const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => void): Thread => {
@@ -58,7 +56,7 @@ const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => vo
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
       for (const { resolve: settle, reject } of waiting.values())
-        if (failure === null) settle(closed());
+        if (failure === null) settle(closedOutcome());
         else reject(new SenderFailed('the thread of webhooks failed', { cause: failure }));
       resolve();
       onEnded(failure);
@@ -94,9 +92,9 @@ export const openThreadedSender = (options: ThreadOptions, onError: (error: Erro
     });
     return own;
   };
-  return {
+  const attempts: Attempts = {
     send: async (request) => {
-      if (isClosed) return closed();
+      if (isClosed) return closedOutcome();
       thread ??= started();
       return thread.send(request);
     },
@@ -106,4 +104,5 @@ export const openThreadedSender = (options: ThreadOptions, onError: (error: Erro
       await thread?.close();
     },
   };
+  return withSlots(attempts, options.connections);
 };

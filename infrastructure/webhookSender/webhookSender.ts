@@ -6,7 +6,7 @@ import { refusedOutcome, runAttempt } from './attempt.ts';
 import { openDialer } from './dialer.ts';
 import { describeFailure, errorLine } from './failure.ts';
 import { type AddressResolver, cachedResolver, dnsResolver, hostsFile, hostsFirst } from './resolver.ts';
-import { openSlots } from './slots.ts';
+import { type Attempts, withSlots } from './slots.ts';
 import { isRefusal, judged, parseTarget, policyOf } from './target.ts';
 
 export interface WebhookSenderOptions {
@@ -22,7 +22,6 @@ export interface WebhookSenderOptions {
 }
 
 const DEADLINE_MS = 30_000;
-const CONNECTIONS_PER_ORIGIN = 16;
 const USER_AGENT = 'Quita-Webhooks/1.0';
 /** An idle connection is closed after this, or when the receiver announces an earlier end. */
 const IDLE_MS = 4_000;
@@ -30,10 +29,13 @@ const MAX_IDLE_MS = 60_000;
 /** A connection that is never idle is replaced after this, so that a changed DNS record takes effect. */
 const CONNECTION_LIFE_MS = 300_000;
 
-export function openWebhookSender(options: WebhookSenderOptions): WebhookSender {
+export const openWebhookSender = (options: WebhookSenderOptions): WebhookSender =>
+  withSlots(openAttempts(options), options.connections);
+
+/** Like `openWebhookSender`, without a limit of concurrent attempts. */
+export function openAttempts(options: Omit<WebhookSenderOptions, 'connections'>): Attempts {
   const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT } = options;
   const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
-  const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
   // Two sets of connections, because a connection opened under the rules for test must not carry a live event.
   const lines = { live: openLine(resolver, false, deadlineMs), test: openLine(resolver, allowPrivate, deadlineMs) };
   let closing: Promise<void> | null = null;
@@ -41,8 +43,6 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
   async function send(request: WebhookRequest): Promise<AttemptOutcome> {
     const target = parseTarget(request.url, policyOf(request.mode, allowPrivate));
     if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
-    const key = `${request.isPing ? 'ping' : ''} ${request.mode} ${request.account} ${target.origin}`;
-    if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
       // The sender sets these two headers. If a response is encoded nevertheless, it is decoded.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
@@ -50,13 +50,10 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
       return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);
     } catch (error) {
       return refusedOutcome(describeFailure(error));
-    } finally {
-      slots.release(key);
     }
   }
 
   async function closeAll(): Promise<void> {
-    slots.close();
     await Promise.all([lines.live.close(), lines.test.close()]);
     resolver.close();
   }

@@ -91,6 +91,22 @@ export const gate = (status = 200): { script: Script; open: () => void } => {
   return { script: (_hit, res) => void opened.then(() => res.writeHead(status).end()), open };
 };
 
+/** Resolves when the sender of the gateway has been asked for `count` more attempts, whether they begin or wait. */
+export const attemptsAsked = ({ gateway }: TestGateway, count: number): Promise<void> => {
+  const { sender } = gateway.needs;
+  const send = sender.sendInTurn.bind(sender);
+  let asked = 0;
+  return new Promise((resolve) => {
+    sender.sendInTurn = (...attempt) => {
+      if (++asked === count) {
+        sender.sendInTurn = send;
+        resolve();
+      }
+      return send(...attempt);
+    };
+  });
+};
+
 /** The receivers of one test. */
 export class Receivers {
   readonly #open: Receiver[] = [];

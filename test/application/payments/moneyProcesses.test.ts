@@ -282,7 +282,8 @@ describe('the money processes on Postgres', () => {
       const handler = payments.jobs
         ?.find(({ kind }) => kind === returnPayment)
         ?.handler({ commands, accounts, providers, alerts } as never);
-      expect(await thrown(handler?.run([payload], null, true) ?? Promise.resolve())).to.be.instanceOf(PayloadsFailed);
+      const running = handler?.run([payload], null, true, new AbortController().signal);
+      expect(await thrown(running ?? Promise.resolve())).to.be.instanceOf(PayloadsFailed);
       expect(await typesOf(id)).to.deep.equal(UNANSWERED);
     });
     it('don’t accept a refusal of the first order that took 3 seconds (V9)', async () => {

@@ -8,6 +8,7 @@ import type { Timer } from '../../../application/ports/timers.ts';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../../application/ports/webhookSender.ts';
 import { StreamMessages } from '../../../application/webhooks/streamMessages.ts';
 import { DeliveryWorker } from '../../../application/webhooks/webhookDelivery.ts';
+import { signatureHeaders } from '../../../application/webhooks/webhookSignature.ts';
 import { ACCOUNT, advanceTestClock } from '../../../domain/account/account.ts';
 import { AGGREGATES } from '../../../domain/aggregates.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
@@ -19,6 +20,7 @@ import {
   changeEndpoint,
   deleteEndpoint,
   registerEndpoint,
+  rotateEndpointSecret,
   WEBHOOK_ENDPOINT,
   type WebhookEndpointEvent,
   type WebhookEndpointState,
@@ -52,7 +54,10 @@ describe('the delivery worker', () => {
   let deleted: DeliveryId[];
   /** Payloads of the jobs running now in any process. */
   let running: { readonly deliveryId: DeliveryId }[];
-  /** Hooks that run during a request, and once while a timer is being set. */
+  /** How long the worker's stopwatch has run ahead, in milliseconds. */
+  let aheadMs: number;
+  /** Hooks that run before and during a request, and once while a timer is being set. */
+  let onTurn: () => Promise<unknown>;
   let onSend: () => Promise<unknown>;
   let onTimer: () => Promise<unknown>;
   before(async () => {
@@ -62,11 +67,17 @@ describe('the delivery worker', () => {
   beforeEach(() => {
     [sent, timers, told, outcome, turn, failures] = [[], [], [], REFUSED, null, 0];
     [scheduled, begun, deleted, running] = [new Map(), [], [], []];
+    aheadMs = 0;
+    onTurn = async () => undefined;
     onSend = async () => undefined;
     onTimer = async () => undefined;
     core.clock.nowMs = toMillis(CREATED_AT);
     const sender = {
-      send: async (request: WebhookRequest) => {
+      sendInTurn: async (...[, requestOf, signal]: Parameters<WebhookSender['sendInTurn']>) => {
+        await onTurn();
+        signal?.throwIfAborted();
+        const request = await requestOf();
+        if (request === null) return null;
         sent.push(request);
         await onSend();
         return outcome;
@@ -92,9 +103,12 @@ describe('the delivery worker', () => {
       accounts,
       clock,
       randomness: { ...systemRandomness, fraction: () => 0.5 },
-      stopwatch: systemStopwatch,
+      stopwatch: { ...systemStopwatch, elapsedMs: () => systemStopwatch.elapsedMs() + aheadMs },
       sender,
-      secrets: { find: async () => 'secret', keep: async () => undefined } as unknown as WebhookSecrets,
+      secrets: {
+        find: async (_id: string, version: number) => `secret ${version}`,
+        keep: async () => undefined,
+      } as unknown as WebhookSecrets,
       targets,
       timers: {
         set: async (timer) => {
@@ -273,6 +287,14 @@ describe('the delivery worker', () => {
       expect([sent.length, await attemptsOf(id)]).to.deep.equal([1, [T(0), T(1)]]);
     });
   });
+  it('fails a delivery that waits for other attempts when its job is given up, so that it is repeated', async () => {
+    const id = await schedule();
+    const ending = new AbortController();
+    onTurn = async () => ending.abort(new Error('the process stops'));
+    const failed = await worker.run([{ deliveryId: id }], target(), false, ending.signal).catch((error) => error);
+    expect(failed.failures).to.deep.equal([{ payload: { deliveryId: id }, error: ending.signal.reason }]);
+    expect([sent, told, await attemptsOf(id)]).to.deep.equal([[], [], []]);
+  });
   describe('with an inactive endpoint (W6)', () => {
     const DAYS_7 = 7 * 24 * 3_600;
     const endpointId = () => newId<EndpointId>();
@@ -285,6 +307,15 @@ describe('the delivery worker', () => {
       const url = 'http://127.0.0.1:1/hook';
       await decide(id, registerEndpoint({ endpointId: id, ...owner(), url, events: ['*'], secretVersion: 1 }, T(0)));
       return id;
+    };
+    /** Changes the endpoint in another process while a delivery waits for other attempts to end. */
+    const duringWait = (id: EndpointId, decision: Decision<WebhookEndpointState, WebhookEndpointEvent, unknown>) => {
+      onTurn = async () => {
+        onTurn = async () => undefined;
+        const stream = WEBHOOK_ENDPOINT.stream(id);
+        await core.anotherProcess().execute(WEBHOOK_ENDPOINT, stream, decision, why(core.account.accountId));
+        aheadMs += 101;
+      };
     };
     const become = (id: EndpointId, status: 'active' | 'inactive', seconds: number) =>
       decide(id, changeEndpoint(owner(), { url: null, events: null, status }, T(seconds)));
@@ -375,6 +406,35 @@ describe('the delivery worker', () => {
       await runTo(id, delivery, T(40));
       await runTo(id, delivery, fromMillis(0));
       expect(timers.map(({ dueAt }) => dueAt)).to.deep.equal([T(10 + DAYS_7), fromMillis(0), T(30 + DAYS_7)]);
+    });
+    it('is followed by a delivery that waits for other attempts, although another process changed it', async () => {
+      const id = await registered();
+      const delivery = await scheduleTo(id);
+      duringWait(id, changeEndpoint(owner(), { url: null, events: null, status: 'inactive' }, T(0)));
+      await runTo(id, delivery);
+      expect([sent, timers.map(({ dueAt }) => dueAt)]).to.deep.equal([[], [T(DAYS_7)]]);
+      await become(id, 'active', 1);
+      duringWait(id, changeEndpoint(owner(), { url: 'http://127.0.0.1:1/moved', events: null, status: null }, T(1)));
+      await runTo(id, delivery);
+      expect(sent.map(({ url }) => url)).to.deep.equal(['http://127.0.0.1:1/moved']);
+    });
+    it('signs a delivery when its wait for other attempts ends', async () => {
+      const id = await registered();
+      duringWait(id, rotateEndpointSecret(owner(), 2, T(0)));
+      clockAt(0);
+      const turn = onTurn;
+      onTurn = async () => {
+        await turn();
+        clockAt(200);
+      };
+      const delivery = await scheduleTo(id);
+      await runTo(id, delivery);
+      const { body, headers } = sent[0]!;
+      const eventId = headers['webhook-id']!;
+      const expected = signatureHeaders({
+        ...{ secret: 'secret 2', body, family: 'canonical', id: eventId, atMs: toMillis(T(200)) },
+      });
+      expect(headers).to.include(expected);
     });
     it('does not cancel a delivery that fails while the endpoint becomes inactive', async () => {
       const id = await registered();

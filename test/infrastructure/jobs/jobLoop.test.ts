@@ -1,7 +1,7 @@
 // The loop that claims jobs, tested with claims that the test controls.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type JobPayload, PayloadsFailed } from '../../../application/ports/jobs.ts';
+import { type JobHandler, type JobPayload, PayloadsFailed } from '../../../application/ports/jobs.ts';
 import {
   type Claim,
   type ClaimedJob,
@@ -61,7 +61,7 @@ class Queue implements Claims {
 describe('the job loop', () => {
   const start = (
     queue: Queue,
-    run: (payloads: readonly JobPayload[]) => Promise<void>,
+    run: (payloads: readonly JobPayload[], signal: AbortSignal) => Promise<void>,
     limits = { places: 4, perTarget: 2 },
   ) => {
     const errors: string[] = [];
@@ -72,7 +72,8 @@ describe('the job loop', () => {
       for (const { resolve } of waiting.filter(({ count }) => settled >= count)) resolve();
       waiting = waiting.filter(({ count }) => settled < count);
     };
-    const loop = new JobLoop(queue, { run }, limits, { onSettled, onError: (error) => errors.push(error.message) });
+    const handler: JobHandler = { run: (payloads, _target, _mayBeRepeat, signal) => run(payloads, signal) };
+    const loop = new JobLoop(queue, handler, limits, { onSettled, onError: (error) => errors.push(error.message) });
     loop.wake();
     const ended = (count: number) =>
       settled >= count ? Promise.resolve() : new Promise<void>((resolve) => waiting.push({ count, resolve }));
@@ -193,6 +194,31 @@ describe('the job loop', () => {
       'failed hangs: timed out after -0.001 s',
       'claimed next',
       'done next',
+    ]);
+  });
+
+  it('aborts the signal of a job that it gives up, and of running jobs when it stops', async () => {
+    const queue = new Queue();
+    const begun = Promise.withResolvers<void>();
+    queue.waiting = [job('hangs')];
+    const aborted = (signal: AbortSignal) =>
+      new Promise<void>((_, reject) => {
+        signal.onabort = () => reject(signal.reason);
+        begun.resolve();
+      });
+    const { loop, ended } = start(queue, (_payloads, signal) => aborted(signal));
+    await begun.promise;
+    loop.giveUp(-1);
+    await ended(1);
+    queue.waiting = [job('waits')];
+    loop.wake();
+    await until(() => queue.calls.includes('claimed waits'));
+    await loop.stop(60_000);
+    expect(queue.calls).to.deep.equal([
+      'claimed hangs',
+      'failed hangs: timed out after -0.001 s',
+      'claimed waits',
+      'failed waits: the process stops',
     ]);
   });
 

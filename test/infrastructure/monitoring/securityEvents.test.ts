@@ -26,6 +26,8 @@ const OUTCOME: AttemptOutcome = {
 };
 const fake = (error: string | null): WebhookSender => ({
   send: async () => ({ ...OUTCOME, ok: error === null, error }),
+  sendInTurn: async (_to, requestOf) =>
+    (await requestOf()) === null ? null : { ...OUTCOME, ok: error === null, error },
   judgeUrl: () => null,
   close: async () => undefined,
 });
@@ -41,8 +43,10 @@ describe('events of the security log', () => {
   it('name the host of a blocked webhook address, but not its path', async () => {
     const { log, security } = openLines();
     const sender = reportingBlocked(openWebhookSender({ allowPrivate: true }), securityLog(log));
-    for (const url of ['http://169.254.169.254/latest?token=1', 'http://[fd00:ec2::254]/x'])
-      expect((await sender.send(request(url))).error).to.match(/^blocked: /);
+    const [first, second] = ['http://169.254.169.254/latest?token=1', 'http://[fd00:ec2::254]/x'].map(request);
+    expect((await sender.send(first!)).error).to.match(/^blocked: /);
+    expect((await sender.sendInTurn(second!, async () => second!))?.error).to.match(/^blocked: /);
+    expect(await sender.sendInTurn(second!, async () => null)).to.equal(null);
     expect(sender.judgeUrl('http://[fd00:ec2::254]/x', 'test')?.message).to.equal(
       'url must not point to a metadata address',
     );

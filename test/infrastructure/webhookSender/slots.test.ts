@@ -30,6 +30,17 @@ describe('slots', () => {
     expect(slots.acquire('a')).to.equal(true);
   });
 
+  it('lets a waiting request leave when its signal aborts, and grants the slot to the next one', async () => {
+    const slots = openSlots(1);
+    slots.acquire('a');
+    const [leaving, left] = [new AbortController(), AbortSignal.abort(new Error('already left'))];
+    const waiting = [leaving.signal, left, undefined].map((signal) => Promise.resolve(slots.acquire('a', signal)));
+    leaving.abort(new Error('left'));
+    slots.release('a');
+    const ends = await Promise.all(waiting.map((one) => one.catch((error: Error) => error.message)));
+    expect(ends).to.deep.equal(['left', 'already left', true]);
+  });
+
   it('rejects waiting and later requests after it is closed, even twice', async () => {
     const slots = openSlots(1);
     slots.acquire('a');

@@ -31,14 +31,14 @@ describe('the test clock with a silent endpoint', () => {
   /** Makes all attempts last at least until the promise resolves. */
   const holdAttempts = (until: Promise<void>) => {
     const { sender } = gateway.gateway.needs;
-    const send = sender.send.bind(sender);
-    sender.send = async (request) => {
-      const outcome = await send(request);
+    const send = sender.sendInTurn.bind(sender);
+    sender.sendInTurn = async (...attempt) => {
+      const outcome = await send(...attempt);
       await until;
       return outcome;
     };
     undo = () => {
-      sender.send = send;
+      sender.sendInTurn = send;
     };
   };
   const drained = async () =>

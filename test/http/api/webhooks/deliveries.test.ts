@@ -159,7 +159,7 @@ describe('webhook deliveries', () => {
         },
       });
       const event = { stream: paymentStream(id), revision: 1, endpointIds: [sick, well] };
-      const failure = await run([event], null, false).catch(({ name }: Error) => name);
+      const failure = await run([event], null, false, new AbortController().signal).catch(({ name }: Error) => name);
       expect([failure, scheduled]).to.deep.equal([
         'PayloadsFailed',
         ['charge.created', 'payment.created'].map((type) => [well, type]),

@@ -1,14 +1,19 @@
-// Deliveries whose attempt has begun are PROCESSING, in pages and totals alike (contract.md Webhook delivery status).
+// Deliveries whose attempt has begun are PROCESSING, in pages and totals alike (contract.md Webhook delivery status). Those that wait for
+// other attempts follow a change of their endpoint.
 import { expect } from 'chai';
-import { deliveryIdOf, gate } from '../../../world/deliveryFacts.ts';
+import { attemptsAsked, deliveryIdOf, expectSigned, gate } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
-import type { Merchant } from '../../../world/merchant.ts';
+import type { TestGateway } from '../../../world/gateway.ts';
+import type { Body, Endpoint, Merchant } from '../../../world/merchant.ts';
+import type { Receiver } from '../../../world/receiver.ts';
 import type { StoppableClock } from '../../../world/stoppableClock.ts';
 
 describe('deliveries under way', () => {
+  let gateway: TestGateway;
   let merchant: Merchant;
   let clock: StoppableClock;
-  const receivers = deliveryScene((_, own, stoppable) => {
+  const receivers = deliveryScene((opened, own, stoppable) => {
+    gateway = opened;
     merchant = own;
     clock = stoppable;
   });
@@ -78,4 +83,41 @@ describe('deliveries under way', () => {
       await merchant.flush();
       expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 2 });
     });
+
+  describe('that wait for other attempts to end', () => {
+    /** Resolves when deliveries to all endpoints wait behind 16 attempts at the same origin. */
+    const waiting = async (receiver: Receiver): Promise<readonly Endpoint[]> => {
+      const all = attemptsAsked(gateway, 32);
+      const endpoints: Endpoint[] = [];
+      for (let n = 0; n < 16; n++) endpoints.push(await merchant.register(`${receiver.url}/${n}`, ['charge.created']));
+      await merchant.charge();
+      await receiver.until(() => receiver.got.length === 16);
+      await merchant.charge();
+      await all;
+      return endpoints;
+    };
+    const patch = async ({ id }: Endpoint, body: Body) => {
+      const { status, text } = await gateway.call('PATCH', `/v1/webhooks/endpoints/${id}`, { body, key: merchant.key });
+      expect(status, text).to.equal(200);
+    };
+
+    it('are signed with the new secret, go to the new URL, or wait or are cancelled with their endpoint', async () => {
+      const { script, open } = gate();
+      const receiver = await receivers.open(script);
+      const [rotated, moved, paused, deleted] = (await waiting(receiver)) as [Endpoint, Endpoint, Endpoint, Endpoint];
+      expect(receiver.got.splice(0)).to.have.length(16);
+      const path = `/v1/webhooks/endpoints/${rotated.id}/rotate-secret`;
+      const { secret } = (await gateway.post<Endpoint>(path, {}, merchant)).body;
+      await patch(moved, { url: `${receiver.url}/moved` });
+      await patch(paused, { status: 'INACTIVE' });
+      await merchant.delete(deleted);
+      open();
+      await merchant.flush();
+      const paths = ['0', 'moved', ...Array.from({ length: 12 }, (_, n) => `${n + 4}`)].map((end) => `/hook/${end}`);
+      expect(receiver.got.map((hit) => hit.path)).to.have.members(paths);
+      expectSigned(receiver.got.find((hit) => hit.path === '/hook/0')!, secret, 'canonical');
+      const total = async (status: string) => (await merchant.deliveries(`?status=${status}`)).total;
+      expect(await Promise.all(['PENDING', 'DELIVERED', 'CANCELLED'].map(total))).to.deep.equal([1, 30, 1]);
+    });
+  });
 });

@@ -1,7 +1,7 @@
 // A ping: one signed request that is neither an event nor a delivery and does not affect the endpoint’s health.
 import { expect } from 'chai';
 import { verifyWebhook } from '../../../../docs/receivers/verifyWebhook.mjs';
-import { answering, expectSigned } from '../../../world/deliveryFacts.ts';
+import { answering, attemptsAsked, expectSigned, gate } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError } from '../../../world/http.ts';
@@ -59,6 +59,28 @@ describe('a ping', () => {
     expect([verified.id, verified.type]).to.deep.equal([id, 'ping']);
     await ping(endpoint);
     expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).to.equal(2);
+  });
+  it('that waits for 16 others is signed with the new secret, or not sent if its endpoint was deleted', async () => {
+    const { script, open } = gate();
+    const receiver = await receivers.open(script);
+    const rotated = await merchant.register(receiver.url);
+    const deleted = await merchant.register(`${receiver.url}/deleted`);
+    const others = Array.from({ length: 16 }, () => ping(rotated));
+    await receiver.until(() => receiver.got.length === 16);
+    const asked = attemptsAsked(gateway, 2);
+    const waiting = [ping(rotated), ping(deleted)];
+    await asked;
+    const { secret } = (
+      await gateway.post<Endpoint>(`/v1/webhooks/endpoints/${rotated.id}/rotate-secret`, {}, merchant)
+    ).body;
+    await merchant.delete(deleted);
+    open();
+    expect((await Promise.all([...others, ...waiting])).map(({ status }) => status)).to.deep.equal([
+      ...Array(17).fill(200),
+      404,
+    ]);
+    expect(receiver.got).to.have.length(17);
+    expectSigned(receiver.got[16] as Hit, secret, 'canonical');
   });
   it('returns the status, or the reason why there was none', async () => {
     const receiver = await receivers.open(answering((_hit, n) => [500, 302, 204][n - 1] ?? 200));
