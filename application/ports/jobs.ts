@@ -88,8 +88,8 @@ export interface JobQueue {
   open(queue: string, tenant?: Tenant): Promise<number>;
   /** Returns the number of a tenant's payloads that run or are ready to run, at most 10,000. Payloads that wait for a retry don't count. */
   underWay(queues: readonly string[], tenant: Tenant): Promise<number>;
-  /** Returns the payloads of jobs running in any process. Jobs of a crashed worker count as running until their claims are released. */
-  running<Payload extends JobPayload>(kind: JobKind<Payload>): Promise<readonly Payload[]>;
+  /** Returns the payloads of a tenant's jobs running in any process. A crashed worker's jobs count until their claims are released. */
+  running<Payload extends JobPayload>(kind: JobKind<Payload>, tenant: Tenant): Promise<readonly Payload[]>;
   /**
    * Enqueues the jobs whose subject has no open job. If a job of the subject failed permanently, reopens it instead. Returns the jobs that
    * were enqueued or reopened.

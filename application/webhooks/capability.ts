@@ -143,7 +143,7 @@ export const webhooks = capability({
     askRedrive: askRedrive(parts),
     /** Returns the running redrives of all accounts, oldest first. */
     runningRedrives: parts.redrives.running,
-    /** Returns the ids of deliveries in running jobs, of any tenant. */
+    /** Returns the ids of a tenant's deliveries in running jobs. */
     deliveriesRunning: deliveriesRunning(parts),
     /** Returns the attempts of a delivery, in order. */
     attemptsOf: attemptsOf(parts),

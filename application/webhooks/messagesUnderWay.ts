@@ -17,11 +17,11 @@ interface Needs {
   readonly quiescence: Quiescence;
 }
 
-/** Returns the deliveries in running jobs, in any process. */
+/** Returns the tenant's deliveries in running jobs, in any process. */
 export const deliveriesRunning =
   ({ jobs }: Pick<Needs, 'jobs'>) =>
-  async (): Promise<readonly DeliveryId[]> =>
-    (await jobs.running(deliver)).map(({ deliveryId }) => deliveryId);
+  async (tenant: Tenant): Promise<readonly DeliveryId[]> =>
+    (await jobs.running(deliver, tenant)).map(({ deliveryId }) => deliveryId);
 
 /**
  * Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are still due, including those not yet scheduled, and
@@ -35,7 +35,7 @@ export const whenDelivered =
     await quiescence.until(timeoutMs, async () => {
       const unwritten = await quiescence.unwritten(tenant, timeoutMs);
       const now = await accounts.now(tenant.accountId, tenant.mode);
-      const { due, held } = await deliveries.countDue(tenant, now, await deliveriesRunning(needs)());
+      const { due, held } = await deliveries.countDue(tenant, now, await deliveriesRunning(needs)(tenant));
       counted = { due: due + unwritten, held };
       return counted.due === 0 ? true : null;
     });

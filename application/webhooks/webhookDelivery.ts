@@ -244,7 +244,7 @@ export class DeliveryWorker {
     // A timer that fired early is used up, so it is set again.
     if (isTooSoon || (dueAt < state.nextAttemptAt && !mayComeEarly(state, dueAt)))
       return this.#setTimer(attempt, state.nextAttemptAt);
-    if (state.isProbe && (await this.#isUnderWay(attempt.deliveryId)))
+    if (state.isProbe && (await this.#isUnderWay(attempt)))
       return this.#setTimer(attempt, addMillis(now, LOOK_AGAIN_MS));
     if (isHoldable(state) && wanted.isProbe !== true && (await this.#health.holds(timedAttempt(attempt, now))))
       return this.#cancelIfGone(attempt, now);
@@ -283,9 +283,9 @@ export class DeliveryWorker {
   }
 
   /** Returns whether another running job is attempting the delivery. */
-  async #isUnderWay(id: DeliveryId): Promise<boolean> {
-    const running = await this.#needs.jobs.running(deliver);
-    return running.filter(({ deliveryId }) => deliveryId === id).length > 1;
+  async #isUnderWay({ deliveryId, tenant }: Attempt): Promise<boolean> {
+    const running = await this.#needs.jobs.running(deliver, tenant);
+    return running.filter((one) => one.deliveryId === deliveryId).length > 1;
   }
 
   async #request(attempt: Attempt, { url, secret }: Destination, dueAt: Timestamp): Promise<WebhookRequest> {

@@ -334,8 +334,8 @@ export class PgBossJobs implements JobQueue {
     return rows[0]?.open ?? 0;
   }
 
-  async running<Payload extends JobPayload>({ name }: JobKind<Payload>): Promise<readonly Payload[]> {
-    const statement = { ...statements.RUNNING_PAYLOADS, values: [name] };
+  async running<Payload extends JobPayload>({ name }: JobKind<Payload>, tenant: Tenant): Promise<readonly Payload[]> {
+    const statement = { ...statements.RUNNING_PAYLOADS, values: [name, tenantKey(tenant)] };
     const { rows } = await this.#options.pool.query<{ payload: Payload }>(statement);
     const known = rows.map(({ payload }) => this.#known(name).known(payload));
     return known.filter((payload) => payload !== null) as readonly JobPayload[] as readonly Payload[];

@@ -257,10 +257,10 @@ export const COUNT_UNDER_WAY = count(
 /** $1 queue, $2 tenants. */
 export const OPEN_PAYLOADS = open(`j.name = $1 AND ${TENANT} = ANY ($2::text[])`, 'ALL');
 
-/** $1 queue: payloads of jobs that run now, in any process. */
+/** $1 queue, $2 tenant: payloads of jobs that run now, in any process. */
 export const RUNNING_PAYLOADS = {
   name: 'jobs_running_payloads',
-  text: `SELECT i.payload FROM ${everyPayload(`j.name = $1 AND ${ACTIVE}`)}`,
+  text: `SELECT i.payload FROM ${everyPayload(`j.name = $1 AND ${TENANT} = $2 AND ${ACTIVE}`)}`,
 };
 
 /**

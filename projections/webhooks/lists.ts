@@ -84,12 +84,15 @@ const begunTotal = (condition: string): string => sumOf('rm_webhook_deliveries.d
 /** Uses counters, because an endpoint that is down may have a million waiting deliveries. */
 const untriedTotal = (condition: string): string => sumOf('operations.waiting_counts', condition);
 
+/** `left_out` is the number of pending deliveries that don't match because their attempt is in progress. */
 const totalOf = (parts: Parts): string => {
   const { status, conditions, counts, mayBeUntried } = parts;
   const running = `(SELECT count(*) ${begunUnderWay(parts)}) + (SELECT count(*) ${untriedUnderWay(parts)})`;
   const all = mayBeUntried ? `${begunTotal(counts)} + ${untriedTotal(conditions('c'))}` : begunTotal(counts);
-  const total = status === 'PROCESSING' ? running : status === 'PENDING' ? `${all} - (${running})` : all;
-  return `SELECT (${total})::bigint AS total WHERE $1::text[] IS NOT NULL AND $2::text IS NOT NULL AND $3::text IS NOT NULL`;
+  const leftOut = status === 'PENDING' ? running : '0';
+  const total = status === 'PROCESSING' ? running : `${all} - n.left_out`;
+  return `WITH n AS MATERIALIZED (SELECT ${leftOut} AS left_out)
+    SELECT (${total})::bigint AS total, n.left_out FROM n WHERE $1::text[] IS NOT NULL AND $2::text IS NOT NULL AND $3::text IS NOT NULL`;
 };
 
 /** A table with counted rows, and how to find the rows of a counted combination. */
@@ -168,21 +171,22 @@ const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
 };
 
 export const deliveryViews = (db: Sql): DeliveryViews => ({
-  // Returns a page, newest first, then by id. `total` counts all matches. `running` holds the ids in running jobs.
+  // Returns a page, newest first, then by id. `total` counts all matches. `running` holds the tenant's ids in running jobs.
   list: async ({ accountId, mode }, filter, running) => {
     const values: unknown[] = [running, accountId, mode];
     const add = (value: unknown) => `$${values.push(value)}`;
     const parts = partsOf(filter, add);
-    const counts = await db.query<{ total: number }>(totalOf(parts), [...values]);
+    const { rows: counts } = await db.query<{ total: number; left_out: number }>(totalOf(parts), [...values]);
+    const { total, left_out: leftOut } = counts[0] ?? { total: 0, left_out: 0 };
     const needed = add(filter.limit + filter.offset);
     const page = `${NEWEST_FIRST} LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
-    const enough = () => add(filter.limit + filter.offset + running.length);
+    const enough = () => add(filter.limit + filter.offset + leftOut);
     const { rows } = await db.query<ListedRow>(
       `SELECT ${LISTED} FROM (SELECT * FROM (${pageOf(parts, needed, enough)}) found ${page}) d
        WHERE $1::text[] IS NOT NULL ORDER BY d.scheduled_at DESC, d.id`,
       values,
     );
-    return { deliveries: rows.map(listedOf), total: counts.rows[0]?.total ?? 0 };
+    return { deliveries: rows.map(listedOf), total };
   },
   find: async ({ accountId, mode }, id, running) => {
     const { rows } = await db.query<ListedRow>(

@@ -99,7 +99,7 @@ export interface ListedDelivery {
 }
 
 export interface DeliveryViews {
-  /** Returns deliveries newest first, then by id. `total` counts all that match. `running`: the ids in running jobs. */
+  /** Returns deliveries newest first, then by id. `total` counts all that match. `running`: the tenant's ids in running jobs. */
   list(
     tenant: Tenant,
     filter: DeliveryFilter,

@@ -55,7 +55,7 @@ export const listDeliveriesRoute = route('GET', '/v1/webhooks/deliveries', {
   responses: { 200: json('A page of deliveries.', deliveriesSchema) },
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
-    const running = await services.deliveriesRunning();
+    const running = await services.deliveriesRunning(caller.tenant);
     const { deliveries, total } = await services.views.deliveries.list(caller.tenant, filter, running);
     const data = await shown(services, caller.tenant, deliveries);
     return { status: 200, body: { data, total, limit: filter.limit, offset: filter.offset } };
@@ -82,7 +82,7 @@ export const getDeliveryRoute = route('GET', '/v1/webhooks/deliveries/{id}', {
   reads: ['webhookDeliveries', 'webhookEndpoints'],
   responses: { 200: json('The delivery.', deliveryWithAttemptsSchema) },
   handle: async ({ caller, params, services }) => {
-    const running = await services.deliveriesRunning();
+    const running = await services.deliveriesRunning(caller.tenant);
     const found = await services.views.deliveries.find(caller.tenant, params.id, running);
     if (found === null) return NO_DELIVERY;
     const [view] = await shown(services, caller.tenant, [found]);
@@ -103,7 +103,10 @@ export const deliveryStatsRoute = route('GET', '/v1/webhooks/stats', {
     200: json('The number of deliveries in each status.', deliveryStatsSchema),
   },
   handle: async ({ caller, services }) => {
-    const counts = await services.views.deliveries.stats(caller.tenant, await services.deliveriesRunning());
+    const counts = await services.views.deliveries.stats(
+      caller.tenant,
+      await services.deliveriesRunning(caller.tenant),
+    );
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     return { status: 200, body: { total, ...counts } };
   },
@@ -124,7 +127,8 @@ export const retryDeliveryRoute = route('POST', '/v1/webhooks/deliveries/{id}/re
     const { caller, params, services } = context;
     const state = await services.retryDelivery(caller.tenant, params.id, actorOf(context));
     if (isRejection(state)) return state;
-    const isUnderWay = state.status === 'pending' && (await services.deliveriesRunning()).includes(params.id);
+    const isUnderWay =
+      state.status === 'pending' && (await services.deliveriesRunning(caller.tenant)).includes(params.id);
     const listed = { id: params.id, state, now: { isUnderWay, isPaused: false, dueAt: null } };
     const [[view], attempts] = await Promise.all([
       shown(services, caller.tenant, [listed]),

@@ -9,7 +9,7 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { Gate } from '../../projections/engine/scene.ts';
 import { migratedDatabase, type TestDatabase } from '../../world/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
-import { idOf, QUEUES_UNDER_TEST } from './queueUnderTest.ts';
+import { idOf, kindOf, QUEUES_UNDER_TEST } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
 
 const LIMITS = { places: 24, perTarget: 8 };
@@ -111,7 +111,7 @@ describe('the job queue on pg-boss', () => {
     expect(worked.items).to.deep.equal([idOf(request), idOf(request)]);
   });
 
-  it('counts a tenant’s waiting and running payloads in several queues, but not those that wait for a retry', async () => {
+  it('counts a tenant’s waiting and running payloads in several queues without those that wait for a retry, and lists the running ones', async () => {
     const jobs = await open();
     const [a, b] = [tenant('a'), tenant('b')];
     const underWay = (who: Tenant) => jobs.underWay([QUEUE, 'refund'], who);
@@ -127,6 +127,8 @@ describe('the job queue on pg-boss', () => {
     jobs.work(QUEUE, worked, LIMITS);
     await worked.until(() => worked.runs.length === 3);
     expect(await underWay(a)).to.equal(4);
+    const running = async (who: Tenant) => (await jobs.running(kindOf(QUEUE), who)).map(({ id }) => id);
+    expect([await running(a), await running(tenant('a', 'test'))]).to.deep.equal([['a-0', 'a-1', 'a-2'], []]);
     await backends.until(async () => (await underWay(b)) === 0);
     finish();
     await backends.until(async () => (await underWay(a)) === 1);

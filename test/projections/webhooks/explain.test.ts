@@ -54,8 +54,8 @@ describe('queries of 100,000 ended and 100,000 waiting deliveries', function sui
     for (const statement of FILL) await db.query(statement);
   });
 
-  const page = (of: Sql, filter: Partial<DeliveryFilter>) =>
-    deliveryViews(of).list(TENANT, { limit: 100, offset: 0, ...filter }, ['s8', 's9']);
+  const page = (of: Sql, filter: Partial<DeliveryFilter>, running: readonly string[] = ['s8', 's9']) =>
+    deliveryViews(of).list(TENANT, { limit: 100, offset: 0, ...filter }, running);
 
   // Bounds: a page of each table, with each waiting delivery looked up in the other table. A filter adds an index page for each
   // combination of endpoint, event and status (160), and the counters.
@@ -79,6 +79,24 @@ describe('queries of 100,000 ended and 100,000 waiting deliveries', function sui
       expect([listed.total, listed.deliveries.length]).to.deep.equal([total, Math.min(total, 100)]);
       expect(rowsRead(await plansOf(db, (explained) => page(explained, filter)))).to.be.within(1, atMost);
     });
+
+  for (const [what, filter] of [
+    ['ended deliveries', { status: 'DELIVERED' }],
+    ['deliveries of one event type', { eventType: 'event-0' }],
+    ['waiting deliveries of one endpoint', { endpointId: AWAY, status: 'PENDING' }],
+  ] satisfies readonly (readonly [string, Partial<DeliveryFilter>])[])
+    it(`list ${what} without reading more rows while 10,000 others are in progress`, async () => {
+      const others = Array.from({ length: 10_000 }, (_, n) => `other${n}`);
+      const readWith = async (running: readonly string[]) =>
+        rowsRead(await plansOf(db, (explained) => page(explained, filter, running)));
+      expect(await readWith(others)).to.equal(await readWith([]));
+    });
+
+  it('list the waiting deliveries of one endpoint after the newest of them, which are in progress', async () => {
+    const running = Array.from({ length: 300 }, (_, n) => `s${n + 1}`);
+    const { deliveries, total } = await page(db, { endpointId: AWAY, status: 'PENDING', limit: 3 }, running);
+    expect([deliveries.map(({ id }) => id), total]).to.deep.equal([['s301', 's302', 's303'], ROWS - 10 - 299]);
+  });
 
   it('find the deliveries of a payment by the times of its events, with at most 40 rows read', async () => {
     const times = [...Array.from({ length: 4 }, (_, n) => addSeconds(NOW, -(400 + n))), addSeconds(NOW, 86_400)];

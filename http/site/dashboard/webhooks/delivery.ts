@@ -40,7 +40,11 @@ const deliveryRoute = route('GET', '/dashboard/{mode}/webhooks/deliveries/{id}',
   handle: async (context) => {
     const reader = readerOf(context);
     const { tenant, services, texts, language, csrf, to } = reader;
-    const found = await services.views.deliveries.find(tenant, context.params.id, await services.deliveriesRunning());
+    const found = await services.views.deliveries.find(
+      tenant,
+      context.params.id,
+      await services.deliveriesRunning(tenant),
+    );
     const [view] = found === null ? [] : await shown(services, tenant, [found]);
     if (found === null || view === undefined) return NO_DELIVERY;
     const attempts = (await services.attemptsOf(found.id)).slice(0, view.attempts);

@@ -62,7 +62,7 @@ interface Extra {
 const contentOf = async (endpoint: ExistingEndpoint, reader: Reader, { fields, above = null, problem }: Extra) => {
   const { tenant, services, texts, to, language } = reader;
   const { endpointId } = endpoint;
-  const running = await services.deliveriesRunning();
+  const running = await services.deliveriesRunning(tenant);
   const [{ deliveries }, failures] = await Promise.all([
     services.views.deliveries.list(tenant, { endpointId, limit: RECENT, offset: 0 }, running),
     services.failingTargets([endpointId]),

@@ -59,7 +59,7 @@ export const webhooksRoute = route('GET', '/dashboard/{mode}/webhooks', {
     const { webhooks } = texts;
     const { offset, endpoint } = context.query;
     const status = DELIVERY_STATUSES.find((one) => one === context.query.status);
-    const running = await services.deliveriesRunning();
+    const running = await services.deliveriesRunning(tenant);
     const filter = { ...(status && { status }), ...(endpoint && { endpointId: endpoint }), limit: PAGE_SIZE, offset };
     const [{ deliveries, total }, ofEndpoints] = await Promise.all([
       services.views.deliveries.list(tenant, filter, running),
