@@ -82,6 +82,10 @@ const GROUP_MAX = 500;
 /** Most deliveries remembered between the fan-out and the first attempt; each takes a few hundred bytes. */
 const REMEMBERED_MAX = 10_000;
 
+/** Most begun deliveries that are remembered until they are swept, and most of them in one statement. `sweepAll` finds the others. */
+const BEGUN_MAX = 10_000;
+const SWEPT_MAX = 1_000;
+
 /** The columns that identify a count. */
 const KEY = 'account_id, mode, endpoint_id, event_type';
 /**
@@ -123,6 +127,22 @@ export const scheduledDeliveries = (
       });
       await jobs.enqueue(rows[0]?.may_have_begun === true ? isNew.map(lookedUp) : isNew.map(({ job }) => job), tx);
     });
+  /** Sweeps the oldest. Returns whether the read model shows at least half of them. */
+  const sweepPart = async (): Promise<boolean> => {
+    const ids = [...begun].slice(0, SWEPT_MAX);
+    const { rows } = await db.query<{ id: string }>({
+      name: 'sweep_scheduled_deliveries',
+      text: `WITH waiting AS (
+            SELECT s.id, ${isShown('s.id')} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
+          gone AS (DELETE FROM operations.scheduled_deliveries s USING waiting w WHERE s.id = w.id AND w.is_shown)
+        SELECT id FROM waiting WHERE NOT is_shown`,
+      values: [new TextArray(ids)],
+    });
+    for (const id of ids) begun.delete(id);
+    // Those become the newest, so that the next part begins with others.
+    for (const { id } of rows) begun.add(id);
+    return rows.length <= ids.length / 2;
+  };
   return {
     // With many tenants, each job schedules few deliveries, and its transaction of four statements cost more than these.
     schedule: groupedWrites(write, { atOnce: WRITERS, itemsMax: GROUP_MAX }),
@@ -139,22 +159,12 @@ export const scheduledDeliveries = (
 
     begun: (id) => {
       remembered.delete(id);
-      begun.add(id);
+      if (begun.size < BEGUN_MAX) begun.add(id);
     },
 
     sweep: async () => {
-      if (begun.size === 0) return;
-      const ids = [...begun];
-      const { rows } = await db.query<{ id: string }>({
-        name: 'sweep_scheduled_deliveries',
-        text: `WITH waiting AS (
-              SELECT s.id, ${isShown('s.id')} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
-            gone AS (DELETE FROM operations.scheduled_deliveries s USING waiting w WHERE s.id = w.id AND w.is_shown)
-          SELECT id FROM waiting WHERE NOT is_shown`,
-        values: [new TextArray(ids)],
-      });
-      const waiting = new Set(rows.map(({ id }) => id));
-      for (const id of ids) if (!waiting.has(id)) begun.delete(id);
+      // While the read model is far behind, each sweep looks at one part only.
+      for (let left = begun.size; left > 0; left -= SWEPT_MAX) if (!(await sweepPart())) return;
     },
 
     sweepAll: async () => {

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
+import type { SqlPool, SqlStatement, TextArray } from '../../../application/ports/sql.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
@@ -133,6 +134,36 @@ describe('scheduled deliveries', () => {
     await show('b');
     await deliveries.sweep();
     expect(await written()).to.deep.equal(['c']);
+  });
+  it('are swept 1,000 at a time in turn while the read model shows none, and at once when it does, at most 10,000', async () => {
+    await pool.query(
+      `INSERT INTO operations.scheduled_deliveries
+         (id, account_id, mode, target, of_stream, of_revision, event_type, endpoint_id, resend, scheduled_at)
+       SELECT 'd' || n, $1, 'live', 'e', 'payment-p', 2, 'charge.paid', 'e', 0, now() FROM generate_series(1, 10010) n`,
+      [ACCOUNT_ID],
+    );
+    const asked: string[][] = [];
+    const counting: SqlPool = {
+      query: (statement, values) => {
+        const [ids] = (statement as SqlStatement).values as [TextArray];
+        asked.push(ids.texts as string[]);
+        return pool.query(statement, values);
+      },
+      transaction: (work) => pool.transaction(work),
+    };
+    const own = scheduledDeliveries(counting, jobs, isShown);
+    for (let n = 1; n <= 10_010; n++) own.begun(`d${n}` as DeliveryId);
+    for (let n = 0; n < 10; n++) await own.sweep();
+    expect(asked.map((ids) => ids.length)).to.deep.equal(Array(10).fill(1_000));
+    expect(new Set(asked.flat()).size).to.equal(10_000);
+    await pool.query(
+      `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision)
+       SELECT id, account_id, mode, 0 FROM operations.scheduled_deliveries`,
+    );
+    await own.sweep();
+    expect((await written()).length).to.equal(10);
+    await deliveries.sweepAll();
+    expect(await written()).to.deep.equal([]);
   });
   it('begun by another process are removed by sweepAll when the read model shows them', async () => {
     await schedule(scheduled('a'), scheduled('b'));
