@@ -3,23 +3,19 @@
 /** First word of `lastError` (rule W4). Stable: merchants alert on it. */
 export type AttemptErrorKind = 'timeout' | 'dns' | 'tls' | 'connection' | 'status' | 'blocked' | 'redirect';
 
-/** Where a request goes. Attempts of one account and mode at one origin are limited together. */
-export interface WebhookDestination {
+export interface WebhookRequest {
   readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as UTF-8, byte for byte. */
+  readonly body: string;
   /** `live`: https only, public addresses only. `test`: http too; private addresses only when the deployment allows it. */
   readonly mode: 'test' | 'live';
+  /** Limit for DNS, connect, TLS, headers and body together; used if shorter than the sender's own limit. */
+  readonly deadlineMs?: number;
   /** The account of the message. Attempts of different accounts at the same host don't wait for each other. */
   readonly account: string;
   /** Somebody waits for the outcome of a ping, so it doesn't wait for the account's other attempts at the endpoint. */
   readonly isPing?: boolean;
-}
-
-export interface WebhookRequest extends WebhookDestination {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Sent as UTF-8, byte for byte. */
-  readonly body: string;
-  /** Limit for DNS, connect, TLS, headers and body together; used if shorter than the sender's own limit. */
-  readonly deadlineMs?: number;
 }
 
 export interface AttemptOutcome {
@@ -48,15 +44,11 @@ export interface WebhookSender {
   /** Resolves with the outcome, whatever the endpoint does. Rejects only with SenderFailed. */
   send(request: WebhookRequest): Promise<AttemptOutcome>;
   /**
-   * Like `send`, but calls `requestOf` only when the attempt begins, which may be minutes later if too many others are running. If it
-   * returns null, nothing is sent and the outcome is null. Also rejects with an error of `requestOf`, and with the signal's reason if it
-   * aborts before the attempt begins.
+   * Like `send`, but makes the request again if others at its origin are running and it has waited for more than 100 ms, perhaps for
+   * minutes. It must have the same URL, mode and account each time. If it is null, nothing is sent and the outcome is null. Also rejects
+   * with an error of `requestOf`, and with the signal's reason if it aborts before the attempt begins.
    */
-  sendInTurn(
-    to: WebhookDestination,
-    requestOf: () => Promise<WebhookRequest | null>,
-    signal?: AbortSignal,
-  ): Promise<AttemptOutcome | null>;
+  sendInTurn(requestOf: () => Promise<WebhookRequest | null>, signal?: AbortSignal): Promise<AttemptOutcome | null>;
   /** Checks shape, scheme, port, userinfo and literal addresses of a URL (rules W5, W6). Returns why it is rejected, or null. */
   judgeUrl(url: string, mode: 'test' | 'live'): UrlVerdict;
   close(): Promise<void>;

@@ -261,7 +261,6 @@ export class DeliveryWorker {
     job: Job,
   ): Promise<AttemptOutcome | null> {
     const { sender, secrets } = this.#needs;
-    const { accountId: account, mode } = attempt.tenant;
     const url = attempt.url ?? endpoint?.url;
     if (url === undefined) throw new Error(`delivery ${attempt.deliveryId} has neither a URL nor an endpoint`);
     const requestOf = async (): Promise<WebhookRequest | null> => {
@@ -270,7 +269,7 @@ export class DeliveryWorker {
       const secret = present === null ? overrideSecret(this.#needs, attempt.tenant) : endpointSecret(secrets, present);
       return this.#request(attempt, { url, secret: await secret }, dueAt);
     };
-    return sender.sendInTurn({ url, mode, account }, requestOf, job.signal);
+    return sender.sendInTurn(requestOf, job.signal);
   }
 
   /** Returns the time of the attempt that the job requests, or null if that attempt was already made. A retry may come early (W3). */

@@ -63,7 +63,7 @@ export const pingEndpoint =
       return { ...to, headers, body };
     };
     // The endpoint was deleted or moved to another URL before the ping began.
-    return (await sender.sendInTurn(to, requestOf)) ?? pingEndpoint(needs)(tenant, endpointId);
+    return (await sender.sendInTurn(requestOf)) ?? pingEndpoint(needs)(tenant, endpointId);
   };
 
 /** Maximum number of endpoints per account and mode, including inactive ones. */

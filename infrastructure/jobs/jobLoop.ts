@@ -1,4 +1,5 @@
 // Claims jobs of one queue and lane whenever it is woken, and runs them. Its places are shared between tenants and limited per target.
+import { setMaxListeners } from 'node:events';
 import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
 
 /** The attempt identifies the claim: the next claim of the same job has another attempt number. */
@@ -259,6 +260,7 @@ export class JobLoop {
   #begin(job: ClaimedJob): void {
     const { promise: hung, reject } = Promise.withResolvers<never>();
     const ending = new AbortController();
+    setMaxListeners(0, ending.signal); // each payload of a job may listen
     const giveUp = (error: Error): void => {
       reject(error);
       ending.abort(error);

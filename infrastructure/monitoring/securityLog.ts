@@ -71,9 +71,9 @@ export const reportingBlocked = (sender: WebhookSender, report: (event: WebhookB
       check(request, outcome);
       return outcome;
     },
-    sendInTurn: async (to, requestOf, signal) => {
+    sendInTurn: async (requestOf, signal) => {
       let request: WebhookRequest | null = null;
-      const outcome = await sender.sendInTurn(to, async () => (request = await requestOf()), signal);
+      const outcome = await sender.sendInTurn(async () => (request = await requestOf()), signal);
       if (request !== null && outcome !== null) check(request, outcome);
       return outcome;
     },

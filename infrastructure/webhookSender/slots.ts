@@ -1,13 +1,5 @@
 // Limits the concurrent attempts of one account to one origin. The others wait here in order, before their deadline starts, so that a busy
-// sender is not recorded as an endpoint that did not answer. They wait in the main thread, where an attempt is signed once it has a slot.
-import type {
-  AttemptOutcome,
-  WebhookDestination,
-  WebhookRequest,
-  WebhookSender,
-} from '../../application/ports/webhookSender.ts';
-import { refusedOutcome } from './attempt.ts';
-import { errorLine } from './failure.ts';
+// sender is not recorded as an endpoint that did not answer.
 
 interface Slots {
   /**
@@ -70,45 +62,3 @@ export function openSlots(perKey: number): Slots {
     },
   };
 }
-
-const CONNECTIONS_PER_ORIGIN = 16;
-
-export const closedOutcome = (): AttemptOutcome => refusedOutcome(errorLine('connection', 'the sender is closed'));
-
-/** A sender without a limit. */
-export interface Attempts extends Pick<WebhookSender, 'judgeUrl' | 'close'> {
-  send(request: WebhookRequest): Promise<AttemptOutcome>;
-}
-
-/** Adds the limit to a sender: `perOrigin` concurrent attempts of one account and mode to one origin, and as many pings. */
-export const withSlots = (attempts: Attempts, perOrigin = CONNECTIONS_PER_ORIGIN): WebhookSender => {
-  const slots = openSlots(perOrigin);
-  const inSlot = async <Outcome>(
-    { url, mode, account, isPing }: WebhookDestination,
-    attempt: () => Promise<Outcome>,
-    signal?: AbortSignal,
-  ): Promise<Outcome | AttemptOutcome> => {
-    const key = `${isPing ? 'ping' : ''} ${mode} ${account} ${URL.parse(url)?.origin}`;
-    if (!(await slots.acquire(key, signal))) return closedOutcome();
-    try {
-      return await attempt();
-    } finally {
-      slots.release(key);
-    }
-  };
-  return {
-    send: (request) => inSlot(request, () => attempts.send(request)),
-    sendInTurn: (to, requestOf, signal) => {
-      const attempt = async () => {
-        const request = await requestOf();
-        return request === null ? null : attempts.send(request);
-      };
-      return inSlot(to, attempt, signal);
-    },
-    judgeUrl: (url, mode) => attempts.judgeUrl(url, mode),
-    close: () => {
-      slots.close();
-      return attempts.close();
-    },
-  };
-};

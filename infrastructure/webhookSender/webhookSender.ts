@@ -1,12 +1,12 @@
 // The webhook sender on undici: kept-alive HTTP/1.1 connections, one deadline per attempt, and an address check for every connection
 // (rules W3–W6; contract.md, Delivery behaviour).
 import { Agent } from 'undici';
-import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
+import type { AttemptOutcome, WebhookSender } from '../../application/ports/webhookSender.ts';
 import { refusedOutcome, runAttempt } from './attempt.ts';
 import { openDialer } from './dialer.ts';
 import { describeFailure, errorLine } from './failure.ts';
 import { type AddressResolver, cachedResolver, dnsResolver, hostsFile, hostsFirst } from './resolver.ts';
-import { type Attempts, withSlots } from './slots.ts';
+import { openSlots } from './slots.ts';
 import { isRefusal, judged, parseTarget, policyOf } from './target.ts';
 
 export interface WebhookSenderOptions {
@@ -21,7 +21,11 @@ export interface WebhookSenderOptions {
   readonly userAgent?: string;
 }
 
+/** An attempt whose request is older than this when it begins gets a new one: the endpoint or its secret may have changed. */
+export const REQUEST_MS_MAX = 100;
+
 const DEADLINE_MS = 30_000;
+const CONNECTIONS_PER_ORIGIN = 16;
 const USER_AGENT = 'Quita-Webhooks/1.0';
 /** An idle connection is closed after this, or when the receiver announces an earlier end. */
 const IDLE_MS = 4_000;
@@ -29,37 +33,50 @@ const MAX_IDLE_MS = 60_000;
 /** A connection that is never idle is replaced after this, so that a changed DNS record takes effect. */
 const CONNECTION_LIFE_MS = 300_000;
 
-export const openWebhookSender = (options: WebhookSenderOptions): WebhookSender =>
-  withSlots(openAttempts(options), options.connections);
+/** Returns `send`, given `sendInTurn`. */
+export const sendingOnce =
+  (sendInTurn: WebhookSender['sendInTurn']): WebhookSender['send'] =>
+  (request) =>
+    sendInTurn(async () => request) as Promise<AttemptOutcome>; // not null, because the request never is
 
-/** Like `openWebhookSender`, without a limit of concurrent attempts. */
-export function openAttempts(options: Omit<WebhookSenderOptions, 'connections'>): Attempts {
+export function openWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT } = options;
   const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
+  const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
   // Two sets of connections, because a connection opened under the rules for test must not carry a live event.
   const lines = { live: openLine(resolver, false, deadlineMs), test: openLine(resolver, allowPrivate, deadlineMs) };
   let closing: Promise<void> | null = null;
 
-  async function send(request: WebhookRequest): Promise<AttemptOutcome> {
+  const sendInTurn: WebhookSender['sendInTurn'] = async (requestOf, signal) => {
+    let request = await requestOf();
+    if (request === null) return null;
+    const madeMs = performance.now();
     const target = parseTarget(request.url, policyOf(request.mode, allowPrivate));
     if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
+    const key = `${request.isPing ? 'ping' : ''} ${request.mode} ${request.account} ${target.origin}`;
+    if (!(await slots.acquire(key, signal))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
+      if (performance.now() - madeMs > REQUEST_MS_MAX) request = await requestOf();
+      if (request === null) return null;
       // The sender sets these two headers. If a response is encoded nevertheless, it is decoded.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
       const ownMs = Math.min(request.deadlineMs ?? deadlineMs, deadlineMs);
-      return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);
-    } catch (error) {
-      return refusedOutcome(describeFailure(error));
+      const attempt = runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);
+      return await attempt.catch((error: unknown) => refusedOutcome(describeFailure(error)));
+    } finally {
+      slots.release(key);
     }
-  }
+  };
 
   async function closeAll(): Promise<void> {
+    slots.close();
     await Promise.all([lines.live.close(), lines.test.close()]);
     resolver.close();
   }
 
   return {
-    send,
+    send: sendingOnce(sendInTurn),
+    sendInTurn,
     judgeUrl: (url, mode) => judged(url, policyOf(mode, allowPrivate)),
     /** Closes every socket at once. Running attempts fail as `connection`. */
     close() {

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { REQUEST_MS_MAX } from '../../infrastructure/webhookSender/webhookSender.ts';
 import type { TestGateway } from './gateway.ts';
 import { rawIdOf } from './http.ts';
 import type { Delivery } from './merchant.ts';
@@ -89,6 +90,12 @@ export const gate = (status = 200): { script: Script; open: () => void } => {
     open = resolve;
   });
   return { script: (_hit, res) => void opened.then(() => res.writeHead(status).end()), open };
+};
+
+/** Resolves when requests of waiting attempts have become too old, so that they are made again. */
+export const requestsOutdated = async (gateway: TestGateway): Promise<void> => {
+  const since = performance.now();
+  while (performance.now() - since <= 2 * REQUEST_MS_MAX) await gateway.get('/v1/sandbox/clock');
 };
 
 /** Resolves when the sender of the gateway has been asked for `count` more attempts, whether they begin or wait. */

@@ -73,7 +73,7 @@ describe('the delivery worker', () => {
     onTimer = async () => undefined;
     core.clock.nowMs = toMillis(CREATED_AT);
     const sender = {
-      sendInTurn: async (...[, requestOf, signal]: Parameters<WebhookSender['sendInTurn']>) => {
+      sendInTurn: async (...[requestOf, signal]: Parameters<WebhookSender['sendInTurn']>) => {
         await onTurn();
         signal?.throwIfAborted();
         const request = await requestOf();

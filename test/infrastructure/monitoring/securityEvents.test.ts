@@ -26,7 +26,7 @@ const OUTCOME: AttemptOutcome = {
 };
 const fake = (error: string | null): WebhookSender => ({
   send: async () => ({ ...OUTCOME, ok: error === null, error }),
-  sendInTurn: async (_to, requestOf) =>
+  sendInTurn: async (requestOf) =>
     (await requestOf()) === null ? null : { ...OUTCOME, ok: error === null, error },
   judgeUrl: () => null,
   close: async () => undefined,
@@ -45,8 +45,8 @@ describe('events of the security log', () => {
     const sender = reportingBlocked(openWebhookSender({ allowPrivate: true }), securityLog(log));
     const [first, second] = ['http://169.254.169.254/latest?token=1', 'http://[fd00:ec2::254]/x'].map(request);
     expect((await sender.send(first!)).error).to.match(/^blocked: /);
-    expect((await sender.sendInTurn(second!, async () => second!))?.error).to.match(/^blocked: /);
-    expect(await sender.sendInTurn(second!, async () => null)).to.equal(null);
+    expect((await sender.sendInTurn(async () => second!))?.error).to.match(/^blocked: /);
+    expect(await sender.sendInTurn(async () => null)).to.equal(null);
     expect(sender.judgeUrl('http://[fd00:ec2::254]/x', 'test')?.message).to.equal(
       'url must not point to a metadata address',
     );

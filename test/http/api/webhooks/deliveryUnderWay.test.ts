@@ -1,7 +1,7 @@
 // Deliveries whose attempt has begun are PROCESSING, in pages and totals alike (contract.md Webhook delivery status). Those that wait for
 // other attempts follow a change of their endpoint.
 import { expect } from 'chai';
-import { attemptsAsked, deliveryIdOf, expectSigned, gate } from '../../../world/deliveryFacts.ts';
+import { attemptsAsked, deliveryIdOf, expectSigned, gate, requestsOutdated } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import type { Body, Endpoint, Merchant } from '../../../world/merchant.ts';
@@ -111,6 +111,7 @@ describe('deliveries under way', () => {
       await patch(moved, { url: `${receiver.url}/moved` });
       await patch(paused, { status: 'INACTIVE' });
       await merchant.delete(deleted);
+      await requestsOutdated(gateway);
       open();
       await merchant.flush();
       const paths = ['0', 'moved', ...Array.from({ length: 12 }, (_, n) => `${n + 4}`)].map((end) => `/hook/${end}`);

@@ -1,7 +1,7 @@
 // A ping: one signed request that is neither an event nor a delivery and does not affect the endpoint’s health.
 import { expect } from 'chai';
 import { verifyWebhook } from '../../../../docs/receivers/verifyWebhook.mjs';
-import { answering, attemptsAsked, expectSigned, gate } from '../../../world/deliveryFacts.ts';
+import { answering, attemptsAsked, expectSigned, gate, requestsOutdated } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
 import { expectError } from '../../../world/http.ts';
@@ -74,6 +74,7 @@ describe('a ping', () => {
       await gateway.post<Endpoint>(`/v1/webhooks/endpoints/${rotated.id}/rotate-secret`, {}, merchant)
     ).body;
     await merchant.delete(deleted);
+    await requestsOutdated(gateway);
     open();
     expect((await Promise.all([...others, ...waiting])).map(({ status }) => status)).to.deep.equal([
       ...Array(17).fill(200),
