@@ -33,6 +33,22 @@ interface Asked extends PromiseWithResolvers<AttemptOutcome | null> {
 const CLOSE_MS_MAX = 5_000;
 const closed = (): AttemptOutcome => refusedOutcome(errorLine('connection', 'the sender is closed'));
 
+/** Returns the outcome. Calls `leave` if the signal aborts, and rejects with its reason if the attempt then did not begin. */
+const untilEnded = async (
+  outcome: Promise<AttemptOutcome | null>,
+  leave: () => void,
+  signal: AbortSignal | undefined,
+): Promise<AttemptOutcome | null> => {
+  signal?.addEventListener('abort', leave);
+  try {
+    const done = await outcome;
+    if (done === null) signal?.throwIfAborted();
+    return done;
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
+};
+
 /** `onEnded`: called once, with the error that ended the thread, or null. */
 const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => void): Thread => {
   const worker = new Worker(new URL('./senderThread.ts', import.meta.url), { workerData: options });
@@ -93,15 +109,7 @@ const openThread = (options: ThreadOptions, onEnded: (error: Error | null) => vo
       const number = ++sent;
       waiting.set(number, { ...outcome, requestOf, signal });
       post(number, request);
-      const leave = (): void => post(number, null);
-      signal?.addEventListener('abort', leave);
-      try {
-        const done = await outcome.promise;
-        if (done === null) signal?.throwIfAborted();
-        return done;
-      } finally {
-        signal?.removeEventListener('abort', leave);
-      }
+      return untilEnded(outcome.promise, () => post(number, null), signal);
     },
     close: async () => {
       queueMicrotask(() => worker.postMessage('close' satisfies ToThread));
