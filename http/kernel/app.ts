@@ -44,6 +44,7 @@ import {
 import { cookieIn } from './cookies.ts';
 import { BodyMalformed, MALFORMED_FORM } from './fileForm.ts';
 import { type Form, forgeryOf } from './forms.ts';
+import { ReadTurns } from './readTurns.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
 import {
   ERROR_PAGE,
@@ -77,6 +78,8 @@ export interface AppOptions extends Admission {
   readonly beginRequest: BeginRequest;
 }
 
+type Serving = AppOptions & { readonly readTurns: ReadTurns };
+
 const NO_ROUTE = { code: 'not_found', message: 'There is no such route.' } as const;
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -95,10 +98,11 @@ export const createApp = (options: AppOptions): Express => {
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   else app.use(boundInFlight(IN_FLIGHT_MAX));
   const refuse = refusing(options);
+  const serving: Serving = { ...options, readTurns: new ReadTurns() };
   for (const path of options.absentPaths ?? []) app.all(expressPath(path), (req, res) => refuse(req, res, NO_ROUTE));
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
-    for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
+    for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, serving));
     const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
     at.all((req, res) => {
       res.setHeader('Allow', allow);
@@ -126,7 +130,7 @@ const refusing = (options: AppOptions) => {
   };
 };
 
-const serve = (route: Route, options: AppOptions) => {
+const serve = (route: Route, options: Serving) => {
   const readBody = bodyReader(route.body);
   const isOfPages = route.limit === 'pages' || isOfBrowser(route.principal);
   const isOperatorsChange = isOfOperators(route.principal) && route.method !== 'GET';
@@ -180,7 +184,7 @@ const resultOf = async (
   req: Request,
   res: Response,
   passage: Passage,
-  options: AppOptions,
+  options: Serving,
 ): Promise<RouteResult | Refusal> => {
   const { services } = options;
   const { place } = passage;
@@ -205,7 +209,7 @@ const resultOf = async (
   if (route.reads.length > 0) await assertCaughtUp(services, route.reads, accountOf(caller));
   const params = readParams(route, req.params as Record<string, string>);
   if (isRejection(params)) return params;
-  return route.handle({
+  const context: RouteContext = {
     caller,
     params: params.params,
     query: query.query,
@@ -221,7 +225,10 @@ const resultOf = async (
     pause: (ms) => place.waiting(setTimeout(ms, undefined, { ref: false })),
     apart: (turn) => place.waiting(turn),
     services,
-  });
+  };
+  const account = route.method === 'GET' && route.reads.length > 0 ? accountOf(caller) : undefined;
+  const handle = async () => route.handle(context);
+  return account === undefined ? handle() : options.readTurns.run(account, handle);
 };
 
 /** Returns the caller, or the refusal of the route. */
