@@ -44,7 +44,7 @@ export interface WebhookSender {
   /** Resolves with the outcome, whatever the endpoint does. Rejects only with SenderFailed. */
   send(request: WebhookRequest): Promise<AttemptOutcome>;
   /**
-   * Like `send`, but makes the request again if others at its origin are running and it has waited for more than 100 ms, perhaps for
+   * Like `send`, but makes the request again if others at its origin are running and it has waited for more than a second, perhaps for
    * minutes. It must have the same URL, mode and account each time. If it is null, nothing is sent and the outcome is null. Also rejects
    * with an error of `requestOf`, and with the signal's reason if it aborts before the attempt begins.
    */

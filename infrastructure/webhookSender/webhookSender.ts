@@ -19,10 +19,15 @@ export interface WebhookSenderOptions {
   /** Concurrent attempts of one account and mode to one origin, and as many pings. Others wait, outside their deadline. Default 16. */
   readonly connections?: number;
   readonly userAgent?: string;
+  /** Age from which a request is made again before its attempt begins, in milliseconds. Default 1,000. */
+  readonly requestMs?: number;
 }
 
-/** An attempt whose request is older than this when it begins gets a new one: the endpoint or its secret may have changed. */
-export const REQUEST_MS_MAX = 100;
+/**
+ * An attempt whose request is older than this when it begins gets a new one: the endpoint or its secret may have changed. Full queues of
+ * fast endpoints stay below it, because each new request costs two turns of the main thread, while a slot is held.
+ */
+export const REQUEST_MS_MAX = 1_000;
 
 const DEADLINE_MS = 30_000;
 const CONNECTIONS_PER_ORIGIN = 16;
@@ -40,7 +45,7 @@ export const sendingOnce =
     sendInTurn(async () => request) as Promise<AttemptOutcome>; // not null, because the request never is
 
 export function openWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT } = options;
+  const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT, requestMs = REQUEST_MS_MAX } = options;
   const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
   const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
   // Two sets of connections, because a connection opened under the rules for test must not carry a live event.
@@ -56,7 +61,7 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
     const key = `${request.isPing ? 'ping' : ''} ${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key, signal))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
-      if (performance.now() - madeMs > REQUEST_MS_MAX) request = await requestOf();
+      if (performance.now() - madeMs > requestMs) request = await requestOf();
       if (request === null) return null;
       // The sender sets these two headers. If a response is encoded nevertheless, it is decoded.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };

@@ -95,7 +95,7 @@ export const gate = (status = 200): { script: Script; open: () => void } => {
 /** Resolves when requests of waiting attempts have become too old, so that they are made again. */
 export const requestsOutdated = async (gateway: TestGateway): Promise<void> => {
   const since = performance.now();
-  while (performance.now() - since <= 2 * REQUEST_MS_MAX) await gateway.get('/v1/sandbox/clock');
+  while (performance.now() - since <= 1.2 * REQUEST_MS_MAX) await gateway.get('/v1/sandbox/clock');
 };
 
 /** Resolves when the sender of the gateway has been asked for `count` more attempts, whether they begin or wait. */
