@@ -28,7 +28,7 @@ const holdText = (attempts: string): string => `WITH known AS (
   held AS (
     INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at, held, held_since)
     SELECT '${attempts}', $4, $8::jsonb, $2, $3, $1, at, true, $7 FROM own WHERE at > $5
-    ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at, held = true, held_since = excluded.held_since)
+    ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at, held = true, held_since = excluded.held_since, set_at = now())
   SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, at <= $5 AS is_now
   FROM (SELECT at FROM known UNION ALL SELECT at FROM own) found`;
 

@@ -12,7 +12,8 @@ import {
 } from '../../application/ports/processManager.ts';
 import type { Sql, SqlTransaction } from '../../application/ports/sql.ts';
 import type { Timer, TimerGroup, TimerKey } from '../../application/ports/timers.ts';
-import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
+import { fireTimersNow } from '../timers/groupFiring.ts';
+import { clearTimers, setTimers } from '../timers/timerTable.ts';
 
 interface TimerChange extends TimerKey {
   /** null clears the timer. */
@@ -23,7 +24,7 @@ interface TimerChange extends TimerKey {
 /** The effects of one batch. Of several changes to one timer, only the last is written. */
 class Effects {
   readonly jobs: JobRequest[] = [];
-  readonly fired: TimerGroup[] = [];
+  readonly fired = new Map<string, TimerGroup>();
   /** Requests for the capabilities' own effects, by the name of the effect. */
   readonly asked = new Map<string, unknown[]>();
   readonly #timers = new Map<string, TimerChange>();
@@ -40,7 +41,7 @@ class Effects {
         this.#change({ ...reaction.timer, timer: null, first: false });
         break;
       case 'fireNow':
-        this.fired.push(reaction.timers);
+        this.fired.set(JSON.stringify(reaction.timers), reaction.timers);
         break;
       case 'effect':
         this.#ask(reaction);
@@ -134,9 +135,9 @@ export class Reactor implements LogConsumer {
     }
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
-    for (const group of effects.fired) await fireTimersNow(tx, group);
+    for (const group of effects.fired.values()) await fireTimersNow(tx, group);
     if (effects.jobs.length > 0) await jobs.enqueue(effects.jobs, tx);
-    const earliest = effects.fired.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
+    const earliest = effects.fired.size > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
     if (earliest !== undefined) tx.onEnd((isCommitted) => isCommitted && onTimers(earliest));
   }
 }

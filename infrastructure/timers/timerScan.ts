@@ -4,6 +4,7 @@ import type { JobQueue } from '../../application/ports/jobs.ts';
 import { type Repeating, repeating } from '../../application/ports/repeating.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Clock } from '../../application/ports/system.ts';
+import { fireNextPage } from './groupFiring.ts';
 import { nextDueByClock, nextDueMs, type TimerKinds, takeDueTimers } from './timerTable.ts';
 
 /** Longest sleep. It covers timers set by other processes, and timers of accounts whose test clock is ahead (see PAUSE_MS_PER_CLOCK). */
@@ -66,7 +67,10 @@ export class TimerScan {
     if (!this.#mayWork()) return;
     if (this.#clock.now() >= this.#lookAtClocksFromMs) await this.#lookAtClocks();
     const byClock = this.#clocksDueMs <= this.#clock.now();
-    while ((await this.#dispatch(byClock)) === BATCH && !this.#stopped);
+    // A page at a time, so that other timers never wait for a large group.
+    do {
+      while ((await this.#dispatch(byClock)) === BATCH && !this.#stopped);
+    } while (!this.#stopped && (await fireNextPage(this.#db)));
     if (byClock) await this.#lookAtClocks();
     const leftMs = Math.min(await nextDueMs(this.#db, this.#kinds), this.#clocksDueMs) - this.#clock.now();
     this.#scanning?.within(leftMs > 0 ? leftMs : LOCKED_MS);

@@ -2,14 +2,7 @@
 import type { JobKind, JobPayload, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import { unversioned } from '../../application/ports/payloadVersions.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import {
-  jobOfTimer,
-  type TestTimers,
-  type Timer,
-  type TimerGroup,
-  type TimerKey,
-  type Timers,
-} from '../../application/ports/timers.ts';
+import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { hidden } from '../postgres/hidden.ts';
@@ -65,7 +58,7 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
       SELECT v.kind, v.key, v.payload::jsonb, v.account_id, v.mode, v.group_id, v.due_at::timestamptz
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
         v (kind, key, payload, account_id, mode, group_id, due_at)
-      ON CONFLICT (kind, key) DO UPDATE SET payload = excluded.payload, held = false, due_at =
+      ON CONFLICT (kind, key) DO UPDATE SET payload = excluded.payload, held = false, set_at = now(), due_at =
         CASE WHEN excluded.kind = ANY ($8::text[]) THEN greatest(timers.due_at, excluded.due_at) ELSE excluded.due_at END`,
     values: [
       new TextArray(timers.map((timer) => timer.kind)),
@@ -108,14 +101,6 @@ export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise
     values: [new TextArray(timers.map((timer) => timer.kind)), new TextArray(timers.map((timer) => timer.key))],
   });
 };
-
-/** Makes all timers of the group due now. */
-export const fireTimersNow = (db: Sql, { kind, group, mode }: TimerGroup) =>
-  db.query(
-    `UPDATE operations.timers SET due_at = 'epoch', held = false
-     WHERE kind = $1 AND group_id = $2 AND ($3::text IS NULL OR mode = $3)`,
-    [kind, group, mode ?? null],
-  );
 
 const NOT_DRAINED = `NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c
            WHERE c.account_id = t.account_id AND c.draining AND t.due_at <= c.drain_until))`;

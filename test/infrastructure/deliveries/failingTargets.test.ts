@@ -4,7 +4,8 @@ import type { FailingTargets, TimedAttempt } from '../../../application/ports/fa
 import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
-import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
+import { setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 

@@ -132,6 +132,20 @@ describe('reactions', () => {
     expect(nudges).to.deep.equal([LATE, '']);
   });
 
+  it('fire a large group once in a batch, and write at most 500 of its timers', async () => {
+    await session.query(
+      `INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at)
+       SELECT 'deliver', n::text, '{}', 'acct', 'test', 'g', $1 FROM generate_series(1, 1200) n`,
+      [LATE],
+    );
+    const fire: Reaction = { kind: 'fireNow', timers: { kind: 'deliver', group: 'g' } };
+    await apply(fire, fire, fire);
+    expect((await timers()).filter((each) => each.endsWith('now'))).to.have.length(500);
+    const { rows } = await session.query('SELECT kind, group_id, mode FROM operations.group_firings');
+    expect(rows).to.deep.equal([{ kind: 'deliver', group_id: 'g', mode: 'any' }]);
+    expect(statements).to.have.length(2);
+  });
+
   it('fire only the timers of one mode if the reaction names it', async () => {
     const ofMode = (key: string, mode: Mode): Reaction => ({
       kind: 'timer',

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { SqlPool, SqlStatement } from '../../../application/ports/sql.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { fireNextPage, fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import {
   clearTimers,
@@ -208,6 +209,85 @@ describe('timers', () => {
     expect(await drained.earliest(account('acct'), at(5))).to.deep.equal([]);
   });
 
+  describe('of a large group', () => {
+    const GROUP = { kind: 'deliver', group: 'g' };
+    const setMany = (count: number) =>
+      setTimers(
+        pool,
+        Array.from({ length: count }, (_, n) => message(`${n}`.padStart(4, '0'), at(n))),
+      );
+    /** Returns how many timers fire now and how many later, and the number of unfinished firings. */
+    const state = async (): Promise<readonly unknown[]> => {
+      const { rows } = await pool.query(
+        `SELECT count(*) FILTER (WHERE due_at = 'epoch')::int AS now, count(*) FILTER (WHERE due_at > 'epoch')::int AS later,
+           (SELECT count(*) FROM operations.group_firings)::int AS firings FROM operations.timers`,
+      );
+      return Object.values(rows[0] as object);
+    };
+
+    it('are fired in pages of 500, the first with the reaction, and none twice', async () => {
+      await setMany(1_700);
+      await fireTimersNow(pool, GROUP);
+      expect(await state()).to.deep.equal([500, 1_200, 1]);
+      await fireTimersNow(pool, GROUP);
+      expect(await state()).to.deep.equal([1_000, 700, 1]);
+      const states: unknown[] = [];
+      while (await fireNextPage(pool)) states.push(await state());
+      expect(states).to.deep.equal([
+        [1_500, 200, 1],
+        [1_700, 0, 1],
+      ]);
+      expect(await state()).to.deep.equal([1_700, 0, 0]);
+    });
+
+    it('are fired by mode if the firing names it', async () => {
+      await setMany(600);
+      await setTimers(pool, [timer('live', at(9), { ...GROUP, mode: 'live' })]);
+      await fireTimersNow(pool, { ...GROUP, mode: 'test' });
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal([600, 1, 0]);
+    });
+
+    it('keep their time if they are set after the firing', async () => {
+      await setMany(1_000);
+      await fireTimersNow(pool, GROUP);
+      await setTimers(pool, [message('0000', at(5)), message('0999', at(5)), message('new', at(5))]);
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal([998, 3, 0]);
+    });
+
+    it('are fired later if a transaction that is rolled back has locked them', async () => {
+      await setMany(502);
+      await fireTimersNow(pool, GROUP);
+      const rollback = new Error('rollback');
+      const holding = pool.transaction(async (tx) => {
+        await clearTimers(tx, [message('0501', at(501))]);
+        while (await fireNextPage(pool));
+        throw rollback;
+      });
+      expect(await holding.catch((error: unknown) => error)).to.equal(rollback);
+      expect(await state()).to.deep.equal([501, 1, 1]);
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal([502, 0, 0]);
+    });
+
+    it('are fired in turn with other groups', async () => {
+      await setMany(1_500);
+      const other = Array.from({ length: 501 }, (_, n) => timer(`o${n}`, at(n), { kind: 'deliver', group: 'other' }));
+      await setTimers(pool, other);
+      await fireTimersNow(pool, GROUP);
+      await fireTimersNow(pool, { kind: 'deliver', group: 'other' });
+      for (let page = 0; page < 2; page++) await fireNextPage(pool);
+      const { rows } = await pool.query(
+        `SELECT group_id, count(*)::int AS fired FROM operations.timers WHERE due_at = 'epoch' GROUP BY 1 ORDER BY 1`,
+      );
+      expect(rows).to.deep.equal([
+        { group_id: 'g', fired: 1_000 },
+        { group_id: 'other', fired: 501 },
+      ]);
+    });
+  });
+
   describe('of a scan', () => {
     let jobs: RecordingJobs;
     let scan: TimerScan;
@@ -238,6 +318,17 @@ describe('timers', () => {
         })),
       );
       await scan.stop(); // its transaction has ended
+      expect(await next()).to.equal(null);
+    });
+
+    it('that are fired in a large group let others pass after each page', async () => {
+      const many = Array.from({ length: 1_400 }, (_, n) => message(`${n}`, at(3_600)));
+      await setTimers(pool, [...many, timer('other', at(-1))]);
+      await fireTimersNow(pool, { kind: 'deliver', group: 'g' });
+      open();
+      await jobs.count(1_401);
+      expect(jobs.enqueued.findIndex(({ queue }) => queue === 'expire')).to.be.lessThan(501);
+      await scan.stop();
       expect(await next()).to.equal(null);
     });
 

@@ -15,13 +15,8 @@ import type {
   Tenant,
   UserId,
 } from '../../../domain/kernel/ids.ts';
-import {
-  fireTimersNow,
-  nextDueByClock,
-  nextDueMs,
-  takeDueTimers,
-  testTimers,
-} from '../../../infrastructure/timers/timerTable.ts';
+import { fireNextPage, fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
+import { nextDueByClock, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
@@ -167,6 +162,7 @@ describe('queries at 30,000 rows', function suite() {
     'the removal of timers after a clock advance': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
     'the immediate firing of an endpoint’s timers': (db) => fireTimersNow(db, { kind: 'deliver', group: endpointId }),
+    'the firing of their next page': fireNextPage,
     'the first page of users': (db) => userViews(db).list(null, { after: null, limit: 100 }),
     'a page of users after a cursor': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
     'a page of operators after a cursor': (db) => userViews(db).operators({ after: 'u50000' as UserId, limit: 100 }),
