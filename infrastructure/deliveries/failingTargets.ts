@@ -11,7 +11,8 @@ const tenantAndTarget = ({ group, account, mode }: TimedAttempt) => [group, acco
 
 /**
  * Assigns an attempt its turn: the next free one, or the first turn of a younger attempt. Younger ones then move back by one turn. An
- * attempt that already has a turn keeps it.
+ * attempt that already has a turn keeps it. Turns are in the order of age, so the younger attempts are those behind the last older one. The
+ * search for that one goes backwards from the next free turn, so that the other attempts are not read.
  */
 const holdText = (attempts: string): string => `WITH known AS (
     SELECT t.due_at AS at FROM operations.timers t WHERE t.kind = '${attempts}' AND t.key = $4 AND t.held AND t.due_at > $5),
@@ -19,9 +20,14 @@ const holdText = (attempts: string): string => `WITH known AS (
     UPDATE operations.failing_targets SET next_probe_at = greatest(next_probe_at, $5) + $6 * interval '1 second'
     WHERE target = $1 AND NOT EXISTS (SELECT FROM known)
     RETURNING next_probe_at - $6 * interval '1 second' AS at),
+  older AS (
+    SELECT t.due_at FROM turn CROSS JOIN LATERAL (SELECT t.due_at FROM operations.timers t
+      WHERE t.group_id = $1 AND t.kind = '${attempts}' AND t.held AND t.held_since <= $7 AND t.due_at > $5 AND t.due_at < turn.at
+      ORDER BY t.due_at DESC LIMIT 1) t),
   younger AS (
     SELECT t.key, t.due_at, lead(t.due_at, 1, turn.at) OVER (ORDER BY t.due_at) AS next_at FROM operations.timers t, turn
-    WHERE t.group_id = $1 AND t.kind = '${attempts}' AND t.held AND t.held_since > $7 AND t.due_at > $5),
+    WHERE t.group_id = $1 AND t.kind = '${attempts}' AND t.held AND t.held_since > $7 AND t.due_at < turn.at
+      AND t.due_at > coalesce((SELECT due_at FROM older), $5)),
   moved AS (
     UPDATE operations.timers t SET due_at = younger.next_at FROM younger WHERE t.kind = '${attempts}' AND t.key = younger.key),
   own AS (SELECT coalesce((SELECT min(due_at) FROM younger), at) AS at FROM turn),

@@ -6,6 +6,7 @@ import { failingTargets } from '../../../infrastructure/deliveries/failingTarget
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
 import { setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
 import { timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
@@ -176,6 +177,28 @@ describe('failing targets', () => {
     await one.hold(attempt('a', 10));
     await fireTimersNow(pool, { kind: 'deliver', group: 'we' });
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
+  });
+  it('read only the younger attempts of a target when they hold one back, however many are held', async () => {
+    await fail([0, 1, 2]);
+    await pool.query(
+      `INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at, held, held_since)
+       SELECT 'deliver', 'n' || n, '{}', 'acct', 'live', 'we', $1::timestamptz + n * interval '1 minute', true,
+         $1::timestamptz + n * interval '1 ms' FROM generate_series(1, 20000) n`,
+      [at(2)],
+    );
+    await pool.query('UPDATE operations.failing_targets SET next_probe_at = $1', [at(2 + 20_001 * 60)]);
+    // Retries wait beside them.
+    await setTimers(pool, [row('retry', 70), row('later', 3_000_000)]);
+    await pool.query('VACUUM ANALYZE operations.timers');
+    const rowsToHold = async (key: string, since: number): Promise<number> =>
+      rowsRead(
+        await plansOf(pool, (db) => failingTargets(db, 'deliver', PROBE_RULE).hold(attempt(key, 30, 'we', since))),
+      );
+    expect(await rowsToHold('youngest', 30)).to.be.within(1, 10);
+    expect(await rowsToHold('older', 21.998)).to.be.within(1, 30);
+    expect((await held()).slice(-5)).to.deep.equal(
+      ['n19998', 'older', 'n19999', 'n20000', 'youngest'].map((key, n) => [key, 2 + (19_998 + n) * 60]),
+    );
   });
   it('are deleted after three days without a failure, not before', async () => {
     await fail([0, 1, 2]);
