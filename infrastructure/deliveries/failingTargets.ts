@@ -29,7 +29,8 @@ const holdText = (attempts: string): string => `WITH known AS (
     WHERE t.group_id = $1 AND t.kind = '${attempts}' AND t.held AND t.held_since > $7 AND t.due_at < turn.at
       AND t.due_at > coalesce((SELECT due_at FROM older), $5)),
   moved AS (
-    UPDATE operations.timers t SET due_at = younger.next_at FROM younger WHERE t.kind = '${attempts}' AND t.key = younger.key),
+    UPDATE operations.timers t SET due_at = younger.next_at FROM younger
+    WHERE t.kind = '${attempts}' AND t.key = younger.key AND t.due_at = younger.due_at),
   own AS (SELECT coalesce((SELECT min(due_at) FROM younger), at) AS at FROM turn),
   held AS (
     INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at, held, held_since)

@@ -4,7 +4,7 @@ import type { FailingTargets, TimedAttempt } from '../../../application/ports/fa
 import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
-import { fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
+import { fireNextPage, fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
 import { setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
 import { timer, timerKinds } from '../../support/operations.ts';
@@ -177,6 +177,21 @@ describe('failing targets', () => {
     await one.hold(attempt('a', 10));
     await fireTimersNow(pool, { kind: 'deliver', group: 'we' });
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
+  });
+  it('move no turn of an attempt that is released meanwhile', async () => {
+    await fail([0, 1, 2]);
+    await one.hold(attempt('young', 10));
+    await pool.query("INSERT INTO operations.group_firings (kind, group_id, mode) VALUES ('deliver', 'we', 'any')");
+    const holding = await pool.transaction(async (tx) => {
+      await fireNextPage(tx);
+      const waiting = [other.hold(attempt('old', 11, 'we', 5))];
+      const BLOCKED = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      const isBlocked = async () => (await pool.query(BLOCKED)).rowCount !== 0;
+      while (!(await isBlocked()));
+      return waiting;
+    });
+    expect(await Promise.all(holding)).to.deep.equal([at(62)]);
+    expect(await taken(11)).to.deep.equal([{ ...row('young', 0), dueAt: new Date(0).toISOString() }]);
   });
   it('read only the younger attempts of a target when they hold one back, however many are held', async () => {
     await fail([0, 1, 2]);
