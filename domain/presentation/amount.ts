@@ -28,9 +28,12 @@ export const formatAmount = (amount: number, currency: string, language: Languag
 /** Formats the exact decimal text of a coin, such as `0.00012345`, with the decimal mark of the language. */
 export const formatCoins = (exact: string, language: Language): string => exact.replace('.', MARKS[language].point);
 
-/** Reads `1.234,56`, `1,234.56`, `R$ 1234,5` or `12` in centavos; null for anything else. */
+/** Groups have three digits and one mark, and don't start with a zero. The decimal mark differs from theirs. */
+const AMOUNT = /^(?:R\$\s*)?(\d+|[1-9]\d{0,2}(?:\.\d{3})+(?=,|$)|[1-9]\d{0,2}(?:,\d{3})+(?=\.|$))(?:[.,](\d{1,2}))?$/;
+
+/** Reads `1.234,56`, `1,234.56`, `R$ 1234,5` or `12` in centavos; null for anything else, such as `0,500` or `1.234,567`. */
 export const centavosOf = (text: string): number | null => {
-  const [, whole = '', cents = ''] = /^(?:R\$\s*)?(\d{1,3}(?:[.,]\d{3})*|\d+)(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
+  const [, whole = '', cents = ''] = AMOUNT.exec(text) ?? [];
   if (whole === '') return null;
   const amount = Number(whole.replaceAll(/[.,]/g, '')) * 100 + Number(cents.padEnd(2, '0'));
   return Number.isSafeInteger(amount) && amount > 0 ? amount : null;

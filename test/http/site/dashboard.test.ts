@@ -317,6 +317,18 @@ describe('the dashboard', () => {
     };
     for (const [text, amount] of Object.entries(read)) expect(centavosOf(text), text).to.equal(amount);
   });
+  it('reads no amount with a leading zero group, mixed marks of groups, or one mark for groups and decimals', () => {
+    for (const text of ['0,500', '0.001', '00.500', '1.234,567', '1,234.567', '1.234.56', '1,234,56', '1234.567'])
+      expect(centavosOf(text), text).to.equal(null);
+    const read = {
+      '0,50': 50,
+      '0.05': 5,
+      '12.345,6': 1_234_560,
+      '1,234,567': 123_456_700,
+      '1.234.567,89': 123_456_789,
+    };
+    for (const [text, amount] of Object.entries(read)) expect(centavosOf(text), text).to.equal(amount);
+  });
 
   it('has every text in both languages', () => {
     const texts = (of: object, path = ''): [string, unknown][] =>
