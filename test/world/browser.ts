@@ -57,3 +57,22 @@ export const ownFiles = (bearer: Bearer, files: readonly FormFile[]) =>
 /** Returns a form with the session’s CSRF token. */
 export const ownForm = (bearer: Bearer, fields: Readonly<Record<string, string>> = {}) =>
   formOf({ ...fields, [CSRF_FIELD]: csrfTokenOf(tokenOf(bearer)) });
+
+const ENTITIES = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' } as const;
+const decoded = (text: string): string =>
+  text.replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity as never]);
+const attribute = (name: string, tag: string): string => decoded(tag.split(` ${name}="`)[1]?.split('"')[0] ?? '');
+
+/** Returns the inputs, checked boxes and text areas that a browser would send of the page’s form with this action. */
+export const fieldsIn = (page: string, action: string): Readonly<Record<string, string>> => {
+  const form = page.split('<form ').find((part) => part.includes(`action="${action}"`)) ?? '';
+  const tags = (form.split('</form>')[0] as string).matchAll(/<(input|textarea)( [^>]*)>([^<]*)/g);
+  return Object.fromEntries(
+    [...tags]
+      .filter(([, , tag = '']) => !tag.includes('type="checkbox"') || tag.endsWith(' checked'))
+      .map(([, kind, tag = '', text = '']) => [
+        attribute('name', tag),
+        kind === 'input' ? attribute('value', tag) : decoded(text),
+      ]),
+  );
+};

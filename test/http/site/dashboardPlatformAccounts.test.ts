@@ -1,12 +1,13 @@
 // What operators do with accounts and provider connections on their pages. Each action succeeds, explains a rejection, handles a repetition
 // and is closed to others (rules O1, D4, V1 to V5).
 import { expect } from 'chai';
+import { PLATFORM_PAGES } from '../../../http/kernel/callers.ts';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import type { Simulator } from '../../simulators/pixApi/startSimulator.ts';
 import { pngImage } from '../../support/images.ts';
 import { enrol } from '../../support/totp.ts';
-import { cookieOf, ownFiles } from '../../world/browser.ts';
+import { cookieOf, fieldsIn, ownFiles } from '../../world/browser.ts';
 import { ConnectionDesk, settingsFor } from '../../world/connectionDesk.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { OperatorsPages } from '../../world/operatorsPages.ts';
@@ -381,6 +382,22 @@ describe('operators’ pages for accounts and connections', () => {
           (await pages.send(`/connections/pc_${NONE}${verb}`, { ...fields, clientSecret: 'x' })).status,
           verb,
         ).to.equal(404);
+    });
+    it('keep what another operator changed while the form was open', async () => {
+      const id = await added();
+      const path = `/connections/${id}`;
+      const form = fieldsIn(await pages.text(path), PLATFORM_PAGES + path);
+      const key = 'nova-chave@example.com';
+      expect((await desk.ask('PATCH', `/${id}`, { pixKey: key, order: 5 })).status).to.equal(200);
+      await pages.act(path, { ...form, name: 'Outro banco' }, path, 'connectionChanged');
+      expect(await desk.show(id)).to.include({ name: 'Outro banco', pixKey: key, order: 5, allowPrivate: true });
+      const words = EN.settings.contested(connections.fields.order);
+      const refused = await pages.refused(path, { ...form, clientId: 'cliente-b', order: '7' }, words);
+      const again = fieldsIn(refused, PLATFORM_PAGES + path);
+      expect(again).to.include({ name: 'Outro banco', clientId: 'cliente-b', pixKey: key, order: '5' });
+      expect(await desk.show(id)).to.include({ clientId: form['clientId'], order: 5 });
+      await pages.act(path, { ...again, order: '7' }, path, 'connectionChanged');
+      expect(await desk.show(id)).to.include({ name: 'Outro banco', clientId: 'cliente-b', pixKey: key, order: 7 });
     });
     it('are checked, and register their callback URL, which can be replaced', async () => {
       const id = await added();

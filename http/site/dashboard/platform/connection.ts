@@ -9,6 +9,7 @@ import { connectionParam } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { shownValues } from '../edit.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { badge, fact } from '../parts.ts';
@@ -19,9 +20,9 @@ import {
   type ConnectionFields,
   changeOf,
   connectionInputs,
+  editedOf,
   fieldsOf,
   secretInput,
-  typedOf,
 } from './connectionForms.ts';
 import { CONNECTIONS, callbackUrlPage, circuitBadge, connectionBadge, ownerOf } from './connections.ts';
 import { type Operator, operatorOf, shownToOperator } from './page.ts';
@@ -82,16 +83,18 @@ ${confirmed(words.rotateCallback, words.rotateCallbackLead, `${path}/callback-ur
 ${confirmed(words.remove, words.removeLead, `${path}/remove`, operator)}</section>`;
 };
 
-const changeForm = (view: ConnectionView, typed: ConnectionFields | null, operator: Operator): Markup => {
+const changeForm = (view: ConnectionView, edited: ConnectionFields | null, operator: Operator): Markup => {
   const { texts, to, csrf } = operator;
   const { connections: words } = texts.platform;
-  const form = html`<form method="post" action="${to(`${CONNECTIONS}/${view.id}`)}" class="stack narrow">${csrf}${connectionInputs(typed ?? fieldsOf(view), false, operator)}<p><button>${texts.save}</button></p></form>`;
-  return html`<section class="panel"><h2>${words.change}</h2>${typed === null ? html`<details><summary>${words.change}</summary>${form}</details>` : form}</section>`;
+  const present = fieldsOf(view);
+  const form = html`<form method="post" action="${to(`${CONNECTIONS}/${view.id}`)}" class="stack narrow">
+${csrf}${shownValues(present)}${connectionInputs({ ...present, ...edited }, false, operator)}<p><button>${texts.save}</button></p></form>`;
+  return html`<section class="panel"><h2>${words.change}</h2>${edited === null ? html`<details><summary>${words.change}</summary>${form}</details>` : form}</section>`;
 };
 
-/** `typed`: the rejected change. */
+/** `edited`: the rejected change. */
 const onePage =
-  (id: ConnectionId, typed: ConnectionFields | null = null) =>
+  (id: ConnectionId, edited: ConnectionFields | null = null) =>
   async (operator: Operator): Promise<Content | Rejection> => {
     const { texts, platform, to } = operator;
     const view = await platform.showConnection(id);
@@ -99,7 +102,7 @@ const onePage =
     return {
       title: view.name,
       section: CONNECTIONS,
-      main: html`<p class="under"><code>${view.id}</code></p><div class="two"><div>${facts(view, operator)}${changeForm(view, typed, operator)}</div><div>${actions(view, operator)}${reconciliationPanel(view, operator)}</div></div>
+      main: html`<p class="under"><code>${view.id}</code></p><div class="two"><div>${facts(view, operator)}${changeForm(view, edited, operator)}</div><div>${actions(view, operator)}${reconciliationPanel(view, operator)}</div></div>
 ${await callbacksPanel(id, operator)}<p><a href="${to(CONNECTIONS)}">${texts.back}</a></p>`,
     };
   };
@@ -122,18 +125,19 @@ const changeRoute = route('POST', AT, {
   ...one,
   operationId: 'changeConnectionFromPage',
   summary: 'Change a provider connection',
-  handle: (context) => {
+  handle: async (context) => {
     const { id } = context.params;
-    const fields = typedOf(context.body);
+    const view = await context.services.platform.showConnection(id);
+    if (isRejection(view)) return view;
+    const { edited, contested } = editedOf(context.body, view);
     const act = async ({ platform, actor, texts }: Operator): Promise<unknown> => {
-      const change = changeOf(fields);
-      if ('misread' in change) {
-        const message = texts.settings.badValue(texts.platform.connections.fields[change.misread]);
-        return said(message);
-      }
+      const { fields } = texts.platform.connections;
+      if (contested.length > 0) return said(texts.settings.contested(contested.map((name) => fields[name]).join(', ')));
+      const change = changeOf(edited);
+      if ('misread' in change) return said(texts.settings.badValue(fields[change.misread]));
       return platform.changeProviderConnection(id, change, actor);
     };
-    return acted(context, { act, done: 'connectionChanged', place: placeOf(id), page: onePage(id, fields) });
+    return acted(context, { act, done: 'connectionChanged', place: placeOf(id), page: onePage(id, edited) });
   },
 });
 

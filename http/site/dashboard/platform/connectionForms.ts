@@ -6,6 +6,7 @@ import type { ConnectionView } from '../../../../domain/presentation/connection.
 import { wantedOf } from '../../../api/providers/operatorConnections.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { html, type Markup } from '../../html.ts';
+import { type Edit, editOf } from '../edit.ts';
 import { BLOCKS, CONNECTION_FIELDS, type ConnectionField, FLAGS, LINES } from './connectionFields.ts';
 import type { Operator } from './page.ts';
 import { field } from './parts.ts';
@@ -94,16 +95,23 @@ export const wishOf = (fields: ConnectionFields) => {
   return { terms, secrets: { clientSecret, privateKey: privateKey === '' ? null : privateKey } };
 };
 
-/** Returns the change. An empty certificate stays as it is. */
-export const changeOf = (fields: ConnectionFields): ConnectionChange | Misread => {
-  const [accountId, order] = [accountIn(fields), orderIn(fields)];
+/** Returns what was edited on the form, and the certificates and keys that were entered. */
+export const editedOf = (body: Form, view: ConnectionView): Edit<ConnectionField> => {
+  const typed = typedOf(body);
+  const { edited, contested } = editOf(body, typed, fieldsOf(view));
+  const { certificate = '', privateKey = '', ca = '', noCertificate = '', noCa = '' } = typed;
+  return { edited: { ...edited, certificate, privateKey, ca, noCertificate, noCa }, contested };
+};
+
+/** Returns the change. Absent fields and an empty certificate stay as they are. */
+export const changeOf = (edited: ConnectionFields): ConnectionChange | Misread => {
+  const [accountId, order] = [accountIn(edited), orderIn(edited)];
   if (accountId === undefined) return { misread: 'accountId' };
   if (order === undefined) return { misread: 'order' };
-  const { certificate = '', privateKey = '', ca = '', noCertificate, noCa } = fields;
+  const all = { accountId, order, ...textsOf(edited), ...flagsOf(edited) };
+  const { certificate = '', privateKey = '', ca = '', noCertificate, noCa } = edited;
   return {
-    ...{ accountId, order },
-    ...textsOf(fields),
-    ...flagsOf(fields),
+    ...Object.fromEntries(Object.entries(all).filter(([name]) => edited[name as ConnectionField] !== undefined)),
     ...(noCertificate === ON ? { certificate: null } : certificate !== '' && { certificate }),
     ...(noCa === ON ? { ca: null } : ca !== '' && { ca }),
     ...(privateKey !== '' && { privateKey }),

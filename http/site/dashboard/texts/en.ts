@@ -418,6 +418,8 @@ export const EN: Texts = {
     perHour: (customer, account) => `${customer} per customer, ${account} in total`,
     passwordHint: (min) => `At least ${min} characters.`,
     badValue: (field) => `The value is invalid: ${field}.`,
+    contested: (fields) =>
+      `Someone else has changed this since you opened the page: ${fields}. Nothing was saved. The form now shows the present values. Check them and save again.`,
     fields: {
       color: 'Colour of buttons and links',
       chargeWindow: 'Lifetime of a charge, in minutes',

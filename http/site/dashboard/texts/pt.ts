@@ -421,6 +421,8 @@ export const PT: Texts = {
     perHour: (customer, account) => `${customer} por cliente, ${account} no total`,
     passwordHint: (min) => `No mínimo ${min} caracteres.`,
     badValue: (field) => `O valor não é válido: ${field}.`,
+    contested: (fields) =>
+      `Outra pessoa alterou isto depois que você abriu a página: ${fields}. Nada foi salvo. O formulário mostra agora os valores atuais. Confira e salve de novo.`,
     fields: {
       color: 'Cor dos botões e links',
       chargeWindow: 'Validade de uma cobrança, em minutos',

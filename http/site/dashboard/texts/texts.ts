@@ -844,6 +844,8 @@ export interface Texts {
     readonly perHour: (customer: number, account: number) => string;
     readonly passwordHint: (min: number) => string;
     readonly badValue: (field: string) => string;
+    /** Somebody else has changed the fields that the user changed too. */
+    readonly contested: (fields: string) => string;
     readonly fields: { readonly [F in SettingsField]: string };
     readonly hints: { readonly [F in Exclude<SettingsField, 'anyDestination'>]: string };
   };
