@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { changeOf, fieldsOf } from '../../../http/site/dashboard/settings/fields.ts';
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { codeOf } from '../../support/totp.ts';
-import { cookieOf, ownForm } from '../../world/browser.ts';
+import { cookieOf, fieldsIn, ownForm } from '../../world/browser.ts';
 import { ALL_RETRIES_SECONDS, answering } from '../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../world/deliveryScene.ts';
 import type { TestGateway, TestUser } from '../../world/gateway.ts';
@@ -91,6 +91,20 @@ describe('the dashboard for managers', () => {
       expect(await now()).to.deep.equal([]);
       expect((await show(at)).status).to.equal(404);
       expect((await send(`${LIVE}/webhooks/endpoints/${id}/delete`)).status).to.equal(404);
+    });
+    it('keep what somebody else changed while the form was open', async () => {
+      const { id, at } = await created('https://example.com/hook');
+      const form = fieldsIn((await show(at)).text, at);
+      expect(placeOf(await send(at, { ...form, url: 'https://example.com/new' }))).to.equal(
+        `${at}?done=endpointChanged`,
+      );
+      expect(placeOf(await send(at, { ...form, events: 'charge.paid' }))).to.equal(`${at}?done=endpointChanged`);
+      const now = { id, url: 'https://example.com/new', events: ['charge.paid'] };
+      expect((await endpoints())[0]).to.deep.include(now);
+      const { status, text } = await send(at, { ...form, url: 'https://example.com/mine' });
+      expect([status, text.includes(EN.settings.contested(EN.webhooks.url))], text).to.deep.equal([422, true]);
+      expect(fieldsIn(text, at)).to.include({ url: now.url, events: 'charge.paid' });
+      expect((await endpoints())[0]).to.deep.include(now);
     });
     it('are pinged, with the result shown in either case', async () => {
       const receiver = await receivers.open(answering((_hit, n) => (n === 1 ? 204 : 500)));
@@ -252,6 +266,36 @@ describe('the dashboard for managers', () => {
       expect((await show(`${TEST}/settings`)).text).to.include('value="1,500.50"');
       await send(`${TEST}/settings`, { color: '', destinations: 'loja@example.com', anyDestination: 'on' });
       expect(await settings()).to.include({ color: null, cashoutDestinations: null, payoutCount: 10 });
+    });
+    it('keep what another OWNER changed while the form was open', async () => {
+      const path = `${LIVE}/settings`;
+      const other = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: merchant.tenant }));
+      /** The second form, of the guards. */
+      const guardsIn = (text: string) => fieldsIn(text.slice(text.indexOf(EN.settings.guards)), path);
+      const form = guardsIn((await show(path)).text);
+      const guards = {
+        payoutApprovalAbove: '100.00',
+        payoutSum: '500.00',
+        destinations: 'a@example.com',
+        anyDestination: '',
+      };
+      expect((await send(path, { ...form, ...guards }, other)).status).to.equal(303);
+      expect((await send(path, { ...form, refundCount: '7' })).status).to.equal(303);
+      const kept = { payoutApprovalAbove: 10_000, payoutSum: 50_000, cashoutDestinations: ['a@example.com'] };
+      const refundVelocity = { countPerHour: 7, sumPerHour: null };
+      expect(await settings()).to.deep.include({ ...kept, refundVelocity });
+      const mine = { payoutCount: '3', payoutSum: '9,00', destinations: 'b@example.com', anyDestination: '' };
+      const { status, text } = await send(path, { ...form, ...mine });
+      const { payoutSum, destinations } = EN.settings.fields;
+      expect([status, text.includes(EN.settings.contested(`${payoutSum}, ${destinations}`))], text).to.deep.equal([
+        422,
+        true,
+      ]);
+      const again = guardsIn(text);
+      expect(again).to.include({ payoutCount: '3', payoutSum: '500.00', destinations: 'a@example.com' });
+      expect(await settings()).to.deep.include({ ...kept, refundVelocity, payoutCount: null });
+      expect((await send(path, { ...again, payoutSum: '9,00' })).status).to.equal(303);
+      expect(await settings()).to.deep.include({ ...kept, refundVelocity, payoutCount: 3, payoutSum: 900 });
     });
     it('are shown again as typed if invalid', async () => {
       const before = await settings();

@@ -10,6 +10,7 @@ import { accountSchemas } from '../../../api/accounts/accountSchema.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { logoPath } from '../../checkout/view.ts';
 import { html, type Markup } from '../../html.ts';
+import { shownValues } from '../edit.ts';
 import {
   modeParam,
   ofMember,
@@ -24,8 +25,8 @@ import {
   unlessManager,
 } from '../page.ts';
 import { tableOf } from '../tables.ts';
-import type { Field } from './fieldNames.ts';
-import { changeOf, type Fields, fieldsOf, typed } from './fields.ts';
+import { type Field, MANAGERS_FIELDS, OWNERS_FIELDS } from './fieldNames.ts';
+import { changeOf, comparable, editedOf, type Fields, fieldsOf } from './fields.ts';
 import { signInPanels } from './signIn.ts';
 
 export const SECTION = '/settings';
@@ -46,15 +47,23 @@ const formOf = (title: string, refusal: string | null, inputs: Markup, { texts, 
       : html`<fieldset class="stack narrow" disabled><legend class="hidden">${title}</legend>${inputs}</fieldset>`
   }</form></section>`;
 
-const forms = (fields: Fields, reader: Reader): Markup => {
+/** The hidden values that a form showed. */
+const shownOf = (names: readonly Field[], present: Fields): Markup => {
+  const values = comparable(present);
+  return shownValues(Object.fromEntries(names.flatMap((name) => (name in values ? [[name, values[name]]] : []))));
+};
+
+/** `edited`: values that are not saved yet. */
+const forms = (present: Fields, edited: Fields, reader: Reader): Markup => {
+  const fields = { ...present, ...edited };
   const { texts, caller } = reader;
   const { settings, payment } = texts;
-  const managers = html`${input('color', fields.color, 'text', reader)}${input('chargeWindow', fields.chargeWindow, 'decimal', reader)}`;
+  const managers = html`${shownOf(MANAGERS_FIELDS, present)}${input('color', fields.color, 'text', reader)}${input('chargeWindow', fields.chargeWindow, 'decimal', reader)}`;
   const any =
     fields.anyDestination === 'on'
       ? html`<input type="checkbox" name="anyDestination" value="on" checked>`
       : html`<input type="checkbox" name="anyDestination" value="on">`;
-  const owners = html`${input('payoutApprovalAbove', fields.payoutApprovalAbove, 'decimal', reader)}
+  const owners = html`${shownOf(OWNERS_FIELDS, present)}${input('payoutApprovalAbove', fields.payoutApprovalAbove, 'decimal', reader)}
 ${input('payoutCount', fields.payoutCount, 'numeric', reader)}${input('payoutSum', fields.payoutSum, 'decimal', reader)}
 ${input('refundCount', fields.refundCount, 'numeric', reader)}${input('refundSum', fields.refundSum, 'decimal', reader)}
 <label>${settings.fields.destinations}<textarea name="destinations" rows="4">${fields.destinations ?? ''}</textarea><span class="muted small">${settings.hints.destinations}</span></label>
@@ -104,15 +113,15 @@ export const logoPanel = (
 const team = ({ texts, mayManage, to }: Reader): Markup =>
   html`<section class="panel"><h2>${texts.team.title}</h2>${mayManage ? html`<p><a href="${to('/settings/team')}">${texts.team.see}</a></p>` : html`<p class="muted">${texts.team.onlyManagers}</p>`}</section>`;
 
-/** `fields`: rejected values, as typed. */
-export const settingsContent = (reader: Reader, fields: Fields = {}) => {
+/** `edited`: rejected values, as typed. */
+export const settingsContent = (reader: Reader, edited: Fields = {}) => {
   const { caller, services, texts, mayManage, to } = reader;
   const all = agreedSettings(caller.account.settings, services.accounts.declared.settings);
   const logo = logoPanel(all, to('/settings/logo'), mayManage ? null : texts.payment.mayNot, reader);
   return {
     title: texts.pages.settings,
     section: SECTION,
-    main: html`<div class="two"><div>${forms({ ...fieldsOf(all, reader), ...fields }, reader)}</div><div>${logo}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
+    main: html`<div class="two"><div>${forms(fieldsOf(all, reader), edited, reader)}</div><div>${logo}${team(reader)}${signInPanels(reader)}</div></div>${agreedPanel(all, texts.settings.agreedLead, reader)}`,
   };
 };
 
@@ -155,12 +164,19 @@ const changeRoute = route('POST', '/dashboard/{mode}/settings', {
   body: FORM,
   responses: { 303: REDIRECT, 422: PAGE },
   handle: async (context) => {
-    const reader = readerOf(context);
-    const sent = typed(context.body);
-    const refused = await changed(sent, reader);
+    const asking = readerOf(context);
+    const account = await asking.services.accounts.refresh(asking.tenant.accountId);
+    const reader = { ...asking, caller: { ...asking.caller, account } };
+    const { settings: words } = reader.texts;
+    const present = agreedSettings(account.settings, reader.services.accounts.declared.settings);
+    const { edited, contested } = editedOf(context.body, present, reader);
+    const again = (problem: string | Rejection) =>
+      shownPage(422, context, reader, { ...settingsContent(reader, edited), problem });
+    if (contested.length > 0) return again(words.contested(contested.map((name) => words.fields[name]).join(', ')));
+    const refused = await changed(edited, reader);
     if (refused === null) return redirect(reader.to(SECTION), 'settingsChanged');
     if (refused.code === 'role_required') return refused;
-    return shownPage(422, context, reader, { ...settingsContent(reader, sent), problem: refused });
+    return again(refused);
   },
 });
 

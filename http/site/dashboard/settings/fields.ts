@@ -6,6 +6,7 @@ import { payoutApprovalAbove, payoutCount, payoutSum } from '../../../../domain/
 import { centavosOf, formatAmount } from '../../../../domain/presentation/amount.ts';
 import { refundVelocity } from '../../../../domain/refund/settings.ts';
 import type { Form } from '../../../kernel/forms.ts';
+import { type Edit, editOf } from '../edit.ts';
 import type { Reader } from '../page.ts';
 import { type Field, MANAGERS_FIELDS, OWNERS_FIELDS } from './fieldNames.ts';
 
@@ -53,12 +54,30 @@ const minutesOf = (text: string): number | undefined =>
 const linesOf = (text: string): readonly string[] => text.split(/[\s,;]+/).filter((line) => line !== '');
 
 /** Returns the fields that the form contains, as typed. */
-export const typed = (form: Form): Fields =>
+const typed = (form: Form): Fields =>
   Object.fromEntries(
     [...MANAGERS_FIELDS, ...OWNERS_FIELDS].flatMap((name) =>
       form.all(name).length === 0 ? [] : [[name, form.text(name)]],
     ),
   );
+
+/** The value of `destinations` that stands for any. It is not a Pix key. */
+const ANY = '*';
+
+/** Returns the values to compare. The two fields of the destinations are one setting, so they are one value. */
+export const comparable = ({ anyDestination, ...fields }: Fields): Fields => {
+  if (fields.destinations === undefined) return fields;
+  return { ...fields, destinations: anyDestination === ON ? ANY : linesOf(fields.destinations).join('\n') };
+};
+
+/** Returns what was edited on the form. */
+export const editedOf = (body: Form, settings: AccountSettings, reader: Pick<Reader, 'language'>): Edit<Field> => {
+  const { edited, contested } = editOf(body, comparable(typed(body)), comparable(fieldsOf(settings, reader)));
+  const { destinations } = edited;
+  if (destinations === undefined) return { edited, contested };
+  const both = destinations === ANY ? { destinations: '', anyDestination: ON } : { destinations, anyDestination: '' };
+  return { edited: { ...edited, ...both }, contested };
+};
 
 /** Returns the change that the submitted fields request. Settings whose fields are absent stay unchanged. */
 export const changeOf = (fields: Fields): SettingsChange | Misread => {

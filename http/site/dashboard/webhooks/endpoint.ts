@@ -7,6 +7,7 @@ import { shown } from '../../../api/webhooks/deliveries.ts';
 import { endpointParam } from '../../../api/webhooks/endpoints.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { editOf, shownValues } from '../edit.ts';
 import { instant } from '../format.ts';
 import { notice } from '../layout.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from '../page.ts';
 import { confirmed, shownOnce } from '../secret.ts';
 import type { DoneAction } from '../texts/texts.ts';
-import { type EndpointFields, endpointFieldsOf, endpointInputs, fieldsProblem } from './endpointForm.ts';
+import { comparable, type EndpointFields, endpointFieldsOf, endpointInputs, fieldsProblem } from './endpointForm.ts';
 import { healthBadge } from './health.ts';
 import { endpointPath } from './list.ts';
 import { deliveriesTable } from './table.ts';
@@ -42,7 +43,8 @@ const actions = (endpoint: ExistingEndpoint, fields: EndpointFields, reader: Rea
     return html`<section class="panel"><h2>${payment.actions}</h2><p class="muted">${payment.mayNot}</p></section>`;
   const at = to(endpointPath(endpoint.endpointId));
   const isActive = endpoint.status === 'active';
-  return html`<section class="panel"><h2>${webhooks.change}</h2><form method="post" class="stack" action="${at}">${csrf}${endpointInputs(fields, reader)}<p><button>${texts.save}</button></p></form></section>
+  return html`<section class="panel"><h2>${webhooks.change}</h2><form method="post" class="stack" action="${at}">
+${csrf}${shownValues(comparable(endpoint))}${endpointInputs(fields, reader)}<p><button>${texts.save}</button></p></form></section>
 <section class="panel actions"><h2>${payment.actions}</h2>
 <form method="post" action="${at}/ping" class="action narrow">${csrf}<p class="muted">${webhooks.pingLead}</p><button class="second">${webhooks.ping}</button></form>
 <form method="post" action="${at}/status" class="action narrow">${csrf}<p class="muted">${isActive ? webhooks.pauseLead : webhooks.resumeLead}</p>
@@ -99,12 +101,11 @@ const endpointRoute = route('GET', '/dashboard/{mode}/webhooks/endpoints/{id}', 
 const acting = { ...ofEndpoint, refusalOf: unlessManager, body: FORM } as const;
 type Acting = RouteContext<'member', typeof oneEndpoint, typeof pageQuery, typeof FORM>;
 
-/** Performs the action and redirects to a page. A rejection is shown on the endpoint's page with the submitted values. */
+/** Performs the action and redirects to a page. A rejection is shown on the endpoint's page. */
 const acted = async (
   context: Acting,
   act: (reader: Reader, id: EndpointId) => Promise<Rejection | null>,
   done: DoneAction,
-  fields?: EndpointFields,
 ) => {
   const reader = readerOf(context);
   const { id } = context.params;
@@ -113,8 +114,7 @@ const acted = async (
   const refused = await act(reader, id);
   if (refused === null) return redirect(reader.to(done === 'endpointDeleted' ? '/webhooks' : endpointPath(id)), done);
   if (refused.code === 'not_found') return refused;
-  const extra = { problem: refused, ...(fields && { fields }) };
-  return shownPage(422, context, reader, await contentOf(endpoint, reader, extra));
+  return shownPage(422, context, reader, await contentOf(endpoint, reader, { problem: refused }));
 };
 
 const LEADS = { 303: REDIRECT, 422: PAGE } as const;
@@ -124,16 +124,29 @@ const changeRoute = route('POST', '/dashboard/{mode}/webhooks/endpoints/{id}', {
   operationId: 'changeEndpointFromPage',
   summary: 'Change the URL and events of an endpoint',
   responses: LEADS,
-  handle: (context) => {
+  handle: async (context) => {
+    const reader = readerOf(context);
+    const { services, tenant, actor, texts } = reader;
+    const { id } = context.params;
+    const endpoint = await find(reader, id);
+    if (endpoint === null) return NO_ENDPOINT;
     const fields = endpointFieldsOf(context.body);
-    const change = async (reader: Reader, id: EndpointId) => {
-      const { services, tenant, actor } = reader;
-      const message = fieldsProblem(fields, reader);
-      if (message !== null) return reject('invalid_request', message);
-      const done = await services.changeWebhookEndpoint(tenant, id, { ...fields, status: null }, actor);
-      return isRejection(done) ? done : null;
+    const { edited, contested } = editOf(context.body, comparable(fields), comparable(endpoint));
+    const url = edited.url ?? null;
+    const events = edited.events === undefined ? null : fields.events;
+    const again = async (problem: string | Rejection) => {
+      const shown = { url: url ?? endpoint.url, events: events ?? endpoint.events };
+      return shownPage(422, context, reader, await contentOf(endpoint, reader, { fields: shown, problem }));
     };
-    return acted(context, change, 'endpointChanged', fields);
+    const words = { url: texts.webhooks.url, events: texts.webhooks.events };
+    if (contested.length > 0) return again(texts.settings.contested(contested.map((name) => words[name]).join(', ')));
+    const problem = fieldsProblem(fields, reader);
+    if (problem !== null) return again(problem);
+    const isChanged = url !== null || events !== null;
+    const wish = { url, events, status: null };
+    const done = isChanged ? await services.changeWebhookEndpoint(tenant, id, wish, actor) : endpoint;
+    if (!isRejection(done)) return redirect(reader.to(endpointPath(id)), 'endpointChanged');
+    return done.code === 'not_found' ? done : again(done);
   },
 });
 

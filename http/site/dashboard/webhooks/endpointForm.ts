@@ -14,6 +14,9 @@ export interface EndpointFields {
 }
 export const endpointFieldsOf = (form: Form): EndpointFields => ({ url: form.text('url'), events: form.all('events') });
 
+/** Returns the values to compare. The order of events doesn't matter. */
+export const comparable = ({ url, events }: EndpointFields) => ({ url, events: events.toSorted().join(' ') });
+
 const URL_LENGTH_MAX = 2048;
 
 /** Returns the problem that the API's schema would report, or null. */
