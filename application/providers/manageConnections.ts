@@ -234,17 +234,17 @@ export const removeProviderConnection =
     return 'removed';
   };
 
-/** Stores a secret and makes it the current one. Repeats if another rotation was faster. Rejects with `not_found`. */
+/** Stores a secret and makes it the current one. Repeats if another rotation was faster. Rejects as the decision does. */
 const rotate = async (
   needs: ManageConnectionsNeeds,
   id: ConnectionId,
   kind: 'client' | 'callback',
+  decision: typeof rotateClientSecret,
   secret: string,
   by: Changer,
 ): Promise<Connection | Rejection> => {
   const known = await loadConnection(needs, id);
   if (isRejection(known)) return known;
-  const decision = kind === 'client' ? rotateClientSecret : rotateCallbackSecret;
   for (let n = 0; n < ROTATIONS_MAX; n++) {
     const version = await needs.connectionVault.keep(id, kind, secret);
     const done = await decide(needs, id, decision(version, needs.accounts.realNow()), by);
@@ -263,23 +263,26 @@ export const rotateProviderClientSecret =
   async (id: ConnectionId, clientSecret: string, by: Changer): Promise<Connection | Rejection> => {
     const problem = clientSecretProblem(clientSecret);
     if (problem !== null) return problem;
-    const done = await rotate(needs, id, 'client', clientSecret, by);
+    const done = await rotate(needs, id, 'client', rotateClientSecret, clientSecret, by);
     if (!isRejection(done)) await needs.connectionVault.forgetBefore(id, 'client', done.clientSecretVersion - 1);
     return done;
   };
 
 /**
- * Makes a new callback secret and returns the new callback URL. The previous URL works for 24 hours, or until the next rotation. Rejects
- * with `not_found`.
+ * Makes a new callback secret and returns the new callback URL. The previous URL works for 24 hours, or until the next rotation. `seenAt`:
+ * the `changedAt` that the operator saw, so that a form sent twice rotates once; null for any. Rejects, in this order, with `not_found`
+ * and, if the connection has changed since, `invalid_request`.
  */
 export const rotateProviderCallbackSecret =
   (needs: ManageConnectionsNeeds) =>
   async (
     id: ConnectionId,
     by: Changer,
+    seenAt: Timestamp | null = null,
   ): Promise<{ readonly callbackUrl: string; readonly previousUntil: Timestamp } | Rejection> => {
     const secret = newCallbackSecret(needs);
-    const connection = await rotate(needs, id, 'callback', secret, by);
+    const decision = (version: number, at: Timestamp) => rotateCallbackSecret(version, at, seenAt);
+    const connection = await rotate(needs, id, 'callback', decision, secret, by);
     if (isRejection(connection)) return connection;
     // A rotation always leaves a previous secret.
     const { version, until } = connection.previousCallback as NonNullable<Connection['previousCallback']>;

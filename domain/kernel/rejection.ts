@@ -89,5 +89,11 @@ export const reject = (
   more: { param?: string; details?: readonly Problem[] } = {},
 ): Rejection => ({ rejected: true, code, message, ...more });
 
+/** The answer to a form that acts once, if what it showed has changed since, because it was sent before or by somebody else. */
+export const SENT_BEFORE = reject(
+  'invalid_request',
+  'This form was already sent, or something else changed in the meantime. Nothing was done now. Check the page before you repeat it.',
+);
+
 export const isRejection = (value: unknown): value is Rejection =>
   typeof value === 'object' && value !== null && (value as { rejected?: unknown }).rejected === true;

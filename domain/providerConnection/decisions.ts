@@ -1,6 +1,6 @@
 // Operators' decisions about a provider connection. Every decision is idempotent. A connection that is missing or removed is `not_found`.
 import type { Decision } from '../kernel/decider.ts';
-import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SENT_BEFORE } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { Connection, ConnectionState, ProviderConnectionEvent, SecretVersions } from './aggregate.ts';
 import type { ConnectionSettings, ConnectionTerms } from './connection.ts';
@@ -109,13 +109,15 @@ export const rotateClientSecret =
 
 /**
  * Makes the callback secret of this version the current one. The previous one is accepted for 24 hours, or until the next rotation. Replies
- * `taken` if a later version is current. Rejects with `not_found`.
+ * `taken` if a later version is current. `seenAt`: the `changedAt` that the operator saw; null for any. Rejects, in this order, with
+ * `not_found` and, if the connection has changed since it was seen, `invalid_request`.
  */
 export const rotateCallbackSecret =
-  (callbackSecretVersion: number, at: Timestamp): Decides<'rotated' | 'taken'> =>
+  (callbackSecretVersion: number, at: Timestamp, seenAt: Timestamp | null = null): Decides<'rotated' | 'taken'> =>
   (state) => {
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
+    if (seenAt !== null && seenAt !== connection.changedAt) return SENT_BEFORE;
     if (callbackSecretVersion === connection.callbackSecretVersion) return { events: [], reply: 'rotated' };
     if (callbackSecretVersion < connection.callbackSecretVersion) return { events: [], reply: 'taken' };
     const previousUntil = addMillis(at, PREVIOUS_CALLBACK_MS);

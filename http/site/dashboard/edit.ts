@@ -12,6 +12,12 @@ const SHOWN = 'shown.';
 export const shownValues = (values: Values<string>): Markup =>
   html`${Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${SHOWN}${name}" value="${value ?? ''}">`)}`;
 
+const SEEN = 'seen';
+/** The hidden field of a form that acts once: the version of what the user saw. */
+export const seenField = (version: string): Markup => html`<input type="hidden" name="${SEEN}" value="${version}">`;
+/** Returns the version that the user saw; null if it was not sent. */
+export const seenIn = (form: Form): string | null => form.all(SEEN)[0] ?? null;
+
 export interface Edit<Name extends string> {
   /** The values to change. */
   readonly edited: Values<Name>;

@@ -11,6 +11,12 @@ export const shownOnce = (secret: string, what: string, lead: string, reader: Pi
   html`<section class="panel"><h2>${what}</h2><p class="notice good" role="status">${reader.texts.shownOnce}</p>
 <p>${copied(secret, reader)}</p><p class="muted">${lead}</p></section>`;
 
-/** A dangerous action that needs a second click, after a warning. */
-export const confirmed = (summary: string, warning: string, action: string, { csrf }: Pick<Person, 'csrf'>): Markup =>
-  html`<details><summary>${summary}</summary><form method="post" action="${action}" class="action narrow">${csrf}<p class="muted">${warning}</p><button class="danger">${summary}</button></form></details>`;
+/** A dangerous action that needs a second click, after a warning. `seen`: what the form was shown for, so that it acts once. */
+export const confirmed = (
+  summary: string,
+  warning: string,
+  action: string,
+  { csrf }: Pick<Person, 'csrf'>,
+  seen: Markup | null = null,
+): Markup =>
+  html`<details><summary>${summary}</summary><form method="post" action="${action}" class="action narrow">${csrf}${seen}<p class="muted">${warning}</p><button class="danger">${summary}</button></form></details>`;

@@ -421,6 +421,24 @@ describe('operators’ pages for accounts and connections', () => {
       const registered = await pages.send(`${path}/webhook`, { as: 'register' });
       expect(registered.text).to.include(connections.webhookCurrent);
     });
+    it('replace their callback URL once, even if the form is sent again', async () => {
+      const { id, callbackUrl } = await desk.add(bank);
+      const path = `/connections/${id}`;
+      const form = fieldsIn(await pages.text(path), `${PLATFORM_PAGES}${path}/callback-url`);
+      const rotated = await pages.send(`${path}/callback-url`, form);
+      expect(rotated.status, rotated.text).to.equal(200);
+      await pages.refused(`${path}/callback-url`, form, 'This form was already sent');
+      await desk.untilVersion(id, 2);
+      const [newUrl = ''] = secretsIn(rotated.text);
+      for (const url of [callbackUrl, newUrl]) {
+        const headers = { 'content-type': 'application/json' };
+        expect((await fetch(url, { method: 'POST', body: '{"pix":[]}', headers })).status).to.equal(200);
+      }
+      const twice = await Promise.all(
+        [1, 2].map(async () => pages.send(`${path}/callback-url`, { seen: (await desk.show(id)).changedAt })),
+      );
+      expect(twice.map(({ status }) => status).toSorted()).to.deep.equal([200, 422]);
+    });
     it('say why an institution can’t be reached', async () => {
       const id = await added();
       await pages.send(`/connections/${id}`, {

@@ -3,13 +3,14 @@
 import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
 import type { ConnectionId } from '../../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../../../domain/kernel/time.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
 import { connectionParam } from '../../../api/providers/operatorConnections.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
-import { shownValues } from '../edit.ts';
+import { seenField, seenIn, shownValues } from '../edit.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { badge, fact } from '../parts.ts';
@@ -79,7 +80,7 @@ ${simpleForm(
 )}
 ${switches}<details><summary>${words.rotateSecret}</summary><form method="post" action="${path}/client-secret" class="action">${csrf}
 <p class="muted">${words.rotateSecretLead}</p>${secretInput(operator)}<button>${words.rotateSecret}</button></form></details>
-${confirmed(words.rotateCallback, words.rotateCallbackLead, `${path}/callback-url`, operator)}
+${confirmed(words.rotateCallback, words.rotateCallbackLead, `${path}/callback-url`, operator, seenField(view.changedAt))}
 ${confirmed(words.remove, words.removeLead, `${path}/remove`, operator)}</section>`;
 };
 
@@ -187,7 +188,11 @@ const callbackUrlRoute = route('POST', `${AT}/callback-url`, {
   handle: async (context) => {
     const operator = operatorOf(context);
     const { id } = context.params;
-    const done = await operator.platform.rotateProviderCallbackSecret(id, operator.actor);
+    const done = await operator.platform.rotateProviderCallbackSecret(
+      id,
+      operator.actor,
+      seenIn(context.body) as Timestamp | null,
+    );
     if (isRejection(done)) return shownAgain(context, operator, onePage(id), done);
     const lead = operator.texts.platform.connections.rotatedLead;
     const shownId = PROVIDER_CONNECTION.idPrefix + id;
