@@ -149,15 +149,23 @@ class Drain {
   }
 }
 
-/** POST /v1/sandbox/clock/advance: advances the clock. A job drains it afterwards. */
+/**
+ * POST /v1/sandbox/clock/advance: advances the clock. A job drains it afterwards. `seenOffset`: the offset in seconds that the user saw, so
+ * that a form sent twice moves the clock once; null for any.
+ */
 export const advanceClock =
   ({ commands, accounts }: UseCaseNeeds) =>
-  async (accountId: AccountId, seconds: number, requester: Actor): Promise<Rejection | null> => {
+  async (
+    accountId: AccountId,
+    seconds: number,
+    requester: Actor,
+    seenOffset: number | null = null,
+  ): Promise<Rejection | null> => {
     const metadata = metadataForRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(
       ACCOUNT,
       ACCOUNT.stream(accountId),
-      advanceTestClock(seconds, accounts.realNow()),
+      advanceTestClock(seconds, accounts.realNow(), seenOffset),
       metadata,
       { isLimited: true },
     );

@@ -5,7 +5,7 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, type Fact, ignore } from '../kernel/decider.ts';
 import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
-import { reject } from '../kernel/rejection.ts';
+import { reject, SENT_BEFORE } from '../kernel/rejection.ts';
 import { freeForm, integer, oneOf, record, type Serde, type Shape, serdeOf, text, time } from '../kernel/serde.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { EMPTY_TEXT, foldToAscii, NAME_MAX } from '../pix/brCode.ts';
@@ -148,14 +148,19 @@ export const openAccount =
 /** Maximum lead of account time over real time: 100 years, so that every timestamp keeps its format. */
 export const TEST_CLOCK_OFFSET_SECONDS_MAX = 100 * 366 * 86_400;
 
-/** Moves the test clock forward. `realNow` is real time. Replies with the new account time. */
+/**
+ * Moves the test clock forward. `realNow` is real time. `seenOffset`: the offset that the user saw; null for any. Replies with the new
+ * account time. Rejects with `invalid_request` a clock that has moved since it was seen, or that would be too far ahead.
+ */
 export const advanceTestClock =
   (
     seconds: number,
     realNow: Timestamp,
+    seenOffset: number | null = null,
   ): Decision<AccountState, AccountEvent, { now: Timestamp; offsetSeconds: number }> =>
   (state) => {
     if (state.status !== 'open') throw new Error('the account was never opened');
+    if (seenOffset !== null && seenOffset !== state.testClock.offsetSeconds) return SENT_BEFORE;
     const offsetSeconds = state.testClock.offsetSeconds + seconds;
     if (offsetSeconds > TEST_CLOCK_OFFSET_SECONDS_MAX)
       return reject('invalid_request', 'The test clock can be at most 100 years ahead.', { param: 'seconds' });

@@ -72,17 +72,18 @@ export const getClockRoute = route('GET', '/v1/sandbox/clock', {
 
 /**
  * Moves the test clock of the account forward, once running work has ended at the old time, so that only scheduled work is affected.
- * Returns whether all due work is done.
+ * Returns whether all due work is done. `seenOffset`: see `advanceClock`.
  */
 export const moveClock = async (
   services: AppServices,
   accountId: AccountId,
   seconds: number,
   by: Actor,
+  seenOffset: number | null = null,
 ): Promise<boolean | Rejection> => {
   const startedMs = performance.now();
   await services.whenIdle(accountId, AT_REST_MS);
-  const refused = await services.advanceClock(accountId, seconds, by);
+  const refused = await services.advanceClock(accountId, seconds, by, seenOffset);
   return refused ?? services.whenClockDrained(accountId, VISIBLE_MS - (performance.now() - startedMs));
 };
 

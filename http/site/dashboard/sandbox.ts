@@ -5,6 +5,7 @@ import { moveClock } from '../../api/sandbox/sandbox.ts';
 import { ADVANCE_SECONDS_MAX } from '../../api/sandbox/sandboxSchema.ts';
 import { FORM, route } from '../../kernel/route.ts';
 import { html, type Markup } from '../html.ts';
+import { seenField, seenIn } from './edit.ts';
 import { instant } from './format.ts';
 import {
   modeParam,
@@ -31,8 +32,8 @@ interface Fields {
   readonly unit: Unit;
 }
 
-const form = ({ count, unit }: Fields, { texts: { sandbox }, to, csrf }: Reader): Markup =>
-  html`<form method="post" class="filters" action="${to('/sandbox/clock')}">${csrf}<label>${sandbox.forward}<input name="count" type="number" min="1" value="${count}" required></label>
+const form = ({ count, unit }: Fields, offset: number, { texts: { sandbox }, to, csrf }: Reader): Markup =>
+  html`<form method="post" class="filters" action="${to('/sandbox/clock')}">${csrf}${seenField(String(offset))}<label>${sandbox.forward}<input name="count" type="number" min="1" value="${count}" required></label>
 <label>${sandbox.unit}<select name="unit">${options(
     UNITS.map((one) => [one, sandbox.units[one]]),
     unit,
@@ -42,11 +43,12 @@ const contentOf = async (reader: Reader, fields: Fields) => {
   const { services, tenant, texts, language } = reader;
   const { sandbox, payment, pages } = texts;
   const now = await services.accounts.now(tenant.accountId, 'test');
+  const { offsetSeconds } = (await services.accounts.get(tenant.accountId)).testClock;
   return {
     title: pages.sandbox,
     section: SECTION,
     main: html`<section class="panel"><h2>${sandbox.clock}</h2><p class="muted">${sandbox.clockLead}</p><p>${sandbox.now}: <strong>${instant(now, language)}</strong></p>
-${reader.mayManage ? form(fields, reader) : html`<p class="muted">${payment.mayNot}</p>`}</section>
+${reader.mayManage ? form(fields, offsetSeconds, reader) : html`<p class="muted">${payment.mayNot}</p>`}</section>
 <p class="muted">${sandbox.payLead}</p>`,
   };
 };
@@ -84,7 +86,8 @@ const clockRoute = route('POST', '/dashboard/{mode}/sandbox/clock', {
       shownPage(422, context, reader, { ...(await contentOf(reader, { count, unit })), problem });
     const seconds = /^\d{1,9}$/.test(count) ? Number(count) * UNIT_SECONDS[unit] : 0;
     if (seconds < 1 || seconds > ADVANCE_SECONDS_MAX) return again(texts.sandbox.badTime);
-    const isDone = await moveClock(services, tenant.accountId, seconds, actor);
+    const seen = seenIn(context.body);
+    const isDone = await moveClock(services, tenant.accountId, seconds, actor, seen === null ? null : Number(seen));
     if (isRejection(isDone)) return again(isDone);
     return redirect(to(SECTION), isDone ? 'clockMoved' : 'clockMoving');
   },

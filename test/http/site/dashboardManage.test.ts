@@ -229,6 +229,18 @@ describe('the dashboard for managers', () => {
     expect((await show(LIVE)).text).to.not.include(`${LIVE}/sandbox`);
   });
 
+  it('moves the test clock once, even if the form is sent again', async () => {
+    const path = `${TEST}/sandbox/clock`;
+    const form = { ...fieldsIn((await show(`${TEST}/sandbox`)).text, path), count: '5', unit: 'hours' };
+    const before = Date.parse((await merchant.clock()).now);
+    expect(placeOf(await send(path, form))).to.match(/sandbox\?done=clockMov/);
+    const { status, text } = await send(path, form);
+    expect([status, text.includes('This form was already sent')], text).to.deep.equal([422, true]);
+    expect(Date.parse((await merchant.clock()).now) - before).to.be.within(18_000_000, 18_060_000);
+    expect(placeOf(await send(path, { ...fieldsIn(text, path), count: '1', unit: 'hours' }))).to.match(/done=clockMov/);
+    expect(Date.parse((await merchant.clock()).now) - before).to.be.within(21_600_000, 21_660_000);
+  });
+
   describe('settings', () => {
     const settings = async () => {
       const { body } = await gateway.get<{ settings: Record<string, unknown> }>('/v1/account', {
