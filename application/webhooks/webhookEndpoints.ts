@@ -1,7 +1,7 @@
 // Registers, changes, pings and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
 
 import { type EndpointId, type EventId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SENT_BEFORE } from '../../domain/kernel/rejection.ts';
 import { unknownEventIn } from '../../domain/presentation/catalogue.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import {
@@ -15,6 +15,7 @@ import {
   rotateEndpointSecret,
   WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { createdIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { EndpointReads } from '../ports/readModels/views.ts';
@@ -92,8 +93,8 @@ const eventsRefused = (events: readonly string[]): Rejection | null => {
 const withoutRepeats = (events: readonly string[]): readonly string[] => [...new Set(events)];
 
 /**
- * Registers an endpoint and returns it with its secret, 64 hex characters. Rejects, in this order, with `invalid_url`, `invalid_event` and
- * `endpoint_limit_reached`.
+ * Registers an endpoint and returns it with its secret, 64 hex characters. `key`: names the form, which registers one endpoint. Rejects, in
+ * this order, with `invalid_url`, `invalid_event`, `endpoint_limit_reached` and, for a key that was used before, `invalid_request`.
  */
 export const registerWebhookEndpoint =
   ({ commands, accounts, secrets, sender, randomness, endpoints, withTenantLock }: Needs) =>
@@ -101,6 +102,7 @@ export const registerWebhookEndpoint =
     tenant: Tenant,
     { url, events }: { url: string; events: readonly string[] },
     caller: Actor,
+    key: string | null = null,
   ): Promise<(Endpoint & { secret: string }) | Rejection> => {
     const refused = urlRefused(sender, url, tenant) ?? eventsRefused(events);
     if (refused !== null) return refused;
@@ -110,7 +112,10 @@ export const registerWebhookEndpoint =
           'endpoint_limit_reached',
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
-      const endpointId = idIn<EndpointId>(tenant.accountId, randomness.bytes(16));
+      const endpointId =
+        key === null
+          ? idIn<EndpointId>(tenant.accountId, randomness.bytes(16))
+          : createdIdOf<EndpointId>(await accounts.get(tenant.accountId), tenant.mode, 'endpoints.create', key);
       // Stored before the event that names its version, because an endpoint without a secret couldn't get signed messages.
       const secret = await keepSecret({ secrets, randomness }, endpointId, 1);
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: withoutRepeats(events), secretVersion: 1 };
@@ -122,7 +127,8 @@ export const registerWebhookEndpoint =
         metadataForRequest(caller, tenant, endpointId),
         { creates: true },
       );
-      return isRejection(done) ? done : { ...endpoint, secret };
+      if (isRejection(done)) return done;
+      return done.appended === 0 ? SENT_BEFORE : { ...endpoint, secret };
     });
   };
 

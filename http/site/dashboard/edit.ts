@@ -1,5 +1,6 @@
 // Forms that change existing values. Such a form also sends the values that it showed, so that only what the user edited is changed. A page
 // that was opened a while ago must not undo what others have changed since.
+import { randomUUID } from 'node:crypto';
 import type { Form } from '../../kernel/forms.ts';
 import { html, type Markup } from '../html.ts';
 
@@ -17,6 +18,14 @@ const SEEN = 'seen';
 export const seenField = (version: string): Markup => html`<input type="hidden" name="${SEEN}" value="${version}">`;
 /** Returns the version that the user saw; null if it was not sent. */
 export const seenIn = (form: Form): string | null => form.all(SEEN)[0] ?? null;
+
+const KEY = 'key';
+const IS_KEY = /^[\w-]{8,128}$/;
+/** The hidden field of a form that creates something once. `sent`: the key that was sent, if the form is shown again. */
+export const keyField = (sent: string | null = null): Markup =>
+  html`<input type="hidden" name="${KEY}" value="${sent ?? randomUUID()}">`;
+/** Returns the key of the form; null if none was sent. */
+export const keyIn = (form: Form): string | null => (IS_KEY.test(form.text(KEY)) ? form.text(KEY) : null);
 
 export interface Edit<Name extends string> {
   /** The values to change. */

@@ -67,6 +67,18 @@ describe('the dashboard for managers', () => {
       ).to.equal(true);
       expect((await show(at)).text).to.not.match(/[0-9a-f]{64}<\/code>/);
     });
+    it('are created once, even if the form is sent again', async () => {
+      const path = `${TEST}/webhooks/endpoints/new`;
+      const shown = fieldsIn((await show(path)).text, path);
+      const form = { ...shown, url: 'https://example.com/hook' };
+      const wrong = await send(path, { ...form, url: 'ftp://example.com/' });
+      expect([wrong.status, fieldsIn(wrong.text, path)['key']]).to.deep.equal([422, shown['key']]);
+      expect((await send(path, form)).status).to.equal(200);
+      const { status, text } = await send(path, form);
+      expect([status, text.includes('This form was already sent')], text).to.deep.equal([422, true]);
+      expect((await endpoints()).map(({ url }) => url)).to.deep.equal(['https://example.com/hook']);
+      expect((await send(path, fieldsIn(text, path))).status, 'sent on purpose').to.equal(200);
+    });
     it('are shown again with the input and the problem', async () => {
       const wrong = await send(`${TEST}/webhooks/endpoints/new`, { url: `ftp://${MARKUP}`, events: 'charge.paid' });
       expect(wrong.status).to.equal(422);

@@ -1,9 +1,10 @@
 // /dashboard/{mode}/webhooks/endpoints/new: a new endpoint. Its secret is shown once.
-import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, SENT_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../../domain/presentation/catalogue.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { keyField, keyIn } from '../edit.ts';
 import { modeParam, ofMember, PAGE, pageQuery, type Reader, readerOf, shownPage, unlessManager } from '../page.ts';
 import { shownOnce } from '../secret.ts';
 import { endpointPath } from './list.ts';
@@ -41,12 +42,12 @@ export const endpointInputs = ({ url, events }: EndpointFields, { texts: { webho
 <details><summary>${webhooks.legacyEvents}</summary><fieldset><legend class="hidden">${webhooks.legacyEvents}</legend><div class="boxes">${boxes(true)}</div></fieldset></details>`;
 };
 
-const formPage = (reader: Reader, fields: EndpointFields) => {
+const formPage = (reader: Reader, fields: EndpointFields, key: string | null = null) => {
   const { texts, csrf, to } = reader;
   return {
     title: texts.webhooks.create,
     section: '/webhooks',
-    main: html`<form method="post" class="card stack" action="${to('/webhooks/endpoints/new')}">${csrf}${endpointInputs(fields, reader)}
+    main: html`<form method="post" class="card stack" action="${to('/webhooks/endpoints/new')}">${csrf}${keyField(key)}${endpointInputs(fields, reader)}
 <p class="row"><button>${texts.webhooks.createButton}</button><a href="${to('/webhooks')}">${texts.back}</a></p></form>`,
   };
 };
@@ -74,11 +75,12 @@ export const createEndpointRoute = route('POST', '/dashboard/{mode}/webhooks/end
     const reader = readerOf(context);
     const { tenant, services, actor, texts, to } = reader;
     const fields = endpointFieldsOf(context.body);
+    const key = keyIn(context.body);
     const again = (problem: string | Rejection) =>
-      shownPage(422, context, reader, { ...formPage(reader, fields), problem });
+      shownPage(422, context, reader, { ...formPage(reader, fields, problem === SENT_BEFORE ? null : key), problem });
     const problem = fieldsProblem(fields, reader);
     if (problem !== null) return again(problem);
-    const done = await services.registerWebhookEndpoint(tenant, fields, actor);
+    const done = await services.registerWebhookEndpoint(tenant, fields, actor, key);
     if (isRejection(done)) return again(done);
     return shownPage(200, context, reader, {
       title: texts.webhooks.created,
