@@ -5,6 +5,7 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {
   type AccountId,
+  type ConnectionId,
   type DeliveryId,
   type EndpointId,
   type EventId,
@@ -14,6 +15,7 @@ import {
   type MedCaseId,
   type Mode,
   type PaymentId,
+  PLATFORM_ACCOUNT,
   type RawId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
@@ -72,6 +74,9 @@ export const paymentIds = (
 /** Returns the id of the refund that an idempotency key requests. Keys are scoped to the payment (K1). */
 export const refundIdOf = (account: Seeded, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   createdIdOf(account, mode, `refund:${paymentId}`, key);
+
+/** Returns the id of the connection that an operator's form adds. */
+export const connectionIdOf = (key: string): ConnectionId => derived(PLATFORM_ACCOUNT, hashed(`connection\n${key}`));
 
 /** Returns the id of a provider's case about a payment. */
 export const medCaseIdOf = (account: Seeded, mode: Mode, paymentId: PaymentId, providerCaseId: string): MedCaseId =>

@@ -3,7 +3,7 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { type ConnectionId, idIn, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SENT_BEFORE } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type Connection,
@@ -24,6 +24,7 @@ import {
   switchConnection,
 } from '../../domain/providerConnection/decisions.ts';
 import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
+import { connectionIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { ConnectionRules, ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
@@ -136,8 +137,8 @@ const decide = async <Reply>(
 };
 
 /**
- * Adds an enabled connection and returns its id and callback URL. Rejects a wrong setting, the first in the order of the checks, with
- * `invalid_connection`.
+ * Adds an enabled connection and returns its id and callback URL. `key`: names the form, which adds one connection. Rejects a wrong
+ * setting, the first in the order of the checks, with `invalid_connection`, and a key that was used before with `invalid_request`.
  */
 export const addProviderConnection =
   (needs: ManageConnectionsNeeds) =>
@@ -145,14 +146,18 @@ export const addProviderConnection =
     wanted: Omit<ConnectionTerms, 'connectionId'>,
     { clientSecret, privateKey }: EnteredSecrets,
     by: Changer,
+    key: string | null = null,
   ): Promise<{ readonly connectionId: ConnectionId; readonly callbackUrl: string } | Rejection> => {
     const { connectionVault: vault, randomness } = needs;
-    const connectionId = idIn<ConnectionId>(PLATFORM_ACCOUNT, randomness.bytes(16));
+    const connectionId =
+      key === null ? idIn<ConnectionId>(PLATFORM_ACCOUNT, randomness.bytes(16)) : connectionIdOf(key);
     const terms: ConnectionTerms = { ...withoutSlash(wanted), connectionId };
     const problem = needs.connectionRules.judge(terms, privateKey);
     if (problem !== null) return refused(problem);
     const problemToo = clientSecretProblem(clientSecret) ?? (await accountProblem(needs, terms));
     if (problemToo !== null) return problemToo;
+    const { state } = await needs.commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(connectionId));
+    if (state.status !== 'absent') return SENT_BEFORE;
     const callbackSecret = newCallbackSecret(needs);
     // Stored before the event that names the versions: a connection without its secrets would be useless.
     const clientSecretVersion = await vault.keep(connectionId, 'client', clientSecret);
@@ -161,6 +166,8 @@ export const addProviderConnection =
     const versions = { clientSecretVersion, privateKeyVersion, callbackSecretVersion };
     const done = await decide(needs, connectionId, addConnection(terms, versions, needs.accounts.realNow()), by);
     if (isRejection(done)) return done;
+    // The same form, sent at the same time, was faster.
+    if (done.connection.callbackSecretVersion !== callbackSecretVersion) return SENT_BEFORE;
     return { connectionId, callbackUrl: needs.connectionTool.callbackUrl(connectionId, callbackSecret) };
   };
 

@@ -383,6 +383,17 @@ describe('operators’ pages for accounts and connections', () => {
           verb,
         ).to.equal(404);
     });
+    it('are added once, even if the form is sent again', async () => {
+      const shown = fieldsIn(await pages.text('/connections/new'), `${PLATFORM_PAGES}/connections/new`);
+      const form = { ...shown, ...fieldsFor(bank), name: 'Banco uma vez' };
+      const sent = await Promise.all([1, 2, 3].map(() => pages.send('/connections/new', form)));
+      expect(sent.map(({ status }) => status).toSorted()).to.deep.equal([200, 422, 422]);
+      await pages.refused('/connections/new', form, 'This form was already sent');
+      expect((await pages.text('/connections')).match(/>Banco uma vez</g)).to.have.length(1);
+      const [url = ''] = secretsIn(sent.find(({ status }) => status === 200)?.text ?? '');
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(url, { method: 'POST', body: '{"pix":[]}', headers })).status).to.equal(200);
+    });
     it('keep what another operator changed while the form was open', async () => {
       const id = await added();
       const path = `/connections/${id}`;

@@ -1,12 +1,13 @@
 // /dashboard/platform/connections: the connections to institutions, and a new one.
 
 import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
-import { isRejection, type Rejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, SENT_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { keyField, keyIn } from '../edit.ts';
 import { instant } from '../format.ts';
 import type { Content } from '../page.ts';
 import { badge } from '../parts.ts';
@@ -60,14 +61,14 @@ const listRoute = route('GET', `${PLATFORM_PAGES}${CONNECTIONS}`, {
 });
 
 const newPage =
-  (fields: ConnectionFields = { preset: 'generic', order: '0' }) =>
+  (fields: ConnectionFields = { preset: 'generic', order: '0' }, key: string | null = null) =>
   async (operator: Operator): Promise<Content> => {
     const { texts, to, csrf } = operator;
     const { connections: words } = texts.platform;
     return {
       title: words.add,
       section: CONNECTIONS,
-      main: html`<section class="panel"><p class="muted">${words.addLead}</p><form method="post" action="${to(`${CONNECTIONS}/new`)}" class="stack narrow">${csrf}
+      main: html`<section class="panel"><p class="muted">${words.addLead}</p><form method="post" action="${to(`${CONNECTIONS}/new`)}" class="stack narrow">${csrf}${keyField(key)}
 ${connectionInputs(fields, true, operator)}<p class="row"><button>${words.add}</button><a href="${to(CONNECTIONS)}">${texts.back}</a></p></form></section>`,
     };
   };
@@ -99,9 +100,11 @@ const addRoute = route('POST', `${PLATFORM_PAGES}${CONNECTIONS}/new`, {
     const { connections: words } = texts.platform;
     const fields = typedOf(context.body);
     const wish = wishOf(fields);
-    const again = (refusal: Rejection) => shownAgain(context, operator, newPage(fields), refusal);
+    const key = keyIn(context.body);
+    const again = (refusal: Rejection) =>
+      shownAgain(context, operator, newPage(fields, refusal === SENT_BEFORE ? null : key), refusal);
     if ('misread' in wish) return again(said(texts.settings.badValue(words.fields[wish.misread])));
-    const done = await platform.addProviderConnection(wish.terms, wish.secrets, actor);
+    const done = await platform.addProviderConnection(wish.terms, wish.secrets, actor, key);
     if (isRejection(done)) return again(done);
     const id = PROVIDER_CONNECTION.idPrefix + done.connectionId;
     return shownToOperator(200, context, operator, callbackUrlPage(id, done.callbackUrl, words.callbackLead, operator));
