@@ -113,6 +113,19 @@ describe('the operators’ pages about the system in a browser', () => {
     await context.close();
   });
 
+  it('let an operator export a person’s data as PDF and then as JSON, with scripts', async () => {
+    const [context, page] = await opened({ locale: 'pt-BR' });
+    await page.getByRole('link', { name: PT.platform.sections.erasure }).click();
+    await page.getByLabel(PT.operations.erasure.value).fill('390.533.447-05');
+    await page.getByRole('button', { name: PT.operations.erasure.find }).click();
+    for (const format of ['PDF', 'JSON']) {
+      const download = page.waitForEvent('download', { timeout: 10_000 });
+      await page.getByRole('button', { name: format }).click();
+      expect((await download).suggestedFilename()).to.equal(`personal-data.${format.toLowerCase()}`);
+    }
+    await context.close();
+  });
+
   for (const [look, options] of LOOKS)
     it(`pass axe: ${look}`, async () => {
       const language = look.startsWith('light') ? 'pt' : 'en';

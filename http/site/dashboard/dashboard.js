@@ -13,7 +13,8 @@ function enhance(root) {
       }, 2_000);
     });
   }
-  for (const form of root.querySelectorAll('form[method="post"]'))
+  // A download leaves the page open, and its form may be sent again.
+  for (const form of root.querySelectorAll('form[method="post"]:not([data-download])'))
     form.addEventListener('submit', (event) => {
       if (form.dataset.sent) event.preventDefault();
       form.dataset.sent = 'true';

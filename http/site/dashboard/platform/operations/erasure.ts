@@ -84,7 +84,8 @@ const actionPanels = (typed: Typed, { reason, isDespite }: TypedOrder, operator:
     ? html`<input type="checkbox" name="despiteRetention" value="yes" checked>`
     : html`<input type="checkbox" name="despiteRetention" value="yes">`;
   return html`<section class="panel"><h2>${erasure.report}</h2><p class="muted">${erasure.reportLead}</p>
-<form method="post" class="row" action="${to(`${SECTION}/report`)}">${csrf}${hiddenSubject(typed)}<button class="second" name="format" value="pdf">PDF</button><button class="second" name="format" value="json">JSON</button></form></section>
+<form method="post" class="row" action="${to(`${SECTION}/report`)}" data-download>
+${csrf}${hiddenSubject(typed)}<button class="second" name="format" value="pdf">PDF</button><button class="second" name="format" value="json">JSON</button></form></section>
 <section class="panel"><h2>${erasure.erase}</h2><form method="post" class="stack narrow" action="${to(`${SECTION}/erase`)}">${csrf}${hiddenSubject(typed)}
 <p class="muted">${erasure.eraseLead}</p>${reasonInput(reason, operator)}
 <label class="box">${box}${erasure.despite}</label><label class="box"><input type="checkbox" name="confirm" value="yes" required>${erasure.confirm}</label>
