@@ -79,7 +79,7 @@ const invite: CliCommand = {
       name,
       role,
     };
-    return { json, text: `a link was sent to ${email}` };
+    return { json, text: `${email} gets a link, unless 3 links were sent in the last 15 minutes` };
   },
 };
 

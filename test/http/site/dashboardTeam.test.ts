@@ -75,6 +75,7 @@ describe('the team', () => {
     const { send, show, api } = await as(owner);
     const wish = { email: 'bia@example.com', name: '<b>Bia</b>\u202e', role: 'ADMIN' };
     for (let n = 0; n < 2; n++) expect((await send('', wish)).headers.get('location')).to.equal(`${AT}?done=invited`);
+    expect((await show(`${AT}?done=invited`)).text).to.include('unless 3 links were sent in the last 15 minutes');
     const { text } = await show();
     expect(text).to.include('&lt;b&gt;Bia').and.not.include('<b>Bia');
     expect(Object.values(await rolesOf())).to.deep.equal(['OWNER active', 'ADMIN active']);

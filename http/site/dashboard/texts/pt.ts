@@ -252,9 +252,11 @@ export const PT: Texts = {
     accountSuspended: 'A conta está suspensa.',
     accountReopened: 'A conta está aberta de novo.',
     userInvited: 'O convite está sendo enviado.',
-    passwordLinkSent: 'O link está sendo enviado.',
+    passwordLinkSent:
+      'O usuário recebe um link por e-mail, a menos que 3 links tenham sido enviados nos últimos 15 minutos.',
     factorReset: 'A verificação em duas etapas foi removida, e as sessões do usuário terminaram.',
-    invited: 'O convite foi enviado.',
+    invited:
+      'O usuário foi convidado e recebe um link por e-mail, a menos que 3 links tenham sido enviados nos últimos 15 minutos.',
     roleChanged: 'O papel foi alterado.',
     userDisabled: 'O usuário foi desativado, e as suas sessões terminaram.',
     userEnabled: 'O usuário foi ativado.',
