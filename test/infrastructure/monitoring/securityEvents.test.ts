@@ -26,8 +26,7 @@ const OUTCOME: AttemptOutcome = {
 };
 const fake = (error: string | null): WebhookSender => ({
   send: async () => ({ ...OUTCOME, ok: error === null, error }),
-  sendInTurn: async (requestOf) =>
-    (await requestOf()) === null ? null : { ...OUTCOME, ok: error === null, error },
+  sendInTurn: async (requestOf) => ((await requestOf()) === null ? null : { ...OUTCOME, ok: error === null, error }),
   judgeUrl: () => null,
   close: async () => undefined,
 });
