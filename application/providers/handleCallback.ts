@@ -10,7 +10,7 @@ import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import { type CommandHandler, StreamUnreadable } from '../core/commandHandler.ts';
 import type { TakeReturns } from '../disputes/takeReturns.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
   type CallbackAlerts,
   type CallbackFinding,
@@ -21,7 +21,7 @@ import {
 } from '../ports/providerCallbacks.ts';
 import type { CallbackHint, OpenConnection, ProviderConnections, ReadCallback } from '../ports/providerConnections.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
-import type { ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
+import type { ConnectionPayment, ConnectionPayments } from '../ports/readModels/connectionPayments.ts';
 
 export const callbackJob = jobKind({
   name: 'providerCallback',
@@ -146,9 +146,10 @@ const found = (
 const END_TO_END_ID = /^[A-Za-z0-9]{32}$/;
 
 const handleReceived = async (
-  { connection, callback, connectionPayments, notifications, returnsOf }: Handling,
+  handling: Handling,
   { endToEndId, txid: claimed }: Extract<CallbackHint, { kind: 'received' }>,
 ): Promise<CallbackFinding | null> => {
+  const { connection, callback, connectionPayments, notifications, returnsOf } = handling;
   if (!END_TO_END_ID.test(endToEndId)) return found('notConfirmed', endToEndId, 'invalid_id', claimed);
   const answer = await connection.provider.findPayment(ownerOf(connection), endToEndId);
   if (answer.kind !== 'known') throw new UnknownAtProvider(`payment ${endToEndId}`);
@@ -160,11 +161,31 @@ const handleReceived = async (
   const { txid } = received;
   if (txid === null) return found('unmatched', endToEndId, 'no_txid');
   const payment = (await connectionPayments.byTxid([txid])).get(txid);
-  if (payment?.connectionId !== callback.connectionId) return found('unmatched', endToEndId, 'unknown_txid', txid);
+  const confirmed = payment === undefined ? null : await confirmedByOwn(handling, payment, received);
+  if (payment === undefined || confirmed === null) return found('unmatched', endToEndId, 'unknown_txid', txid);
   const { tenant, paymentId } = payment;
   await notifications.store({ tenant, kind: 'payment', reference: endToEndId, paymentId });
-  if (received.returns.length > 0) for (const take of returnsOf) await take(payment, received);
+  if (confirmed.returns.length > 0) for (const take of returnsOf) await take(payment, confirmed);
   return claimed === null || claimed === txid ? null : found('contradicted', endToEndId, 'other_txid', txid);
+};
+
+/**
+ * Returns the Pix as the charge's own connection lists it, or null if that one doesn't. An institution has one webhook per Pix key, so
+ * callbacks about older charges arrive at the newest connection with the key.
+ */
+const confirmedByOwn = async (
+  { callback, providerConnections }: Handling,
+  { tenant, connectionId }: ConnectionPayment,
+  received: ReceivedPayment,
+): Promise<ReceivedPayment | null> => {
+  if (connectionId === callback.connectionId) return received;
+  const own = await providerConnections.open(connectionId);
+  if (own === null && (await providerConnections.statusOf(connectionId)) === 'removed') return null;
+  const { providerPaymentId } = received.incoming;
+  const answer = await own?.provider.findPayment(tenant, providerPaymentId);
+  if (answer?.kind !== 'known')
+    throw new UnknownAtProvider(`payment ${providerPaymentId} at connection ${connectionId}`);
+  return answer.value?.txid === received.txid ? answer.value : null;
 };
 
 /** A shared connection finds its payments without their account, which only the charge names. */

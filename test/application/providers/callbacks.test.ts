@@ -3,8 +3,11 @@
 import { expect } from 'chai';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { handleCallback, startOwnReturns } from '../../../application/providers/handleCallback.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import type { IncomingPayment } from '../../../domain/transaction/incomingPayment.ts';
+import { incoming } from '../../support/samples.ts';
 import { onBothStores } from '../../world/bothStores.ts';
-import { CallbackDesk, type Connected, newEndToEndId } from '../../world/callbackDesk.ts';
+import { CallbackDesk, type Connected, type LiveCharge, newEndToEndId } from '../../world/callbackDesk.ts';
 import { NO_SCHEDULES } from '../../world/withoutWorld.ts';
 
 const MINUTE_MS = 60_000;
@@ -94,16 +97,36 @@ onBothStores('a callback of an institution', (log) => {
     expect(await desk.needs.callbackReads.countOpen()).to.equal(1);
   });
 
-  it('of one connection never credits a charge of another one', async () => {
-    const charge = await desk.charge();
-    const endToEndId = newEndToEndId();
-    const [other] = desk.others as readonly [Connected];
-    desk.paid(charge, { providerPaymentId: endToEndId });
-    other.fake.provider.incomingPayments.set(charge.txid, desk.provider.incomingPayments.get(charge.txid) ?? []);
-    const body = { pix: [{ endToEndId, txid: charge.txid }] };
-    expect((await desk.call(body, { connection: other })).status).to.equal(200);
-    expect(await desk.untilHandled()).to.deep.equal([['unmatched', 'unknown_txid']]);
-    expect(await desk.received(charge)).to.deep.equal([]);
+  describe('that arrives at another connection than that of its charge', () => {
+    const toldOther = async (charge: LiveCharge, over: Partial<IncomingPayment>) => {
+      const [other] = desk.others as readonly [Connected];
+      const pix = incoming({ amount: toMinor(1_000), ...over });
+      other.fake.provider.incomingPayments.set(charge.txid, [pix]);
+      const body = { pix: [{ endToEndId: pix.providerPaymentId, txid: charge.txid }] };
+      expect((await desk.call(body, { connection: other })).status).to.equal(200);
+      return desk.untilHandled();
+    };
+
+    it('credits the charge if its own connection confirms the Pix', async () => {
+      const charge = await desk.charge();
+      const endToEndId = desk.paid(charge);
+      expect(await toldOther(charge, { providerPaymentId: endToEndId })).to.deep.equal([['handled']]);
+      await desk.untilReceived(charge, `${endToEndId} settled`);
+    });
+
+    it('is kept, and credits nothing, if the own connection does not list the Pix', async () => {
+      const charge = await desk.charge();
+      const outcomes = await toldOther(charge, { providerPaymentId: newEndToEndId() });
+      expect(outcomes).to.deep.equal([['unmatched', 'unknown_txid']]);
+      expect(await desk.received(charge)).to.deep.equal([]);
+    });
+
+    it('is kept, and credits nothing, if the own connection lists the Pix for another charge', async () => {
+      const [charge, paid] = [await desk.charge(), await desk.charge()];
+      const outcomes = await toldOther(charge, { providerPaymentId: desk.paid(paid) });
+      expect(outcomes).to.deep.equal([['unmatched', 'unknown_txid']]);
+      expect(await desk.received(charge)).to.deep.equal([]);
+    });
   });
 
   it('about a Pix that the institution does not list yet is retried for ten minutes and then kept', async () => {
