@@ -93,7 +93,7 @@ export const demoCommand: LocalCommand = {
     },
   },
   isLocal: true,
-  run: async ({ env }, { isJson, options }, { print, progress }) => {
+  run: async ({ env, signal }, { isJson, options }, { print, progress }) => {
     const config = loadToolConfig(env);
     const say: Say = isJson ? () => undefined : print;
     if (options['seed']) {
@@ -102,7 +102,7 @@ export const demoCommand: LocalCommand = {
     }
     if (options['live']) {
       const { liveTour } = await import('./liveTour.ts');
-      return { json: await liveTour(config, say), text: '' };
+      return { json: await liveTour(config, say, signal), text: '' };
     }
     const merchant = await Merchant.ofDemo(config);
     const connectionString = await attachToEmbeddedPostgres(config.dataDir);
