@@ -23,14 +23,17 @@ const idsOf = (json: unknown): { readonly [name: string]: unknown } =>
     Object.entries(json ?? {}).filter(([name, value]) => name.endsWith('Id') && typeof value === 'string'),
   );
 
-/** Runs a command. If it changes something, its outcome is written to the security log, also when it fails. */
+/**
+ * Runs a command. If it changes something, its outcome is written to the security log, also when it fails. `incomplete`: the command found
+ * a problem, and changed nothing or only a part.
+ */
 export const recorded = async (
   command: StorageCommand,
   input: CliInput,
   { operator, log }: { readonly operator: string; readonly log: Log },
   run: () => Promise<CliResult>,
 ): Promise<CliResult> => {
-  const record = (outcome: 'done' | 'refused' | 'failed', json: unknown): void => {
+  const record = (outcome: 'done' | 'incomplete' | 'refused' | 'failed', json: unknown): void => {
     if (!changesAnything(command, input)) return;
     const what = {
       command: command.name,
@@ -43,7 +46,7 @@ export const recorded = async (
   };
   try {
     const result = await run();
-    record('done', result.json);
+    record(result.isBad ? 'incomplete' : 'done', result.json);
     return result;
   } catch (error) {
     record(explained(error) === null ? 'failed' : 'refused', null);

@@ -154,13 +154,17 @@ describe('the provider commands', () => {
   });
 
   it('remove exits with code 1 while a payment is not final, and otherwise removes the connection', async () => {
+    const logged = (err: string) => /"outcome":"(\w+)"/.exec(err)?.[1];
     const { id } = await desk.add(bank);
     const charge = await desk.charge();
     expect(charge.status, charge.text).to.equal(201);
-    await bad(`provider remove ${id}`, /payouts of the connection are not final \(1\)/, 1);
+    const refused = await run(`provider remove ${id}`);
+    expect(refused.out).to.match(/payouts of the connection are not final \(1\)/);
+    expect([refused.code, logged(refused.err)]).to.deep.equal([1, 'incomplete']);
     const { tenant } = desk.gateway;
     await desk.gateway.post(`/v1/payments/${charge.body.id}/cancel`, {}, { key: tenant.liveKey });
-    expect(await good(`provider remove ${id}`)).to.deep.equal({ id, removed: true });
+    const removed = await run(`provider remove ${id} --json`);
+    expect([removed.code, removed.json, logged(removed.err)]).to.deep.equal([0, { id, removed: true }, 'done']);
     expect(await good(`provider remove ${id}`)).to.deep.equal({ id, removed: true });
   });
 
