@@ -34,6 +34,8 @@ const LAST_MIN = 16;
 /** Replaces control characters, so that foreign text can't control the terminal. */
 export const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+/** Returns a row uncut. */
+export const plainRow = (cells: readonly string[]): string => cells.map(printable).join(GAP);
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 
 /** Returns the widths of the columns. If they exceed the terminal, the last column shrinks first, then the widest. */
@@ -49,15 +51,15 @@ const fitted = (rows: readonly (readonly string[])[], width: number): readonly n
 };
 
 /**
- * Returns one line per row. On a terminal, lines are aligned under a head and cut to its width. Elsewhere the cells are uncut and
- * separated by two spaces, for use by programs.
+ * Returns one line per row, without the data's control characters. On a terminal, lines are aligned under a head and cut to its width.
+ * Elsewhere the cells are uncut and separated by two spaces, for use by programs.
  */
 export const table = (
   { width, colours }: Screen,
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): string => {
-  if (width === null || rows.length === 0) return rows.map((row) => row.join(GAP)).join('\n');
+  if (width === null || rows.length === 0) return rows.map(plainRow).join('\n');
   const shown = rows.map((row) => row.map(printable));
   const widths = fitted([head, ...shown], width);
   const areNumbers = head.map((_, i) => shown.every((row) => isNumber(row[i] ?? '')));

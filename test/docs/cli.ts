@@ -21,7 +21,7 @@ demo account.
   standard error explains it.
 - On a terminal, output has colours, tables that fit the terminal, and a progress bar for long work. \`NO_COLOR\` switches colours off, and
   \`FORCE_COLOR\` switches them on elsewhere. In other outputs, rows are uncut, two spaces separate the cells, and progress is printed at
-  most once a second.
+  most once a second. In every row, \`?\` replaces control characters.
 - Every change is written to the security log, with the operator, the command, its arguments, the names of its options and the outcome:
   \`done\`, \`incomplete\` (the command found a problem), \`refused\` or \`failed\`.
 - \`npm run -s cli -- completion bash\` (or \`zsh\`, \`fish\`) prints a script that completes commands, options and values, and defines the

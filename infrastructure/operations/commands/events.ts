@@ -2,7 +2,7 @@
 import { recordedEventView } from '../../../application/core/eventView.ts';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { type CliCommand, streamOf } from '../../cli/command.ts';
-import { type Screen, table } from '../../cli/output.ts';
+import { plainRow, type Screen, table } from '../../cli/output.ts';
 
 export const shown = recordedEventView;
 const cells = (event: RecordedEvent): readonly string[] => [
@@ -35,7 +35,7 @@ const tail: CliCommand = {
   options: { all: { description: 'start at the first event of the log', flag: true } },
   run: async (world, { options, isJson }, { print }) => {
     for await (const events of world.platform.readLog(options['all'] ? 'start' : 'end', true, world.signal))
-      for (const event of events) print(isJson ? JSON.stringify(shown(event)) : cells(event).join('  '));
+      for (const event of events) print(isJson ? JSON.stringify(shown(event)) : plainRow(cells(event)));
     return { json: undefined, text: '' };
   },
 };

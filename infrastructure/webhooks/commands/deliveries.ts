@@ -6,7 +6,7 @@ import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
 import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { type CliCommand, type CliInput, type CliOption, type CommandWords, UsageError } from '../../cli/command.ts';
-import { printable, type Screen, table } from '../../cli/output.ts';
+import { plainRow, printable, type Screen, table } from '../../cli/output.ts';
 import { loadToolConfig } from '../../config/config.ts';
 import { Merchant } from '../../demo/merchant.ts';
 
@@ -194,7 +194,7 @@ const tail: CliCommand = {
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
       const now = await look();
       for (const delivery of changed(seen, now))
-        print(input.isJson ? JSON.stringify(delivery) : deliveryCells(delivery).join('  '));
+        print(input.isJson ? JSON.stringify(delivery) : plainRow(deliveryCells(delivery)));
       seen = now;
     }
     return { json: undefined, text: '' };

@@ -20,7 +20,14 @@ describe('the output of the command line', () => {
 
   it('is complete outside a terminal, with two spaces between cells', () => {
     const screen = screenOf(nowhere, { FORCE_COLOR: '' });
-    expect(table(screen, HEAD, ROWS)).to.equal(ROWS.map((row) => row.join('  ')).join('\n'));
+    expect(table(screen, HEAD, ROWS).split('\n')).to.deep.equal([
+      '2026-11-22  Ana Souza  10.00  no payer document was named by the bank of the payer',
+      '2026-11-23  Ed?[2J  -1200.50  held',
+    ]);
+  });
+  it('has one line per row outside a terminal, whatever a payer’s name contains', () => {
+    const forged = [['2026-11-24', 'Ana\r\n2026-11-25  Rui', '1.00', 'held']];
+    expect(table(screenOf(nowhere, {}), HEAD, forged)).to.equal('2026-11-24  Ana??2026-11-25  Rui  1.00  held');
   });
   it('is an aligned table with a header on a terminal, no wider than it and without escape sequences from the data', () => {
     const on = (columns: number) => table(screenOf({ ...nowhere, isTTY: true, columns }, {}), HEAD, ROWS);
