@@ -66,6 +66,8 @@ export interface CliInput {
 export interface CliOutput {
   /** Prints a line to standard output, for commands that run until they are stopped. */
   readonly print: (line: string) => void;
+  /** Prints a line to standard error, and the command continues. */
+  readonly warn: (line: string) => void;
   readonly screen: Screen;
   readonly progress: Progress;
 }

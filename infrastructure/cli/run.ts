@@ -185,7 +185,11 @@ export const runCli = async (
     }
     const { command, input } = asked;
     const progress = input.isJson ? NO_PROGRESS : progressOn(err, () => performance.now());
-    const output = { print: (line: string): void => void out.write(`${line}\n`), screen, progress };
+    const output = {
+      print: (line: string): void => void out.write(`${line}\n`),
+      warn: (line: string): void => void err.write(`quita: ${line}\n`),
+      ...{ screen, progress },
+    };
     const { result, code } = await execute(command, env, input, output, err, declared).finally(() => progress.clear());
     const text = textOf(result, input.isJson, screen);
     if (text !== '') out.write(`${text}\n`);

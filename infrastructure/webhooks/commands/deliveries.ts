@@ -186,13 +186,26 @@ const tail: CliCommand = {
   summary: `Print deliveries as they change, until Ctrl-C; polls the newest ${PAGE} every second`,
   options: { event: EVENT, endpoint: ENDPOINT },
   isLocal: true,
-  run: async ({ env, signal }, input, { print }) => {
+  run: async ({ env, signal }, input, { print, warn }) => {
     const merchant = await Merchant.of(loadToolConfig(env));
     const look = async () => (await pageOf(merchant, queryOf(input))).data;
     let seen = await look();
+    let isWarned = false;
+    // A restart of the program must not end the command. The first successful poll shows what changed meanwhile.
+    const lookAgain = async () => {
+      try {
+        const now = await look();
+        isWarned = false;
+        return now;
+      } catch (error) {
+        if (!isWarned) warn(`${(error as Error).message}; polling again until Ctrl-C`);
+        isWarned = true;
+        return seen;
+      }
+    };
     while (!signal.aborted) {
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-      const now = await look();
+      const now = await lookAgain();
       for (const delivery of changed(seen, now))
         print(input.isJson ? JSON.stringify(delivery) : plainRow(deliveryCells(delivery)));
       seen = now;

@@ -1,4 +1,7 @@
 // `trigger`, `deliveries` and `dlq`: commands for a merchant's webhooks, on a running gateway.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES } from '../../../domain/presentation/delivery.ts';
@@ -316,6 +319,7 @@ describe('the webhook commands', () => {
           printed.push(JSON.parse(line) as Delivery);
           wake.resolve();
         },
+        warn: () => undefined,
         screen: screenOf({ write: () => undefined }, {}),
         progress: NO_PROGRESS,
       },
@@ -334,5 +338,44 @@ describe('the webhook commands', () => {
         'charge.created',
         id,
       ]);
+  });
+
+  it('deliveries tail warns once when its polls fail, and continues', async () => {
+    const created = { id: 'wd_1', eventType: 'charge.created', status: 'PENDING', attempts: 0 };
+    const answers: readonly (readonly [number, object])[] = [
+      [200, { data: [], total: 0 }],
+      [503, { error: { message: 'the read models are behind', code: 'service_unavailable' } }],
+      [503, {}],
+      [200, { data: [created], total: 1 }],
+    ];
+    let asked = 0;
+    const server = createServer((_, response) => {
+      const [status, body] = answers[asked++] ?? answers.at(-1)!;
+      response.writeHead(status).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const stop = new AbortController();
+    const [printed, warned]: [unknown[], string[]] = [[], []];
+    const [tail] = COMMANDS.filter(({ name }) => name === 'deliveries tail');
+    if (!tail?.isLocal) throw new Error('there is no such command');
+    await tail.run(
+      { env: { ...env(), PUBLIC_URL: url }, signal: stop.signal },
+      { args: [], options: {}, isJson: true },
+      {
+        print: (line) => {
+          printed.push(JSON.parse(line));
+          stop.abort();
+        },
+        warn: (line) => warned.push(line),
+        screen: screenOf({ write: () => undefined }, {}),
+        progress: NO_PROGRESS,
+      },
+    );
+    server.close();
+    expect(printed).to.deep.equal([created]);
+    expect(warned).to.deep.equal([
+      'GET /v1/webhooks/deliveries?limit=100 failed with 503: the read models are behind (service_unavailable); polling again until Ctrl-C',
+    ]);
   });
 });

@@ -184,7 +184,7 @@ describe('npm run listen', function suite() {
     const ended = listenCommand.run(
       { env: { DATA_DIR: dataDir }, signal: stop.signal },
       { args: [], options, isJson },
-      { print, screen, progress: NO_PROGRESS },
+      { print, warn: () => undefined, screen, progress: NO_PROGRESS },
     );
     await Promise.race([ended, registered()]);
     await work(until);
@@ -269,7 +269,7 @@ describe('npm run listen', function suite() {
         .run(
           { env, signal: new AbortController().signal },
           { args: [], options, isJson: false },
-          { print: () => undefined, screen, progress: NO_PROGRESS },
+          { print: () => undefined, warn: () => undefined, screen, progress: NO_PROGRESS },
         )
         .then(() => null)
         .catch((error: unknown) => error as Error);
