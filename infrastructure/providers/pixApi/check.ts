@@ -33,9 +33,11 @@ export async function* checkConnection(checked: Checked): AsyncGenerator<CheckSt
     yield step('token', false, `The institution gave no token: ${token.why}`);
     return;
   }
+  // Read together with the token: further tokens may take long.
+  const now = checked.clock.now();
   yield step('token', true, 'The institution gave a token.');
   yield await scopesStep(checked);
-  yield clockStep(token.serverTime, checked.clock.now());
+  yield clockStep(token.serverTime, now);
   yield await chargeStep(checked);
 }
 

@@ -290,6 +290,17 @@ describe('a connection through API Pix', () => {
     expect(connection.certificateExpiresAt).to.be.a('string');
   });
 
+  it('compares the clocks at the first token, however long the later steps of a check take', async () => {
+    let waitedMs = 0;
+    const connection = connect(await start(), {}, { clock: { now: () => Date.now() + waitedMs } });
+    const clocks: boolean[] = [];
+    for await (const { name, isOk } of connection.check()) {
+      if (name === 'token') waitedMs = 90_000;
+      if (name === 'clock') clocks.push(isOk);
+    }
+    expect(clocks).to.deep.equal([true]);
+  });
+
   it('names what is missing if a check fails', async () => {
     const simulator = await start({ clients: [{ scopes: ['cob.read', 'pix.read'] }] });
     const details: Record<string, string> = {};
