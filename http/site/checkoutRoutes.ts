@@ -1,4 +1,5 @@
 // The payer's page at /pay/<raw>, its files and documents, and its live status (rules I6, I7, P3). The raw id is the credential.
+import { StreamUnreadable, unlessUnreadable } from '../../application/core/commandHandler.ts';
 import { documentTokenOf } from '../../application/core/derivedIds.ts';
 import { LOGO_TYPES } from '../../application/ports/logos.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
@@ -12,7 +13,7 @@ import { matching } from '../kernel/query.ts';
 import { json, pathParam, type Route, type RouteContext, route, type Tag } from '../kernel/route.ts';
 import { isSameSecret } from '../kernel/sameSecret.ts';
 import { NOT_MODIFIED } from '../kernel/send.ts';
-import type { GatewayServices } from '../kernel/serverContext.ts';
+import type { GatewayServices, LiveStatus } from '../kernel/serverContext.ts';
 import { assertShown } from '../kernel/upToDate.ts';
 import { FOR_EVER, sentAsset } from './assets.ts';
 import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
@@ -68,8 +69,14 @@ const statusOf = async (payment: ExistingPayment, services: GatewayServices) =>
 export const openStatusStreams = (services: GatewayServices): StatusStreams =>
   new StatusStreams(services.progress, async (ids) => {
     const found = await services.views.payments.findForPayer(ids);
-    const statuses = [...found].map(async ([id, payment]) => [id, await statusOf(payment, services)] as const);
-    return new Map(await Promise.all(statuses));
+    const statuses = new Map<PaymentId, LiveStatus>();
+    const add = async ([id, payment]: readonly [PaymentId, ExistingPayment]) => {
+      const status = await unlessUnreadable(statusOf(payment, services));
+      // One account that can't be read must not silence the pages of all others.
+      if (!(status instanceof StreamUnreadable)) statuses.set(id, status);
+    };
+    await Promise.all([...found].map(add));
+    return statuses;
   });
 
 const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`);

@@ -1,7 +1,9 @@
 // The payer's routes under /pay (rules I6, I7).
 import { expect } from 'chai';
+import { ACCOUNT } from '../../../domain/account/account.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, rawIdOf } from '../../world/http.ts';
+import { poison } from '../../world/poison.ts';
 
 describe('the payer’s page', () => {
   let gateway: TestGateway;
@@ -89,6 +91,20 @@ describe('the payer’s page', () => {
       const { status, text, headers } = await open(`/pay/${raw}/events`);
       expect([status, text, headers.get('x-request-id')?.slice(0, 4)]).to.deep.equal([204, '', 'req_']);
     }
+  });
+  it('receives the settlement while the account of another open page can’t be read', async () => {
+    const sick = await gateway.newTenant();
+    const other = rawIdOf((await gateway.charge<{ id: string }>({}, { key: sick.testKey })).body.id);
+    const stop = AbortSignal.timeout(20_000);
+    const stream = (id: string) => fetch(`${gateway.baseUrl}/pay/${id}/events`, { signal: stop });
+    const [{ status }, { body }] = await Promise.all([stream(other), stream(raw)]);
+    expect(status).to.equal(200);
+    const account = ACCOUNT.stream(sick.accountId);
+    await poison(gateway, sick, account);
+    gateway.gateway.commands.forget(account);
+    const told = new Response(body).text();
+    await gateway.post(`/v1/sandbox/charges/${raw}/pay`);
+    expect(await told).to.include('"status":"paid"');
   });
   it('rejects more than 20 streams per charge, but still answers the status', async () => {
     const stop = new AbortController();
