@@ -48,6 +48,7 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
       text: '',
       status: (code: number) => Object.assign(res, { statusCode: code }),
       writeHead: (code: number) => Object.assign(res, { statusCode: code }),
+      flushHeaders: () => undefined,
       setHeader: (name: string, value: string) => {
         res.headers[name] = value;
       },
