@@ -27,6 +27,7 @@ const SUITES = {
       'test/infrastructure/boot/start.test.ts',
       'test/infrastructure/boot/restart.test.ts',
       'test/infrastructure/cli/',
+      'test/infrastructure/demo/liveTour.test.ts',
       'test/infrastructure/embeddedPostgres/',
     ],
     jobs: 3,
