@@ -31,11 +31,12 @@ const GAP = '  ';
 /** Minimum widths of a column, and of the last one, which is free text. */
 const COLUMN_MIN = 6;
 const LAST_MIN = 16;
+const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, '?');
 /** Replaces control characters, so that foreign text can't control the terminal. */
-export const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
+export const printable = (text: string): string => withoutControls(text).trim();
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
-/** Returns a row uncut. */
-export const plainRow = (cells: readonly string[]): string => cells.map(printable).join(GAP);
+/** Returns a row uncut, and with the spaces that align its cells. */
+export const plainRow = (cells: readonly string[]): string => cells.map(withoutControls).join(GAP);
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 
 /** Returns the widths of the columns. If they exceed the terminal, the last column shrinks first, then the widest. */
