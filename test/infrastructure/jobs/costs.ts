@@ -130,7 +130,10 @@ export const UPKEEP_COSTS: readonly Upkeep[] = [
     'count the jobs of a tenant that are under way',
     (test) => costOf(test, statements.COUNT_UNDER_WAY, ['text[]', 'text'], [NAMES, 'live/t7']),
   ],
-  ['list running jobs', (test) => costOf(test, statements.RUNNING_PAYLOADS.text, ['text'], ['settle'])],
+  [
+    'list running jobs of a tenant',
+    (test) => costOf(test, statements.RUNNING_PAYLOADS.text, ['text', 'text'], ['settle', 'live/t7']),
+  ],
   [
     'look for the open jobs of owed work',
     (test) => costOf(test, statements.OPEN_PAYLOADS, ['text', 'text[]'], ['settle', ['live/t7', 'live/t8']]),
