@@ -6,6 +6,7 @@ import helmet from 'helmet';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
+import { KeyedTurns } from '../../application/ports/keyedTurns.ts';
 import { PasswordHashingBusy } from '../../application/ports/logins.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
@@ -44,7 +45,6 @@ import {
 import { cookieIn } from './cookies.ts';
 import { BodyMalformed, MALFORMED_FORM } from './fileForm.ts';
 import { type Form, forgeryOf } from './forms.ts';
-import { ReadTurns } from './readTurns.ts';
 import type { Route, RouteContext, RouteResult } from './route.ts';
 import {
   ERROR_PAGE,
@@ -78,7 +78,13 @@ export interface AppOptions extends Admission {
   readonly beginRequest: BeginRequest;
 }
 
-type Serving = AppOptions & { readonly readTurns: ReadTurns };
+/**
+ * Reads of an account at once in each process: half of the connections for reads (infrastructure/boot/storage.ts), so that its slow lists
+ * leave some to the reads of other accounts (rule E8). Those that wait count as requests in progress, which bounds them.
+ */
+export const READS_AT_ONCE = 2;
+
+type Serving = AppOptions & { readonly readTurns: KeyedTurns };
 
 const NO_ROUTE = { code: 'not_found', message: 'There is no such route.' } as const;
 
@@ -98,7 +104,7 @@ export const createApp = (options: AppOptions): Express => {
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   else app.use(boundInFlight(IN_FLIGHT_MAX));
   const refuse = refusing(options);
-  const serving: Serving = { ...options, readTurns: new ReadTurns() };
+  const serving: Serving = { ...options, readTurns: new KeyedTurns(READS_AT_ONCE) };
   for (const path of options.absentPaths ?? []) app.all(expressPath(path), (req, res) => refuse(req, res, NO_ROUTE));
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));

@@ -1,6 +1,7 @@
 // The progress of the audit log's anchors, in PostgreSQL, and anchors that are files.
 import { open } from 'node:fs/promises';
 import type { AnchorState, AuditAnchors } from '../../application/ports/auditAccess.ts';
+import { KeyedTurns } from '../../application/ports/keyedTurns.ts';
 import { asTimestamp, type Sql } from '../../application/ports/sql.ts';
 import { withTimeout } from '../waiting.ts';
 
@@ -40,17 +41,14 @@ const FILE_MS = 10_000;
  * thus blocks only one of the few threads of this process.
  */
 const limitedWork = (limitMs: number) => {
-  const latest = new Map<string, Promise<unknown>>();
+  const turns = new KeyedTurns(1);
   return <T>(path: string, work: () => Promise<T>): Promise<T> => {
     let isLate = false;
-    const done = (latest.get(path) ?? Promise.resolve()).then(() => {
+    const done = turns.run(path, async () => {
       if (isLate) throw new Error('given up');
       return work();
     });
-    latest.set(
-      path,
-      done.catch(() => undefined),
-    );
+    done.catch(() => undefined); // after the limit, nothing else awaits it
     return withTimeout(done, limitMs, () => {
       isLate = true;
       return new Error(`${path} did not answer within ${limitMs / 1_000} s`);

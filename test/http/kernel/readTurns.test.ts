@@ -1,7 +1,8 @@
-// Reads of one account take turns (http/kernel/readTurns.ts).
+// Reads of one account take turns (http/kernel/app.ts).
 import { expect } from 'chai';
+import { KeyedTurns } from '../../../application/ports/keyedTurns.ts';
+import { READS_AT_ONCE } from '../../../http/kernel/app.ts';
 import { OPERATIONS } from '../../../http/kernel/health.ts';
-import { READS_AT_ONCE, ReadTurns } from '../../../http/kernel/readTurns.ts';
 import { route } from '../../../http/kernel/route.ts';
 import type { TestGateway } from '../../world/gateway.ts';
 import { openReady } from '../../world/http.ts';
@@ -35,7 +36,7 @@ class Reads {
 describe('turns of reads', () => {
   it('begin in the order of arrival, two at once for each account', async () => {
     expect(READS_AT_ONCE).to.equal(2);
-    const [turns, reads] = [new ReadTurns(), new Reads()];
+    const [turns, reads] = [new KeyedTurns(READS_AT_ONCE), new Reads()];
     const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => turns.run(name[0] as string, () => reads.read(name)));
     expect(reads.begun).to.deep.equal(['a1', 'a2', 'b1']);
     reads.endFirst();
@@ -47,7 +48,7 @@ describe('turns of reads', () => {
     expect(await Promise.all(all)).to.deep.equal(['a1', 'a2', 'a3', 'a4', 'b1']);
   });
   it('pass to the next read after one that fails', async () => {
-    const turns = new ReadTurns();
+    const turns = new KeyedTurns(READS_AT_ONCE);
     const all = Array.from({ length: 5 }, (_, n) =>
       turns.run('a', async () => {
         if (n < 3) throw new Error(`read ${n}`);
