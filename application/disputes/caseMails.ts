@@ -11,6 +11,7 @@ import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import { formatAmount } from '../../domain/presentation/amount.ts';
+import { latestDispute } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -258,7 +259,7 @@ export const sendCaseMail =
     const medCase: MedCase = step.after;
     const { paymentId, accountId } = medCase.terms;
     const { charge, transaction } = assertExists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
-    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+    const dispute = latestDispute(transaction);
     const method = dispute?.caseId === caseId ? dispute.method : null;
     const { state } = await commands.load(MED_CASE, stream);
     const hasEnded = state.status !== 'absent' && state.closedAt !== null;

@@ -11,7 +11,7 @@ import { addMillis } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import type { DisputeRecord } from '../../domain/transaction/disputes.ts';
+import { latestDispute } from '../../domain/transaction/transaction.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -44,9 +44,6 @@ const loadPayment = async ({ commands }: Needs, id: PaymentId): Promise<Existing
   return exists(state) ? state : NO_PAYMENT;
 };
 
-const latestDispute = ({ transaction }: ExistingPayment): DisputeRecord | null =>
-  transaction.status === 'settled' ? transaction.dispute : null;
-
 /** Returns the id of a payment's n-th case, in place of the bank's. */
 const nameOf = (paymentId: PaymentId, number: number): string => `operator-${paymentId}-${number}`;
 
@@ -69,7 +66,7 @@ export const openCaseByHand =
     if (refusal !== null) return refusal;
     const { accountId, mode } = payment.charge.terms;
     const account = await accounts.get(accountId);
-    const before = latestDispute(payment);
+    const before = latestDispute(payment.transaction);
     const count = before === null ? 0 : before.earlier.length + 1;
     const interrupted = count > 0 ? medCaseIdOf(account, mode, paymentId, nameOf(paymentId, count - 1)) : null;
     const isInterrupted =
@@ -85,7 +82,7 @@ export const openCaseByHand =
     const report = { caseId, type: 'med', amount, ...allegation } as const;
     const opened = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), openDispute(report, at), metadata);
     if (isRejection(opened)) return opened;
-    const dispute = exists(opened.state) ? latestDispute(opened.state) : null;
+    const dispute = exists(opened.state) ? latestDispute(opened.state.transaction) : null;
     if (dispute?.caseId !== caseId) throw new Error(`payment ${paymentId} has no dispute ${caseId}`);
     const { reportedAmount, amountMismatch, openedAt, reason: reported } = dispute;
     const about = { caseId, paymentId, accountId, mode, providerCaseId, type: 'med', reason: reported } as const;

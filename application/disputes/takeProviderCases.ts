@@ -11,6 +11,7 @@ import { addMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { type NotTaken, notTaken, openDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import { latestDispute } from '../../domain/transaction/transaction.ts';
 import { medCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -45,7 +46,7 @@ export const takeProviderCases =
     const cases = await provider?.disputes?.casesOf(terms, terms.txid);
     if (cases?.kind !== 'known') throw new UnknownAtProvider(`disputes of ${paymentId}`);
     // The payment records steps of its latest case only, so it must know them all before another one opens.
-    const latest = transaction.status === 'settled' ? transaction.dispute : null;
+    const latest = latestDispute(transaction);
     if (latest !== null) await tellPaymentOf(needs)({ caseId: latest.caseId });
     for (const reported of cases.value) await takeCase(needs, terms, reported);
   };
@@ -116,7 +117,7 @@ type Disputed = Pick<CaseTerms, 'held' | 'currency' | 'amount' | 'amountMismatch
 /** Returns null if the payment has no dispute. If the case is not the payment's latest, nothing is held for it. */
 const disputedOf = (state: PaymentState, caseId: MedCaseId): Disputed | null => {
   const { transaction } = assertExists(state);
-  const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+  const dispute = latestDispute(transaction);
   if (transaction.status !== 'settled' || dispute === null) return null;
   const { currency } = transaction.settlement;
   const { reportedAmount: amount, amountMismatch } = dispute;

@@ -15,6 +15,7 @@ import { recordReturn } from '../../domain/payment/lifecycle.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { type CaseReturns, recordReturnedOutside } from '../../domain/payment/returnedOutside.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/incomingPayment.ts';
+import { latestDispute } from '../../domain/transaction/transaction.ts';
 import { medCaseIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
@@ -141,7 +142,7 @@ const latestCase = async (
   commands: TakeReturnsNeeds['commands'],
   { transaction }: ExistingPayment,
 ): Promise<CaseReturns | null> => {
-  const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+  const dispute = latestDispute(transaction);
   if (dispute === null) return null;
   const { caseId } = dispute;
   const { state, revision } = await commands.load(MED_CASE, MED_CASE.stream(caseId));
@@ -150,7 +151,7 @@ const latestCase = async (
 
 const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<void> => {
   const { payment, made, caseIdOf } = intake;
-  const dispute = payment.transaction.status === 'settled' ? payment.transaction.dispute : null;
+  const dispute = latestDispute(payment.transaction);
   const own = caseIdOf(made.id);
   const cases = dispute === null ? [] : [dispute.caseId, ...dispute.earlier].filter((caseId) => caseId !== own);
   // A return that an earlier case has recorded must not end the latest one.
@@ -211,7 +212,7 @@ const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: Med
   const paymentStream = PAYMENT.stream(payment.charge.terms.paymentId);
   const { reply, state } = await commands.record(PAYMENT, paymentStream, openReturnedDispute(report, at), metadata);
   if (reply !== 'opened' && reply !== 'known') return refused(needs, intake, terms, reply);
-  const dispute = state.transaction.status === 'settled' ? state.transaction.dispute : null;
+  const dispute = latestDispute(state.transaction);
   // The hold is smaller than a return that exceeds the refundable remainder. A case that was opened before keeps its own hold.
   const held = dispute?.caseId === caseId ? dispute.taken : terms.held;
   await commands.record(MED_CASE, stream, openCase({ ...terms, held }, at), metadata);

@@ -19,7 +19,7 @@ import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
 import { isAllBack, leftAtBank, leftOfPaid, refundableRest, reservedAmount } from '../transaction/refunds.ts';
-import type { SettledTransaction } from '../transaction/transaction.ts';
+import { latestDispute, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** The provider's report that opens a dispute. */
@@ -99,7 +99,7 @@ export const openDispute =
     const existing = assertExists(state);
     const { transaction } = existing;
     const { caseId, type, method, reason, payer, openedAt } = report;
-    const before = transaction.status === 'settled' ? transaction.dispute : null;
+    const before = latestDispute(transaction);
     if (before !== null && (before.caseId === caseId || before.earlier.includes(caseId)))
       return { events: [], reply: 'known' };
     const refusal = notTaken(existing, type);
@@ -194,7 +194,7 @@ export const settleDispute =
   (settling: Settling, at: Timestamp): Decision<PaymentState, PaymentEvent, 'settled'> =>
   (state) => {
     const { transaction } = assertExists(state);
-    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+    const dispute = latestDispute(transaction);
     if (transaction.status !== 'settled' || dispute?.caseId !== settling.caseId || dispute.settling !== 'awaited')
       return NOT_AWAITED;
     // The case may have ended in the meantime.
@@ -226,7 +226,7 @@ export const recordCaseStep =
   ({ revision, change, medCase, at }: CaseStep): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
   (state) => {
     const { transaction } = assertExists(state);
-    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+    const dispute = latestDispute(transaction);
     if (transaction.status !== 'settled' || dispute?.caseId !== medCase.terms.caseId || revision <= dispute.revision)
       return { events: [], reply: 'nothing' };
     const { ending, ruledAt, announced, moneyOutcome } = medCase;

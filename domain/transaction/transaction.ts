@@ -204,6 +204,10 @@ export type TransactionState =
   | (Seen & { readonly status: 'returned'; readonly incoming: IncomingPayment; readonly returnedAt: Timestamp })
   | SettledTransaction;
 
+/** Returns the payment's latest dispute, or null. */
+export const latestDispute = (transaction: TransactionState): DisputeRecord | null =>
+  transaction.status === 'settled' ? transaction.dispute : null;
+
 const seenOf = ({ incomingPayments, declined }: Seen): Seen => ({ incomingPayments, declined });
 
 const evolve = (state: TransactionState, event: TransactionEvent): TransactionState => {
