@@ -146,9 +146,11 @@ export const runAll = async <Payload extends JobPayload>(
   run: (payload: Payload) => Promise<void>,
 ): Promise<void> => {
   const results = await Promise.allSettled(payloads.map(run));
-  const failures = results.flatMap((result, i) =>
-    result.status === 'rejected' ? [{ payload: payloads[i] as Payload, error: result.reason as Error }] : [],
-  );
+  const failures = results.flatMap((result, i) => {
+    if (result.status === 'fulfilled') return [];
+    const error = result.reason as Error;
+    return error instanceof PayloadsFailed ? error.failures : [{ payload: payloads[i] as Payload, error }];
+  });
   if (failures.length > 0) throw new PayloadsFailed(failures);
 };
 

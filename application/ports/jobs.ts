@@ -63,12 +63,22 @@ export class PayloadsFailed extends Error {
   }
 }
 
+/** The process stops. Payloads that fail with this have not begun: they return to the queue, and nothing counts or reports a failure. */
+export class Stopping extends Error {
+  override name = 'Stopping';
+
+  constructor() {
+    super('the process stops');
+  }
+}
+
 /** Handles the jobs of a kind. The queue retries failed jobs with backoff; the watchdog finds work with a lost job. */
 export interface JobHandler<Payload extends JobPayload = JobPayload> {
   /**
    * Handles the payloads, all of one tenant and target (null: none). If it resolves, all are done. If it rejects, all are retried, or only
    * those that PayloadsFailed names. `mayBeRepeat`: an earlier run of the job may have done part of the work. `signal` aborts when the job
-   * is given up or the process stops. A run that still waits for its turn should then reject.
+   * is given up or the process stops. Work that still waits for its turn should then fail with the signal's reason, which is Stopping if
+   * the process stops.
    */
   run(payloads: readonly Payload[], target: string | null, mayBeRepeat: boolean, signal: AbortSignal): Promise<void>;
 }

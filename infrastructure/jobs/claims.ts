@@ -1,5 +1,5 @@
 // Claims of one queue and lane in pg-boss's tables: claims jobs, ends them, releases them, and records failures.
-import { type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
+import { type JobPayload, PayloadsFailed, Stopping } from '../../application/ports/jobs.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Claim, ClaimedJob, Claims, Room } from './jobLoop.ts';
@@ -75,8 +75,10 @@ export const claimsOf = (
         return onPutBack(queue, error);
       }
       const failures = failuresOf(job, error);
+      const real = failures.filter((failure) => !(failure.error instanceof Stopping));
+      if (real.length === 0) return release(pool, known, job, failures);
       const isFinal = await recordFailure(pool, known, job, error, failures);
-      onError(error, { queue, failures: failures.map(stored), isFinal });
+      onError(error, { queue, failures: real.map(stored), isFinal });
     },
     release: async (claims) => void (await pool.query(statements.RELEASE, ended(claims))),
   };
@@ -134,18 +136,30 @@ const stored = ({ payload, error }: Failures[number]): PayloadFailure => ({ payl
 /** Records a failed attempt. Returns whether the job failed permanently. A claim lost in the meantime is left unchanged. */
 const recordFailure = async (
   db: Sql,
-  { name, isOwedByRow }: KnownQueue,
+  known: KnownQueue,
   job: ClaimedJob,
   error: Error,
   failures: Failures,
 ): Promise<boolean> => {
   const output = JSON.stringify({ message: said(error), failures: failures.map(stored) });
-  const left = JSON.stringify(failures.map(({ payload }) => payload));
   const isInVain = failures.every((failure) => failure.error instanceof MalformedPayload);
-  const values = [name, job.id, job.attempt, left, output, isInVain];
+  const values = [known.name, job.id, job.attempt, leftOf(failures), output, isInVain];
   const { rows } = await db.query<{ state: string }>({ ...statements.FAIL, values });
-  const failed = new Set(failures.map(({ payload }) => JSON.stringify(payload)));
-  const done = job.payloads.map((payload) => JSON.stringify(payload)).filter((payload) => !failed.has(payload));
-  if (isOwedByRow && done.length > 0) await db.query(statements.NOT_OWED, [name, done]);
+  await endOwed(db, known, job, failures);
   return rows[0]?.state === 'failed';
+};
+
+/** Returns payloads that have not begun to the queue. The others of the job are done. */
+const release = async (db: Sql, known: KnownQueue, job: ClaimedJob, unbegun: Failures): Promise<void> => {
+  await db.query(statements.RELEASE_REST, [known.name, job.id, job.attempt, leftOf(unbegun)]);
+  await endOwed(db, known, job, unbegun);
+};
+
+const leftOf = (failures: Failures): string => JSON.stringify(failures.map(({ payload }) => payload));
+
+/** Deletes the owed rows of a job's payloads that were done. */
+const endOwed = async (db: Sql, { name, isOwedByRow }: KnownQueue, job: ClaimedJob, left: Failures): Promise<void> => {
+  const open = new Set(left.map(({ payload }) => JSON.stringify(payload)));
+  const done = job.payloads.map((payload) => JSON.stringify(payload)).filter((payload) => !open.has(payload));
+  if (isOwedByRow && done.length > 0) await db.query(statements.NOT_OWED, [name, done]);
 };

@@ -1,6 +1,6 @@
 // Claims jobs of one queue and lane whenever it is woken, and runs them. Its places are shared between tenants and limited per target.
 import { setMaxListeners } from 'node:events';
-import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
+import { type JobHandler, type JobPayload, type Places, Stopping } from '../../application/ports/jobs.ts';
 
 /** The attempt identifies the claim: the next claim of the same job has another attempt number. */
 export interface Claim {
@@ -176,7 +176,7 @@ export class JobLoop {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    for (const { ending } of this.#runs) ending.abort(new Error('the process stops'));
+    for (const { ending } of this.#runs) ending.abort(new Stopping());
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);

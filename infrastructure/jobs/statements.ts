@@ -180,6 +180,9 @@ export const READY_LANES = {
 
 /** Reopens claims that have not begun, as if they had never been claimed. */
 export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL FROM ${CLAIMED}`;
+/** $1 queue, $2 id, $3 attempt, $4 JSON array of the payloads that have not begun: the same for a job of which the others are done. */
+export const RELEASE_REST = `UPDATE ${JOB} j SET state = 'created', started_on = NULL, data = jsonb_build_object('payloads', $4::jsonb)
+  WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active'`;
 
 /**
  * $4 milliseconds, $5 why: puts claims back as if they had never been claimed. They may be claimed again after once to twice that time, or

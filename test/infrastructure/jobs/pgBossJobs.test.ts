@@ -1,6 +1,6 @@
 // The JobQueue port on pg-boss: enqueues in a transaction, wakes workers fast, is fair between groups, loses no job (architecture §7).
 import { expect } from 'chai';
-import type { JobRequest } from '../../../application/ports/jobs.ts';
+import { type JobHandler, type JobPayload, type JobRequest, PayloadsFailed } from '../../../application/ports/jobs.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { AccountId, Mode, Tenant } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
@@ -325,6 +325,35 @@ describe('the job queue on pg-boss', () => {
     other.work(QUEUE, next, LIMITS);
     await next.count(1);
     expect(next.items).to.deep.equal(['waits']);
+  });
+
+  it('returns payloads that have not begun to the queue when it stops, and reports no failure', async () => {
+    const [stopping, other] = [await open(), await open()];
+    const gate = new Gate();
+    stopping.work(
+      QUEUE,
+      {
+        run: async ([done, waits], _target, _mayBeRepeat, signal) => {
+          await gate.pass();
+          expect(done).to.deep.equal({ id: 'item-0' });
+          const error = signal.reason as Error;
+          throw new PayloadsFailed([{ payload: waits as JobPayload, error }]);
+        },
+      },
+      LIMITS,
+    );
+    await stopping.enqueue(requests(2));
+    await gate.reached;
+    const stopped = stopping.stop(5_000);
+    gate.open();
+    await stopped;
+    expect(errors).to.deep.equal([]);
+    const next = Promise.withResolvers<unknown>();
+    const run: JobHandler['run'] = async (payloads, _target, mayBeRepeat) => next.resolve({ payloads, mayBeRepeat });
+    other.work(QUEUE, { run }, LIMITS);
+    expect(await next.promise).to.deep.equal({ payloads: [{ id: 'item-1' }], mayBeRepeat: false });
+    await rest(other);
+    expect(errors).to.deep.equal([]);
   });
 
   it('stops after its grace period, even if jobs still run', async () => {
