@@ -35,7 +35,6 @@ const rolesAndDatabase = ({
 }: Settings): string => `CREATE ROLE ${ROLE} LOGIN CREATEROLE PASSWORD '${password}'
 GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 GRANT SET ON PARAMETER temp_file_limit TO ${ROLE}
-GRANT pg_checkpoint, pg_monitor TO ${ROLE}
 ${RESERVE_FUNCTIONS}
 CREATE DATABASE ${DATABASE} OWNER ${ROLE} TEMPLATE ${TEMPLATE}
 `;
