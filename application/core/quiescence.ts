@@ -5,7 +5,8 @@ import type { Progress } from '../ports/readModels/progress.ts';
 import type { Stopwatch } from '../ports/system.ts';
 import type { Idle, Job } from './capability.ts';
 
-const LOOK_MS = 250;
+/** Default pause between looks without a move. */
+export const LOOK_MS = 250;
 
 export interface Moving {
   readonly stopwatch: Stopwatch;
@@ -46,12 +47,14 @@ interface QuiescenceNeeds {
 }
 
 export class Quiescence {
+  readonly moving: Moving;
   readonly #needs: QuiescenceNeeds;
   readonly #awaited: readonly string[];
   readonly #writers: readonly string[];
 
   constructor(needs: QuiescenceNeeds, jobs: readonly Pick<Job<never>, 'kind' | 'idle'>[]) {
     this.#needs = needs;
+    this.moving = { stopwatch: needs.stopwatch, onMove: (listener) => this.#onMove(listener) };
     const named = (wanted: Idle) => jobs.filter(({ idle }) => idle === wanted).map(({ kind }) => kind.name);
     this.#awaited = named('awaited');
     this.#writers = named('writesMessages');
@@ -59,11 +62,7 @@ export class Quiescence {
 
   /** Like `pollUntil`. Looks whenever a read model or process moves, or a job ends. */
   until<T>(timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> {
-    return pollUntil(
-      { stopwatch: this.#needs.stopwatch, onMove: (listener) => this.#onMove(listener) },
-      timeoutMs,
-      look,
-    );
+    return pollUntil(this.moving, timeoutMs, look);
   }
 
   /**

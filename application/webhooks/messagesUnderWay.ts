@@ -3,6 +3,7 @@ import type { DeliveryId, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { Quiescence } from '../core/quiescence.ts';
+import { SharedLooks } from '../core/sharedLooks.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
 import { deliver } from './webhookDelivery.ts';
@@ -25,22 +26,22 @@ export const deliveriesRunning =
 
 /**
  * Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are still due, including those not yet scheduled, and
- * how many are held back because their target fails.
+ * how many are held back because their target fails. The tenant's calls share their looks.
  */
-export const whenDelivered =
-  (needs: Needs) =>
-  async (tenant: Tenant, timeoutMs: number): Promise<{ readonly due: number; readonly held: number }> => {
-    const { accounts, deliveries, quiescence } = needs;
-    let counted = { due: 0, held: 0 };
-    await quiescence.until(timeoutMs, async () => {
-      const unwritten = await quiescence.unwritten(tenant, timeoutMs);
+export const whenDelivered = (needs: Needs) => {
+  const { accounts, deliveries, quiescence } = needs;
+  const looks = new SharedLooks<{ readonly due: number; readonly held: number }>(
+    quiescence.moving,
+    ({ due }) => due === 0,
+  );
+  return (tenant: Tenant, timeoutMs: number) =>
+    looks.until(`${tenant.mode}/${tenant.accountId}`, timeoutMs, async (lookMs) => {
+      const unwritten = await quiescence.unwritten(tenant, lookMs);
       const now = await accounts.now(tenant.accountId, tenant.mode);
       const { due, held } = await deliveries.countDue(tenant, now, await deliveriesRunning(needs)(tenant));
-      counted = { due: due + unwritten, held };
-      return counted.due === 0 ? true : null;
+      return { due: due + unwritten, held };
     });
-    return counted;
-  };
+};
 
 /** Selects messages to wait for: due by `until` (account time) or with an id in `sent`, and accepted by `isWaitedFor`. */
 export interface AwaitedMessages {
