@@ -72,7 +72,8 @@ export class TimerScan {
       while ((await this.#dispatch(byClock)) === BATCH && !this.#stopped);
     } while (!this.#stopped && (await fireNextPage(this.#db)));
     if (byClock) await this.#lookAtClocks();
-    const leftMs = Math.min(await nextDueMs(this.#db, this.#kinds), this.#clocksDueMs) - this.#clock.now();
+    const leftMs =
+      Math.min(await nextDueMs(this.#db, this.#clock.now(), this.#kinds), this.#clocksDueMs) - this.#clock.now();
     this.#scanning?.within(leftMs > 0 ? leftMs : LOCKED_MS);
   }
 

@@ -138,13 +138,27 @@ export const takeDueTimers = async (
   return rows.map(fromRow);
 };
 
-/** Returns the real time in milliseconds at which the next known timer is due if no test clock moved, or Infinity without timers. */
-export const nextDueMs = async (db: Sql, { versions }: Pick<TimerKinds, 'versions'>): Promise<number> => {
-  const { rows } = await db.query<{ next: number }>({
+/** Most timers that a look for the next one passes over. */
+const PASSED_MAX = 500;
+
+/**
+ * Returns the real time in milliseconds at which the next known timer is due if no test clock moved, or Infinity without timers. Earlier if
+ * more than PASSED_MAX timers before it are left to a drain or unknown: then look again at that time.
+ */
+export const nextDueMs = async (
+  db: Sql,
+  nowMs: number,
+  { versions }: Pick<TimerKinds, 'versions'>,
+): Promise<number> => {
+  const { rows } = await db.query<{ next: number | null }>({
     name: 'next_due',
-    text: `SELECT (extract(epoch FROM t.due_at) * 1000)::bigint AS next FROM operations.timers t
-      WHERE ${NOT_DRAINED} AND ${isKnown('t', '$1')} ORDER BY t.due_at LIMIT 1`,
-    values: [versions],
+    // The parts of coalesce run one after another, so mostly only the first two, which then read one row each.
+    text: `SELECT (extract(epoch FROM coalesce(
+        (SELECT t.due_at FROM operations.timers t WHERE t.due_at <= $2 AND ${NOT_DRAINED} AND ${isKnown('t', '$1')} ORDER BY t.due_at LIMIT 1),
+        (SELECT t.due_at FROM (SELECT * FROM operations.timers WHERE due_at > $2 ORDER BY due_at LIMIT ${PASSED_MAX}) t
+         WHERE ${NOT_DRAINED} AND ${isKnown('t', '$1')} ORDER BY t.due_at LIMIT 1),
+        (SELECT due_at FROM operations.timers WHERE due_at > $2 ORDER BY due_at OFFSET ${PASSED_MAX - 1} LIMIT 1))) * 1000)::bigint AS next`,
+    values: [versions, fromMillis(nowMs)],
   });
   return rows[0]?.next ?? Number.POSITIVE_INFINITY;
 };
@@ -166,8 +180,8 @@ export const nextDueByClock = async (
   return { dueMs: rows[0]?.next ?? Number.POSITIVE_INFINITY, clocks: rows[0]?.clocks ?? 0 };
 };
 
-/** Most timers of a drain that are taken together, independent of their due times. */
-const GROUPED_MAX = 500;
+/** Most timers of a drain that are taken together. */
+const TOGETHER_MAX = 500;
 
 /** Removes timers that still have this due time: handling a timer may have moved it. Timers locked by a reaction are left to it. */
 const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly Timer[]> => {
@@ -209,14 +223,15 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
       `SELECT ${COLUMNS} FROM operations.timers t
        WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.group_id = ANY($3::text[])
          AND ${isKnown('t', '$5')} ORDER BY t.due_at LIMIT $4`,
-      [account, until, groups, GROUPED_MAX, versions],
+      [account, until, groups, TOGETHER_MAX, versions],
     );
     return rows.map(fromRow);
   },
   earliest: async (account, until: Timestamp) => {
     const { rows } = await db.query<Row>(
       `SELECT ${COLUMNS} FROM operations.timers t WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND ${isKnown('t', '$3')} AND t.due_at =
-         (SELECT min(i.due_at) FROM operations.timers i WHERE i.account_id = $1 AND i.mode = 'test' AND ${isKnown('i', '$3')})`,
+         (SELECT min(i.due_at) FROM operations.timers i WHERE i.account_id = $1 AND i.mode = 'test' AND ${isKnown('i', '$3')})
+       LIMIT ${TOGETHER_MAX}`,
       [account, until, versions],
     );
     return rows.map(fromRow);

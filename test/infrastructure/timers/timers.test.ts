@@ -13,6 +13,7 @@ import {
   testTimers,
   timers,
 } from '../../../infrastructure/timers/timerTable.ts';
+import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { account, RecordingJobs, timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
@@ -39,7 +40,7 @@ describe('timers', () => {
     pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
   /** Returns the real time of the next timer, or null. */
   const next = async (): Promise<number | null> => {
-    const dueMs = Math.min(await nextDueMs(pool, timerKinds), (await nextDueByClock(pool, timerKinds)).dueMs);
+    const dueMs = Math.min(await nextDueMs(pool, NOW_MS, timerKinds), (await nextDueByClock(pool, timerKinds)).dueMs);
     return dueMs === Number.POSITIVE_INFINITY ? null : dueMs;
   };
   const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
@@ -177,6 +178,24 @@ describe('timers', () => {
     expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10, timerKinds))).to.deep.equal([]);
     expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10, timerKinds))).to.deep.equal(['next']);
     expect(await next()).to.equal(NOW_MS + 11_000);
+  });
+
+  it('of a drain hide no other timer from the next look, which reads 500 of them at most', async () => {
+    await clock('drained', 86_400, true);
+    await pool.query(
+      `INSERT INTO operations.timers (kind, key, payload, account_id, mode, due_at)
+       SELECT 'expire', 'd' || n, '{}', 'drained', 'test', $1::timestamptz + n * interval '1 second' FROM generate_series(1, 2000) n`,
+      [at(0)],
+    );
+    await setTimers(pool, [timer('near', at(400)), timer('far', at(1_200))]);
+    await pool.query('VACUUM ANALYZE operations.timers');
+    expect(await next()).to.equal(NOW_MS + 400_000);
+    await clearTimers(pool, [timer('near', at(400))]);
+    expect(await next()).to.equal(NOW_MS + 500_000);
+    expect(await nextDueMs(pool, NOW_MS + 1_000_000, timerKinds)).to.equal(NOW_MS + 1_200_000);
+    expect(rowsRead(await plansOf(pool, (db) => nextDueMs(db, NOW_MS, timerKinds)))).to.be.at.most(1_600);
+    await clearTimers(pool, [timer('far', at(1_200))]);
+    expect(await nextDueMs(pool, NOW_MS + 1_999_000, timerKinds)).to.equal(Number.POSITIVE_INFINITY);
   });
 
   it('of a drained account become jobs once when they are sent, and are removed', async () => {

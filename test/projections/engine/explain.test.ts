@@ -156,7 +156,7 @@ describe('queries at 30,000 rows', function suite() {
     'the refunds of a payment': (db) => refundViews(db).list(TENANT, 'p7' as PaymentId),
     'one refund': (db) => refundViews(db).find(TENANT, 'r7' as RefundId),
     'the claim of due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500, timerKinds),
-    'the time of the next timer': (db) => nextDueMs(db, timerKinds),
+    'the time of the next timer': (db) => nextDueMs(db, Date.parse(NOW), timerKinds),
     'the time of the next timer of a test clock': (db) => nextDueByClock(db, timerKinds),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
     'the removal of timers after a clock advance': (db) =>
