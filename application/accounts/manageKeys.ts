@@ -3,7 +3,7 @@
 
 import { ACCOUNT, NO_ACCOUNT } from '../../domain/account/account.ts';
 import { type AccountId, idIn, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, SECRET_MADE_BEFORE } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type ApiKey,
@@ -14,6 +14,7 @@ import {
   rotateKey,
   workingKeys,
 } from '../../domain/keyring/keyring.ts';
+import { createdIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { pollUntil } from '../core/quiescence.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
@@ -76,21 +77,28 @@ const metadataOf = (by: Changer, accountId: AccountId, mode: Mode, root: KeyId):
   mode,
 });
 
-/** Issues a key. Rejects with `not_found` if the account does not exist, and with `invalid_request` if the label is too long. */
+/**
+ * Issues a key. `form`: names the form, which issues one key. Rejects with `not_found` if the account does not exist, and with
+ * `invalid_request` if the label is too long or the form was sent before.
+ */
 export const issueApiKey =
   ({ commands, accounts, randomness, whenFound }: KeyNeeds) =>
   async (
     accountId: AccountId,
     { mode, label }: { readonly mode: Mode; readonly label: string | null },
     by: Changer,
+    form: string | null = null,
   ): Promise<NewKey | Rejection> => {
     const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(accountId));
     if (state.status !== 'open') return NO_ACCOUNT;
     const cleartext = newApiKey(mode, randomness);
-    const key = { ...keyOf(cleartext, { accountId, mode, at: accounts.realNow() }), label };
+    const fresh = keyOf(cleartext, { accountId, mode, at: accounts.realNow() });
+    const keyId = form === null ? fresh.keyId : createdIdOf<KeyId>(state, mode, 'keys.issue', form);
+    const key = { ...fresh, keyId, label };
     const metadata = metadataOf(by, accountId, mode, key.keyId);
     const done = await commands.execute(KEYRING, KEYRING.stream(accountId), issueKey(key), metadata, limitsOf(by));
     if (isRejection(done)) return done;
+    if (done.appended === 0) return SECRET_MADE_BEFORE;
     await whenFound(key.fingerprint);
     return { key, cleartext };
   };

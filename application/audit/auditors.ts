@@ -1,6 +1,6 @@
 // Auditors' tokens. A token is shown once; only its hash is stored.
 import { hash } from 'node:crypto';
-import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type Rejection, reject, SECRET_MADE_BEFORE } from '../../domain/kernel/rejection.ts';
 import type { AuditToken, AuditTokens } from '../ports/auditAccess.ts';
 import type { Randomness } from '../ports/system.ts';
 
@@ -17,16 +17,17 @@ const hashOf = (token: string): string => hash('sha256', token, 'hex');
 /** Returns whether a text has the form of a token. */
 const isAuditToken = (text: string): boolean => /^audit_[\w-]{43}$/.test(text);
 
-/** Creates a token for an auditor. */
+/** Creates a token for an auditor. `form`: names the form, which creates one token. Rejects with `invalid_request`. */
 export const issueAuditToken =
   ({ auditTokens, randomness }: AuditorNeeds) =>
-  async (name: string): Promise<(AuditToken & { readonly token: string }) | Rejection> => {
+  async (name: string, form: string | null = null): Promise<(AuditToken & { readonly token: string }) | Rejection> => {
     const trimmed = name.trim();
     if (trimmed === '' || trimmed.length > NAME_LENGTH_MAX)
       return reject('invalid_request', `name must have 1 to ${NAME_LENGTH_MAX} characters`, { param: 'name' });
     const token = `audit_${Buffer.from(randomness.bytes(RANDOM_BYTES)).toString('base64url')}`;
-    const hashed = hashOf(token);
-    return { ...(await auditTokens.add(hashed.slice(0, ID_LENGTH), trimmed, hashed)), token };
+    const id = hashOf(form === null ? token : `form\n${form}`).slice(0, ID_LENGTH);
+    const added = await auditTokens.add(id, trimmed, hashOf(token));
+    return added === null ? SECRET_MADE_BEFORE : { ...added, token };
   };
 
 /** Ends a token's access at once. A repeat changes nothing. */

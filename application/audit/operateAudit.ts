@@ -1,4 +1,5 @@
 // Operators' use cases for the audit log: its status, its keys and auditors' tokens.
+import { type Rejection, SENT_BEFORE } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { AnchorState, AuditAnchors, AuditSettings } from '../ports/auditAccess.ts';
 import type { AuditKey, AuditKeys } from '../ports/auditKeys.ts';
@@ -80,9 +81,12 @@ export const auditStatus = (needs: OperateAuditNeeds) => async (): Promise<Audit
 
 export const operateAudit = (needs: OperateAuditNeeds) => ({
   auditStatus: auditStatus(needs),
-  /** Creates a key that signs all further checkpoints. Returns all keys, oldest first. */
-  rotateAuditKey: async (): Promise<readonly KeyPeriod[]> => {
-    await needs.auditKeys.rotate();
+  /**
+   * Creates a key that signs all further checkpoints. Returns all keys, oldest first. `seen`: the number of keys that the operator saw, so
+   * that a form sent twice rotates once; null for any. Rejects with `invalid_request` if there are more by now.
+   */
+  rotateAuditKey: async (seen: number | null = null): Promise<readonly KeyPeriod[] | Rejection> => {
+    if ((await needs.auditKeys.rotate(seen)) === null) return SENT_BEFORE;
     return await keyPeriods(needs, await originOf(needs));
   },
   issueAuditToken: issueAuditToken(needs),

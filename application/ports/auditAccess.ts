@@ -4,7 +4,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 
 /** An auditor's token, without its secret. */
 export interface AuditToken {
-  /** The first 16 hex characters of the hash. */
+  /** 16 hex characters. */
   readonly id: string;
   readonly name: string;
   readonly createdAt: Timestamp;
@@ -12,8 +12,8 @@ export interface AuditToken {
 }
 
 export interface AuditTokens {
-  /** `hash`: the SHA-256 of the token, 64 hex characters. */
-  add(id: string, name: string, hash: string): Promise<AuditToken>;
+  /** Returns null if a token has the id. `hash`: the SHA-256 of the token, 64 hex characters. */
+  add(id: string, name: string, hash: string): Promise<AuditToken | null>;
   list(): Promise<readonly AuditToken[]>;
   /** Returns the token with this hash, or null if it doesn't exist or was revoked. */
   find(hash: string): Promise<AuditToken | null>;

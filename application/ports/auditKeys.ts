@@ -15,6 +15,6 @@ export interface AuditKeys {
   list(): Promise<readonly AuditKey[]>;
   /** Returns the private half of the newest key. Creates the first key. Throws if the process lacks the secrets key that seals it. */
   signer(): Promise<KeyObject>;
-  /** Creates a key, which signs from now on. */
-  rotate(): Promise<AuditKey>;
+  /** Creates a key, which signs from now on. Returns null if `seen`, an id that the operator saw, is not the newest. Default: any. */
+  rotate(seen?: number | null): Promise<AuditKey | null>;
 }

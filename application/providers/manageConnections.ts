@@ -3,7 +3,7 @@
 import { ACCOUNT } from '../../domain/account/account.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
 import { type ConnectionId, idIn, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject, SENT_BEFORE } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SECRET_MADE_BEFORE } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   type Connection,
@@ -157,7 +157,7 @@ export const addProviderConnection =
     const problemToo = clientSecretProblem(clientSecret) ?? (await accountProblem(needs, terms));
     if (problemToo !== null) return problemToo;
     const { state } = await needs.commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(connectionId));
-    if (state.status !== 'absent') return SENT_BEFORE;
+    if (state.status !== 'absent') return SECRET_MADE_BEFORE;
     const callbackSecret = newCallbackSecret(needs);
     // Stored before the event that names the versions: a connection without its secrets would be useless.
     const clientSecretVersion = await vault.keep(connectionId, 'client', clientSecret);
@@ -167,7 +167,7 @@ export const addProviderConnection =
     const done = await decide(needs, connectionId, addConnection(terms, versions, needs.accounts.realNow()), by);
     if (isRejection(done)) return done;
     // The same form, sent at the same time, was faster.
-    if (done.connection.callbackSecretVersion !== callbackSecretVersion) return SENT_BEFORE;
+    if (done.connection.callbackSecretVersion !== callbackSecretVersion) return SECRET_MADE_BEFORE;
     return { connectionId, callbackUrl: needs.connectionTool.callbackUrl(connectionId, callbackSecret) };
   };
 

@@ -1,7 +1,7 @@
 // Registers, changes, pings and deletes webhook endpoints, and rotates their secrets (contract.md Webhook management, rules W5, W6).
 
 import { type EndpointId, type EventId, idIn, type Tenant } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection, reject, SENT_BEFORE } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SECRET_MADE_BEFORE } from '../../domain/kernel/rejection.ts';
 import { unknownEventIn } from '../../domain/presentation/catalogue.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import {
@@ -128,7 +128,7 @@ export const registerWebhookEndpoint =
         { creates: true },
       );
       if (isRejection(done)) return done;
-      return done.appended === 0 ? SENT_BEFORE : { ...endpoint, secret };
+      return done.appended === 0 ? SECRET_MADE_BEFORE : { ...endpoint, secret };
     });
   };
 
@@ -159,10 +159,19 @@ export const changeWebhookEndpoint =
     return isRejection(done) ? done : ownedBy(done.state, tenant);
   };
 
-/** Replaces the secret of an endpoint of the tenant and returns the new one, 64 hex characters. Rejects with `not_found`. */
+/**
+ * Replaces the secret of an endpoint of the tenant and returns the new one, 64 hex characters. `seen`: the secret's version that the user
+ * saw, so that a form sent twice rotates once; null for any. Rejects, in this order, with `not_found` and, if the secret was replaced
+ * since, `invalid_request`.
+ */
 export const rotateWebhookSecret =
   (needs: Pick<Needs, 'commands' | 'accounts' | 'secrets' | 'randomness'>) =>
-  async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<string | Rejection> => {
+  async (
+    tenant: Tenant,
+    endpointId: EndpointId,
+    caller: Actor,
+    seen: number | null = null,
+  ): Promise<string | Rejection> => {
     const { commands, accounts } = needs;
     const stream = WEBHOOK_ENDPOINT.stream(endpointId);
     const metadata = metadataForRequest(caller, tenant, endpointId);
@@ -170,7 +179,8 @@ export const rotateWebhookSecret =
       id: endpointId,
       nextVersion: async () => {
         const endpoint = ownedBy((await commands.load(WEBHOOK_ENDPOINT, stream)).state, tenant);
-        return isRejection(endpoint) ? endpoint : endpoint.secretVersion + 1;
+        if (isRejection(endpoint)) return endpoint;
+        return seen === null || seen === endpoint.secretVersion ? endpoint.secretVersion + 1 : SECRET_MADE_BEFORE;
       },
       record: async (version) => {
         const decide = rotateEndpointSecret(tenant, version, await accounts.now(tenant.accountId, tenant.mode));

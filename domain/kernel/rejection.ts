@@ -95,5 +95,11 @@ export const SENT_BEFORE = reject(
   'This form was already sent, or something else changed in the meantime. Nothing was done now. Check the page before you repeat it.',
 );
 
+/** The same for a form whose answer shows a new secret, which may have got lost on the way. */
+export const SECRET_MADE_BEFORE = reject(
+  'invalid_request',
+  'This form was already sent, or something else changed in the meantime. Nothing was done now. A secret is shown only once: if you don’t have the new one, replace it.',
+);
+
 export const isRejection = (value: unknown): value is Rejection =>
   typeof value === 'object' && value !== null && (value as { rejected?: unknown }).rejected === true;

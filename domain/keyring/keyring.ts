@@ -90,7 +90,7 @@ const labelProblem = (label: string | null): Rejection | null =>
     ? null
     : reject('invalid_request', `label must be at most ${KEY_LABEL_LENGTH_MAX} characters.`, { param: 'label' });
 
-/** Issues a key. No-op for the same cleartext, from which the id derives. Replies null if that key was rotated or revoked. */
+/** Issues a key. No-op for the same id, which derives from the cleartext or a form. Replies null if that key was rotated or revoked. */
 export const issueKey =
   (key: ApiKey): Decision<KeyringState, KeyringEvent, ApiKey | null> =>
   ({ working, ended }) => {

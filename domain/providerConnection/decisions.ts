@@ -1,6 +1,6 @@
 // Operators' decisions about a provider connection. Every decision is idempotent. A connection that is missing or removed is `not_found`.
 import type { Decision } from '../kernel/decider.ts';
-import { isRejection, type Rejection, reject, SENT_BEFORE } from '../kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SECRET_MADE_BEFORE } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { Connection, ConnectionState, ProviderConnectionEvent, SecretVersions } from './aggregate.ts';
 import type { ConnectionSettings, ConnectionTerms } from './connection.ts';
@@ -117,7 +117,7 @@ export const rotateCallbackSecret =
   (state) => {
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
-    if (seenAt !== null && seenAt !== connection.changedAt) return SENT_BEFORE;
+    if (seenAt !== null && seenAt !== connection.changedAt) return SECRET_MADE_BEFORE;
     if (callbackSecretVersion === connection.callbackSecretVersion) return { events: [], reply: 'rotated' };
     if (callbackSecretVersion < connection.callbackSecretVersion) return { events: [], reply: 'taken' };
     const previousUntil = addMillis(at, PREVIOUS_CALLBACK_MS);

@@ -51,9 +51,11 @@ export const auditKeys = (db: SqlPool, keyringOf: () => Promise<SecretsKeyring>)
   return {
     list: async () => (await db.query<AuditKey>(`SELECT ${COLUMNS} FROM audit.keys ORDER BY id`)).rows,
     signer,
-    rotate: async () => {
+    rotate: async (seen = null) => {
       for (;;) {
-        const added = await add(((await newest())?.id ?? 0) + 1);
+        const id = (await newest())?.id ?? 0;
+        if (seen !== null && seen !== id) return null;
+        const added = await add(id + 1);
         if (added !== null) return added;
       }
     },

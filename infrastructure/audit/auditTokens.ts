@@ -10,10 +10,11 @@ export const auditTokens = (db: Sql): AuditTokens => {
     return rows[0] ?? null;
   };
   return {
-    add: async (id, name, hash) => {
-      const text = `INSERT INTO audit.tokens (id, name, hash) VALUES ($1, $2, $3) RETURNING ${COLUMNS}`;
-      return (await first(text, [id, name, hash])) as AuditToken;
-    },
+    add: (id, name, hash) =>
+      first(
+        `INSERT INTO audit.tokens (id, name, hash) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`,
+        [id, name, hash],
+      ),
     list: async () => (await db.query<AuditToken>(`SELECT ${COLUMNS} FROM audit.tokens ORDER BY created_at, id`)).rows,
     find: (hash) => first(`SELECT ${COLUMNS} FROM audit.tokens WHERE hash = $1 AND revoked_at IS NULL`, [hash]),
     revoke: (id) =>

@@ -65,11 +65,14 @@ const rotateRoute = route('POST', '/ops/v1/audit/keys', {
   summary: 'Rotate the key of the audit log',
   description: 'Creates a key that signs all further checkpoints. Old public keys stay listed.',
   responses: { 201: json('The keys.', s.exactly({ keys: keyPeriods })) },
-  handle: async ({ services: { platform } }) => ({ status: 201, body: { keys: await platform.rotateAuditKey() } }),
+  handle: async ({ services: { platform } }) => {
+    const keys = await platform.rotateAuditKey();
+    return isRejection(keys) ? keys : { status: 201, body: { keys } };
+  },
 });
 
 const TOKEN = {
-  id: s.described('The first 16 hex characters of the token’s hash.', s.string()),
+  id: s.described('The id of the token, 16 hex characters.', s.string()),
   name: s.string(),
   createdAt: s.timestamp,
   revokedAt: s.orNull(s.timestamp),

@@ -52,7 +52,7 @@ const rotateKey: CliCommand = {
   summary: 'Create a new signing key while the programs run; old public keys stay listed',
   changes: 'always',
   run: async ({ platform }) => {
-    const keys = await platform.rotateAuditKey();
+    const keys = accepted(await platform.rotateAuditKey());
     return { json: { keys }, text: (screen: Screen) => keyTable(screen, keys) };
   },
 };

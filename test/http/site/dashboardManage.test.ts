@@ -130,6 +130,18 @@ describe('the dashboard for managers', () => {
       expect([status, SECRET.exec(text)?.[1] === secret]).to.deep.equal([200, false]);
       expect(SECRET.test(text)).to.equal(true);
     });
+    it('get a new secret once, even if the form is sent again', async () => {
+      const { at } = await created('https://example.com/hook');
+      const path = `${at}/rotate-secret`;
+      const form = fieldsIn((await show(at)).text, path);
+      const sent = await Promise.all([1, 2].map(() => send(path, form)));
+      expect(sent.map(({ status }) => status).toSorted()).to.deep.equal([200, 422]);
+      const { status, text } = await send(path, form);
+      expect([status, text.includes('A secret is shown only once')], text).to.deep.equal([422, true]);
+      const onPurpose = await send(path, fieldsIn(text, path));
+      expect(onPurpose.status).to.equal(200);
+      expect((await send(path, fieldsIn(onPurpose.text, path))).status, 'from the page with the secret').to.equal(200);
+    });
     it('get their failed deliveries again after the user confirmed the count', async () => {
       let isWell = false;
       const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
@@ -173,6 +185,23 @@ describe('the dashboard for managers', () => {
       expect([await works(test), await works(live)]).to.deep.equal([true, true]);
       expect((await show(`${TEST}/developers`)).text).to.not.include(test);
       expect((await show((await pageOf(LIVE)).replace('/live/', '/test/'))).status).to.equal(404);
+    });
+    it('are issued once, even if the form is sent again', async () => {
+      const path = `${TEST}/developers/keys`;
+      const count = async () => (await show(`${TEST}/developers`)).text.match(/keys\/key_/g)?.length ?? 0;
+      const before = await count();
+      const shown = fieldsIn((await show(`${TEST}/developers`)).text, path);
+      const form = { ...shown, label: 'once' };
+      const wrong = await send(path, { ...form, label: 'x'.repeat(65) });
+      expect([wrong.status, fieldsIn(wrong.text, path)['key']]).to.deep.equal([422, shown['key']]);
+      const sent = await Promise.all([1, 2].map(() => send(path, form)));
+      expect(sent.map(({ status }) => status).toSorted()).to.deep.equal([200, 422]);
+      const { status, text } = await send(path, form);
+      expect([status, text.includes('A secret is shown only once')], text).to.deep.equal([422, true]);
+      expect(await count()).to.equal(before + 1);
+      const key = KEY.exec(sent.find((one) => one.status === 200)?.text ?? '')?.[1] as string;
+      expect(await works(key)).to.equal(true);
+      expect((await send(path, { ...fieldsIn(text, path), label: 'twice' })).status, 'sent on purpose').to.equal(200);
     });
     it('stop working when replaced or revoked', async () => {
       const first = await issued();

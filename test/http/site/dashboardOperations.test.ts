@@ -7,7 +7,7 @@ import { PLATFORM_ROUTES } from '../../../http/site/dashboard/platform/routes.ts
 import { EN } from '../../../http/site/dashboard/texts/en.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { sealAllOf } from '../../infrastructure/audit/auditWorld.ts';
-import { cookieOf, ownForm } from '../../world/browser.ts';
+import { cookieOf, fieldsIn, ownForm } from '../../world/browser.ts';
 import { ALL_RETRIES_SECONDS, answering } from '../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../world/deliveryScene.ts';
 import type { TestGateway } from '../../world/gateway.ts';
@@ -287,6 +287,24 @@ describe('the operators’ pages about the system', () => {
     for (const _ of ['first', 'second'])
       expect(placeOf(await send(at))).to.equal(`${PLATFORM_PAGES}/audit?done=auditTokenRevoked`);
     expect((await read()).status).to.equal(401);
+  });
+
+  it('rotate the audit key and create a token once, even if the form is sent again', async () => {
+    const shown = await show('/audit');
+    const rotate = fieldsIn(shown.text, `${PLATFORM_PAGES}/audit/rotate-key`);
+    const issue = { ...fieldsIn(shown.text, `${PLATFORM_PAGES}/audit/tokens`), name: 'Once' };
+    const keys = async () => (await ask<{ keys: readonly unknown[] }>('/ops/v1/audit')).keys.length;
+    const before = await keys();
+    const rotated = await Promise.all([1, 2].map(() => send('/audit/rotate-key', rotate)));
+    expect(rotated.map(({ status }) => status).toSorted()).to.deep.equal([303, 422]);
+    await pages.refused('/audit/rotate-key', rotate, 'This form was already sent');
+    expect(await keys()).to.equal(before + 1);
+    const issued = await Promise.all([1, 2].map(() => send('/audit/tokens', issue)));
+    expect(issued.map(({ status }) => status).toSorted()).to.deep.equal([200, 422]);
+    const again = await pages.refused('/audit/tokens', issue, 'A secret is shown only once');
+    expect(again.match(/>Once</g)).to.have.length(1);
+    const onPurpose = fieldsIn(again, `${PLATFORM_PAGES}/audit/tokens`);
+    expect((await send('/audit/tokens', { ...onPurpose, name: 'Twice' })).status).to.equal(200);
   });
 
   describe('about erasure', () => {

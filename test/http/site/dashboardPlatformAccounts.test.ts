@@ -163,6 +163,15 @@ describe('operators’ pages for accounts and connections', () => {
       expect((await pages.send(at)).status).to.equal(404);
       expect((await pages.send(`/accounts/acct_${NONE}/keys`, { mode: 'test' })).status).to.equal(404);
     });
+    it('get one key per form, even if it is sent again', async () => {
+      const { path } = await spare();
+      const form = { ...fieldsIn(await pages.text(path), `${PLATFORM_PAGES}${path}/keys`), label: 'once' };
+      const sent = await Promise.all([1, 2].map(() => pages.send(`${path}/keys`, form)));
+      expect(sent.map(({ status }) => status).toSorted()).to.deep.equal([200, 422]);
+      const again = await pages.refused(`${path}/keys`, form, 'A secret is shown only once');
+      expect(again.match(/>once</g)).to.have.length(1);
+      expect((await pages.send(`${path}/keys`, fieldsIn(again, `${PLATFORM_PAGES}${path}/keys`))).status).to.equal(200);
+    });
     it('show all of their keys and users, by pages', async () => {
       const { path, tenant } = await spare();
       const wanted = new Set<string>();

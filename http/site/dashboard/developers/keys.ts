@@ -1,10 +1,11 @@
 // /dashboard/{mode}/developers: the API keys of the mode. A key is shown once.
 import { type KeyId, PREFIX } from '../../../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, reject, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../../domain/keyring/keyring.ts';
 import { keyParam } from '../../../api/access/apiKeys.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
+import { keyField, keyIn } from '../edit.ts';
 import { instant } from '../format.ts';
 import {
   modeParam,
@@ -50,7 +51,8 @@ const table = (keys: readonly ApiKey[], { texts, to, language }: Reader): Markup
 export const labelInput = (label: string, { texts: { developers, create } }: Pick<Reader, 'texts'>): Markup =>
   html`<label>${developers.label} (${create.optional})<input name="label" value="${label}" maxlength="${KEY_LABEL_LENGTH_MAX}" autocomplete="off"><span class="muted small">${developers.labelHint}</span></label>`;
 
-const contentOf = async (reader: Reader, label = '') => {
+/** `label` and `key`: of a rejected form. */
+const contentOf = async (reader: Reader, label = '', key: string | null = null) => {
   const { texts, to, csrf } = reader;
   const { developers, payment } = texts;
   return {
@@ -59,7 +61,7 @@ const contentOf = async (reader: Reader, label = '') => {
     main: html`<section class="panel"><h2>${developers.keys}</h2><p class="muted">${developers.keysLead}</p>${table(await keysOf(reader), reader)}</section>
 <section class="panel"><h2>${developers.issue}</h2>${
       reader.mayManage
-        ? html`<form method="post" class="stack narrow" action="${to('/developers/keys')}">${csrf}${labelInput(label, reader)}<p><button>${developers.issueButton}</button></p></form>`
+        ? html`<form method="post" class="stack narrow" action="${to('/developers/keys')}">${csrf}${keyField(key)}${labelInput(label, reader)}<p><button>${developers.issueButton}</button></p></form>`
         : html`<p class="muted">${payment.mayNot}</p>`
     }</section>
 <section class="panel"><h2>${developers.tools}</h2><ul><li><a href="${to('/developers/requests')}">${developers.requests}</a></li>
@@ -99,9 +101,13 @@ const issueRoute = route('POST', '/dashboard/{mode}/developers/keys', {
     const reader = readerOf(context);
     const { services, tenant, actor, texts, mode } = reader;
     const label = context.body.text('label');
-    const done = await services.issueApiKey(tenant.accountId, { mode, label: label === '' ? null : label }, actor);
-    if (isRejection(done))
-      return shownPage(422, context, reader, { ...(await contentOf(reader, label)), problem: done });
+    const key = keyIn(context.body);
+    const wish = { mode, label: label === '' ? null : label };
+    const done = await services.issueApiKey(tenant.accountId, wish, actor, key);
+    if (isRejection(done)) {
+      const content = await contentOf(reader, label, done === SECRET_MADE_BEFORE ? null : key);
+      return shownPage(422, context, reader, { ...content, problem: done });
+    }
     return shownPage(200, context, reader, newKeyContent(done.cleartext, texts.developers.newKeyLead, reader));
   },
 });

@@ -12,7 +12,7 @@ import { type Content, pageQuery, textQuery } from '../page.ts';
 import { fact } from '../parts.ts';
 import { confirmed } from '../secret.ts';
 import { logoPanel } from '../settings/account.ts';
-import { keysPanel } from './accountKeys.ts';
+import { keysPanel, type TypedKey } from './accountKeys.ts';
 import { settingsPanels, type TypedSetting } from './accountSettings.ts';
 import { ACCOUNTS, standingBadge } from './accounts.ts';
 import { showing, shown } from './acting.ts';
@@ -32,9 +32,7 @@ interface Begins {
 const FROM_THE_FIRST: Begins = { usersAfter: null, keysAfter: null };
 
 /** The submitted values of one of the forms. */
-interface Typed extends TypedSetting, TypedUser {
-  readonly label?: string;
-}
+interface Typed extends TypedSetting, TypedUser, TypedKey {}
 
 const facts = ({ accountId, name, email, openedAt, suspendedAt }: OpenAccount, operator: Operator): Markup => {
   const { texts, language } = operator;
@@ -80,7 +78,7 @@ export const onePage =
     if (account === null) return NO_ACCOUNT;
     const path = to(placeOf(id));
     const users = await usersPanel(account, usersAfter, typed, operator);
-    const keys = await keysPanel(id, path, keysAfter, typed.label ?? '', operator);
+    const keys = await keysPanel(id, path, keysAfter, typed, operator);
     return {
       title: account.name,
       section: ACCOUNTS,

@@ -2,14 +2,16 @@
 
 import { NO_ACCOUNT } from '../../../../domain/account/account.ts';
 import type { AccountId } from '../../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import { keyParam } from '../../../api/access/apiKeys.ts';
 import { accountParam } from '../../../api/accounts/operatorAccounts.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
+import { keyIn } from '../edit.ts';
 import { PAGE, REDIRECT } from '../page.ts';
 import { FORM_WITH_LOGO, imageOf } from '../settings/logo.ts';
 import { onePage, placeOf } from './account.ts';
+import type { TypedKey } from './accountKeys.ts';
 import { settingChangeOf } from './accountSettings.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { type Acting, acted, acting, answering, shownAgain } from './acting.ts';
@@ -101,17 +103,20 @@ const addUserRoute = route('POST', `${AT}/users`, {
   },
 });
 
-/** Shows a new key once, or the account's page with the problem. `label`: as typed. */
+/** Shows a new key once, or the account's page with the problem. */
 const newKey = async (
   context: Acting,
   id: AccountId,
-  label: string,
+  { label = '', key = null }: TypedKey,
   make: (operator: Operator) => ReturnType<Operator['services']['issueApiKey']>,
 ) => {
   const operator = operatorOf(context);
   const { developers: words } = operator.texts;
   const made = await make(operator);
-  if (isRejection(made)) return shownAgain(context, operator, onePage(id, { label }), made);
+  if (isRejection(made)) {
+    const typed = { label, key: made === SECRET_MADE_BEFORE ? null : key };
+    return shownAgain(context, operator, onePage(id, typed), made);
+  }
   const secrets = [[words.key, made.cleartext]] as const;
   const page = secretsPage(words.newKey, secrets, { section: ACCOUNTS, place: placeOf(id) }, operator);
   return shownToOperator(200, context, operator, page);
@@ -124,9 +129,10 @@ const issueKeyRoute = route('POST', `${AT}/keys`, {
   summary: 'Issue an API key for an account and show it once',
   handle: (context) => {
     const { body, params } = context;
-    const label = body.text('label');
-    const wish = { mode: body.text('mode') === 'live' ? 'live' : 'test', label: label === '' ? null : label } as const;
-    return newKey(context, params.id, label, ({ services, actor }) => services.issueApiKey(params.id, wish, actor));
+    const typed = { label: body.text('label'), key: keyIn(body) };
+    const wish = { mode: body.text('mode') === 'live' ? 'live' : 'test', label: typed.label || null } as const;
+    const issue = ({ services, actor }: Operator) => services.issueApiKey(params.id, wish, actor, typed.key);
+    return newKey(context, params.id, typed, issue);
   },
 });
 
@@ -137,7 +143,7 @@ const rotateKeyRoute = route('POST', `${AT}/keys/{keyId}/rotate`, {
   summary: 'Replace an API key of an account and show the new one once',
   handle: (context) => {
     const { id, keyId } = context.params;
-    return newKey(context, id, '', ({ services, actor }) => services.rotateApiKey(id, keyId, undefined, actor));
+    return newKey(context, id, {}, ({ services, actor }) => services.rotateApiKey(id, keyId, undefined, actor));
   },
 });
 

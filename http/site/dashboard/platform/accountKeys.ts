@@ -3,6 +3,7 @@ import { type AccountId, type KeyId, PREFIX } from '../../../../domain/kernel/id
 import type { ApiKey } from '../../../../domain/keyring/keyring.ts';
 import { html, type Markup } from '../../html.ts';
 import { labelInput } from '../developers/keys.ts';
+import { keyField } from '../edit.ts';
 import { instant } from '../format.ts';
 import { confirmed } from '../secret.ts';
 import type { Operator } from './page.ts';
@@ -20,12 +21,18 @@ const row = (key: ApiKey, lastUsed: string | null, path: string, operator: Opera
 <td>${instant(lastUsed, language)}</td><td>${confirmed(words.rotate, words.rotateLead, `${at}/rotate`, operator)}${confirmed(words.revoke, words.revokeLead, `${at}/revoke`, operator)}</td></tr>`;
 };
 
-/** `path`: the account's page. `after`: the last key of the previous page. `label`: a rejected label, as typed. */
+/** What a rejected form sent. */
+export interface TypedKey {
+  readonly label?: string;
+  readonly key?: string | null;
+}
+
+/** `path`: the account's page. `after`: the last key of the previous page. */
 export const keysPanel = async (
   accountId: AccountId,
   path: string,
   after: KeyId | null,
-  label: string,
+  { label = '', key = null }: TypedKey,
   operator: Operator,
 ): Promise<Markup> => {
   const { texts, services, platform, csrf } = operator;
@@ -44,6 +51,6 @@ export const keysPanel = async (
   const next = last === undefined ? null : PREFIX.key + last.keyId;
   return html`<section class="panel"><h2>${words.keys}</h2>${listOf(words.keys, heads, rows, others.accounts.noKeys, rows.length, operator)}
 ${pager(path, 'keysAfter', begin === 0, next, operator)}
-<details><summary>${words.issue}</summary><form method="post" action="${path}/keys" class="stack narrow">${csrf}
+<details><summary>${words.issue}</summary><form method="post" action="${path}/keys" class="stack narrow">${csrf}${keyField(key)}
 ${choice('mode', mode.label, modes, 'test')}${labelInput(label, operator)}<p><button>${words.issueButton}</button></p></form></details></section>`;
 };

@@ -1,7 +1,7 @@
 // /dashboard/platform/connections: the connections to institutions, and a new one.
 
 import { OPEN_WORK_READS } from '../../../../application/ports/readModels/providers.ts';
-import { isRejection, type Rejection, SENT_BEFORE } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import type { ConnectionView } from '../../../../domain/presentation/connection.ts';
 import { PROVIDER_CONNECTION } from '../../../../domain/providerConnection/aggregate.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
@@ -102,7 +102,7 @@ const addRoute = route('POST', `${PLATFORM_PAGES}${CONNECTIONS}/new`, {
     const wish = wishOf(fields);
     const key = keyIn(context.body);
     const again = (refusal: Rejection) =>
-      shownAgain(context, operator, newPage(fields, refusal === SENT_BEFORE ? null : key), refusal);
+      shownAgain(context, operator, newPage(fields, refusal === SECRET_MADE_BEFORE ? null : key), refusal);
     if ('misread' in wish) return again(said(texts.settings.badValue(words.fields[wish.misread])));
     const done = await platform.addProviderConnection(wish.terms, wish.secrets, actor, key);
     if (isRejection(done)) return again(done);

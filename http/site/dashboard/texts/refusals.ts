@@ -92,6 +92,8 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'There is no such payment.': 'Este pagamento não existe.',
   'This form was already sent, or something else changed in the meantime. Nothing was done now. Check the page before you repeat it.':
     'Este formulário já foi enviado, ou algo mudou nesse meio-tempo. Nada foi feito agora. Confira a página antes de repetir.',
+  'This form was already sent, or something else changed in the meantime. Nothing was done now. A secret is shown only once: if you don’t have the new one, replace it.':
+    'Este formulário já foi enviado, ou algo mudou nesse meio-tempo. Nada foi feito agora. Um segredo só aparece uma vez: se você não tem o novo, substitua-o.',
   'There is no such case.': 'Esta contestação não existe.',
   'There is no such payout.': 'Este saque não existe.',
   'There is no such user.': 'Este usuário não existe.',

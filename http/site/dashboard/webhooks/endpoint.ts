@@ -7,7 +7,7 @@ import { shown } from '../../../api/webhooks/deliveries.ts';
 import { endpointParam } from '../../../api/webhooks/endpoints.ts';
 import { FORM, type RouteContext, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
-import { editOf, shownValues } from '../edit.ts';
+import { editOf, seenField, seenIn, shownValues } from '../edit.ts';
 import { instant } from '../format.ts';
 import { notice } from '../layout.ts';
 import {
@@ -49,7 +49,7 @@ ${csrf}${shownValues(comparable(endpoint))}${endpointInputs(fields, reader)}<p><
 <form method="post" action="${at}/ping" class="action narrow">${csrf}<p class="muted">${webhooks.pingLead}</p><button class="second">${webhooks.ping}</button></form>
 <form method="post" action="${at}/status" class="action narrow">${csrf}<p class="muted">${isActive ? webhooks.pauseLead : webhooks.resumeLead}</p>
 <button class="second" name="status" value="${isActive ? 'INACTIVE' : 'ACTIVE'}">${isActive ? webhooks.pause : webhooks.resume}</button></form>
-${confirmed(webhooks.rotate, webhooks.rotateLead, `${at}/rotate-secret`, reader)}
+${confirmed(webhooks.rotate, webhooks.rotateLead, `${at}/rotate-secret`, reader, seenField(String(endpoint.secretVersion)))}
 ${confirmed(webhooks.remove, webhooks.removeLead, `${at}/delete`, reader)}</section>`;
 };
 
@@ -202,16 +202,21 @@ const rotateRoute = route('POST', '/dashboard/{mode}/webhooks/endpoints/{id}/rot
   ...acting,
   operationId: 'rotateSecretFromPage',
   summary: 'Rotate the secret of an endpoint and show the new one',
-  responses: { 200: PAGE },
+  responses: { 200: PAGE, 422: PAGE },
   handle: async (context) => {
     const reader = readerOf(context);
     const { services, tenant, actor, texts } = reader;
-    const secret = await services.rotateWebhookSecret(tenant, context.params.id, actor);
-    if (isRejection(secret)) return secret;
-    const endpoint = await find(reader, context.params.id);
+    const { id } = context.params;
+    const seen = seenIn(context.body);
+    const secret = await services.rotateWebhookSecret(tenant, id, actor, seen === null ? null : Number(seen));
+    const endpoint = await find(reader, id);
     if (endpoint === null) return NO_ENDPOINT;
+    if (isRejection(secret))
+      return shownPage(422, context, reader, await contentOf(endpoint, reader, { problem: secret }));
     const above = shownOnce(secret, texts.webhooks.secret, texts.webhooks.secretLead, reader);
-    return shownPage(200, context, reader, await contentOf(endpoint, reader, { above }));
+    // The read model may not have the new version yet.
+    const rotated = seen === null ? endpoint : { ...endpoint, secretVersion: Number(seen) + 1 };
+    return shownPage(200, context, reader, await contentOf(rotated, reader, { above }));
   },
 });
 

@@ -1,5 +1,5 @@
 // /dashboard/{mode}/webhooks/endpoints/new: a new endpoint. Its secret is shown once.
-import { isRejection, type Rejection, SENT_BEFORE } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../../domain/presentation/catalogue.ts';
 import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
@@ -77,7 +77,10 @@ export const createEndpointRoute = route('POST', '/dashboard/{mode}/webhooks/end
     const fields = endpointFieldsOf(context.body);
     const key = keyIn(context.body);
     const again = (problem: string | Rejection) =>
-      shownPage(422, context, reader, { ...formPage(reader, fields, problem === SENT_BEFORE ? null : key), problem });
+      shownPage(422, context, reader, {
+        ...formPage(reader, fields, problem === SECRET_MADE_BEFORE ? null : key),
+        problem,
+      });
     const problem = fieldsProblem(fields, reader);
     if (problem !== null) return again(problem);
     const done = await services.registerWebhookEndpoint(tenant, fields, actor, key);

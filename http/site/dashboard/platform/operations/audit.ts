@@ -1,11 +1,12 @@
 // /dashboard/platform/audit: whether the audit log follows the event log and reaches anchors and witnesses; auditors' tokens and exports.
 import type { AuditStatus } from '../../../../../application/audit/operateAudit.ts';
 import type { AuditToken } from '../../../../../application/ports/auditAccess.ts';
-import { isRejection } from '../../../../../domain/kernel/rejection.ts';
+import { isRejection, SECRET_MADE_BEFORE } from '../../../../../domain/kernel/rejection.ts';
 import { auditTokenParam } from '../../../../api/audit/operatorAudit.ts';
 import { PLATFORM_PAGES } from '../../../../kernel/callers.ts';
 import { route } from '../../../../kernel/route.ts';
 import { html, type Markup } from '../../../html.ts';
+import { keyField, keyIn, seenField, seenIn } from '../../edit.ts';
 import { instant } from '../../format.ts';
 import type { Content } from '../../page.ts';
 import { badge, fact } from '../../parts.ts';
@@ -74,7 +75,7 @@ const keysPanel = ({ keys }: AuditStatus, operator: Operator): Markup => {
       html`<tr><th scope="row" class="wide"><code>${vkey}</code></th><td>${instant(from, language)}</td><td>${instant(until, language)}</td></tr>`,
   );
   return html`<section class="panel"><h2>${audit.keys}</h2>${tableOf(audit.keys, [audit.key, audit.from, audit.until], rows)}
-${confirmed(audit.rotate, audit.rotateLead, to(`${SECTION}/rotate-key`), operator)}</section>`;
+${confirmed(audit.rotate, audit.rotateLead, to(`${SECTION}/rotate-key`), operator, seenField(String(keys.length)))}</section>`;
 };
 
 const tokensPanel = (tokens: readonly AuditToken[], operator: Operator): Markup => {
@@ -91,7 +92,8 @@ const tokensPanel = (tokens: readonly AuditToken[], operator: Operator): Markup 
   const heads = [audit.auditor, audit.issuedAt, audit.revokedAt];
   return html`<section class="panel"><h2>${audit.auditors}</h2><p class="muted">${audit.auditorsLead}</p>
 ${listOf(audit.auditors, heads, rows, audit.noAuditors, rows.length, operator)}
-<form method="post" class="filters" action="${to(`${SECTION}/tokens`)}">${csrf}<label class="wide">${audit.auditor}<input name="name" maxlength="100" required></label><button class="second">${audit.issue}</button></form></section>`;
+<form method="post" class="filters" action="${to(`${SECTION}/tokens`)}">${csrf}${keyField()}
+<label class="wide">${audit.auditor}<input name="name" maxlength="100" required></label><button class="second">${audit.issue}</button></form></section>`;
 };
 
 const EXPORT_COMMANDS = `npm run cli -- audit export --from 2026-10-01 --to 2026-11-01 --out october
@@ -125,7 +127,8 @@ const rotateRoute = route('POST', `${PLATFORM_PAGES}/audit/rotate-key`, {
   operationId: 'rotateAuditKeyFromPage',
   summary: 'Rotate the key of the audit log',
   handle: (context) => {
-    const act = ({ platform }: Operator) => platform.rotateAuditKey();
+    const seen = seenIn(context.body);
+    const act = ({ platform }: Operator) => platform.rotateAuditKey(seen === null ? null : Number(seen));
     return acted(context, { act, done: 'auditKeyRotated', place: SECTION, page: contentOf });
   },
 });
@@ -137,8 +140,11 @@ const issueRoute = route('POST', `${PLATFORM_PAGES}/audit/tokens`, {
   handle: async (context) => {
     const operator = operatorOf(context);
     const { audit } = operator.texts.operations;
-    const issued = await operator.platform.issueAuditToken(context.body.text('name'));
-    if (isRejection(issued)) return shownAgain(context, operator, contentOf, said(audit.badName));
+    const issued = await operator.platform.issueAuditToken(context.body.text('name'), keyIn(context.body));
+    if (isRejection(issued)) {
+      const refusal = issued === SECRET_MADE_BEFORE ? issued : said(audit.badName);
+      return shownAgain(context, operator, contentOf, refusal);
+    }
     const above = shownOnce(issued.token, audit.token, audit.tokenLead, operator);
     return shownToOperator(200, context, operator, await contentOf(operator, above));
   },
