@@ -12,6 +12,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { limitsOf, type UseCaseNeeds } from '../core/useCase.ts';
+import { AppendOutcomeUnknown } from '../ports/eventStore.ts';
 import type { LoginFailures, Sessions } from '../ports/logins.ts';
 import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
 import type { Randomness } from '../ports/system.ts';
@@ -98,7 +99,12 @@ export const confirmTotp =
     if (!(await secondFactors.confirm(secondFactorId, recoveryCodes))) return NOTHING_PENDING;
     const decide = enrolSecondFactor({ secondFactorId, replaces }, accounts.realNow());
     const metadata = metadataForChange(by, accountId, userId);
-    const done = await commands.execute(USER, USER.stream(userId), decide, metadata, limitsOf(by));
+    const record = () => commands.execute(USER, USER.stream(userId), decide, metadata, limitsOf(by));
+    // If only the answer was lost, the factor is in force. No later response has its recovery codes.
+    const done = await record().catch((error: unknown) => {
+      if (error instanceof AppendOutcomeUnknown) return record();
+      throw error;
+    });
     if (isRejection(done)) {
       await secondFactors.forget(secondFactorId); // no event names it
       return done;

@@ -402,7 +402,7 @@ export const EN: Texts = {
     factor: 'Two-step verification',
     factorLead: 'An authenticator app on your phone shows a code, which signing in then asks for.',
     currentCode: 'Current code',
-    currentCodeHint: 'Only if you already use two-step verification.',
+    currentCodeHint: 'Only if you already use two-step verification. You then get new recovery codes.',
     enrol: 'Set up',
     needsCode: 'You already use two-step verification. Enter a current code to replace it.',
     wrongCode: 'The code is wrong, expired or already used.',

@@ -407,7 +407,7 @@ export const PT: Texts = {
     factor: 'Verificação em duas etapas',
     factorLead: 'Um aplicativo autenticador no celular mostra um código, que passa a ser pedido para entrar.',
     currentCode: 'Código atual',
-    currentCodeHint: 'Só se você já usa a verificação em duas etapas.',
+    currentCodeHint: 'Só se você já usa a verificação em duas etapas. Você recebe novos códigos de recuperação.',
     enrol: 'Configurar',
     needsCode: 'Você já usa a verificação em duas etapas. Digite um código atual para trocá-la.',
     wrongCode: 'O código está errado, venceu ou já foi usado.',

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { resetSecondFactor } from '../../../../application/accounts/secondFactor.ts';
+import { AppendOutcomeUnknown } from '../../../../application/ports/eventStore.ts';
 import type { UserId } from '../../../../domain/kernel/ids.ts';
 import { USER } from '../../../../domain/user/user.ts';
 import { beginEnrolment, codeOf, enrol } from '../../../support/totp.ts';
@@ -77,6 +78,40 @@ describe('a second factor, in two processes', () => {
     expect((await logIn(user, codeOf(secret, 1, now))).status).to.equal(200);
     const types = ['UserAdded', 'UserSecondFactorEnrolled'];
     expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
+  });
+  it('gives recovery codes although the answer of the event store is lost', async () => {
+    const { store } = gateway.storage;
+    const { append } = store;
+    const confirm = async (headers: Headers, lost: number, code?: string) => {
+      const secret = await beginEnrolment(gateway, headers, code);
+      let left = lost;
+      store.append = async (...args) => {
+        const result = await append.apply(store, args);
+        if (left-- > 0) throw new AppendOutcomeUnknown('the answer is lost');
+        return result;
+      };
+      const done = await auth('confirm', headers, { code: codeOf(secret, 0, now) });
+      store.append = append;
+      return { done, secret };
+    };
+    const user = await gateway.addUser();
+    const headers = await gateway.logIn('OWNER', user);
+    const { done } = await confirm(headers, 1);
+    expect(done.status, done.text).to.equal(200);
+    expect(await isOpen(headers)).to.equal(true);
+    const { recoveryCodes } = done.body as { recoveryCodes: string[] };
+    expect((await logIn(user, recoveryCodes[0])).status).to.equal(200);
+    const types = ['UserAdded', 'UserSecondFactorEnrolled'];
+    expect(await eventTypes(gateway, USER.stream(user.userId))).to.deep.equal(types);
+    // If the repeated append has no answer either, a login with the factor and another enrollment give new codes.
+    const later = await gateway.addUser();
+    const second = await confirm(await gateway.logIn('OWNER', later), 2);
+    expectError(second.done, 503, 'service_unavailable');
+    now += 2 * STEP_MS;
+    const login = await logIn(later, codeOf(second.secret, 0, now));
+    const again = { authorization: `Bearer ${login.body['token']}` };
+    expect((await confirm(again, 0, codeOf(second.secret, 1, now))).done.status).to.equal(200);
+    expect(gateway.faults.splice(0)).to.have.length(1);
   });
   it('returns the same error for a wrong password, with or without a code', async () => {
     const { user, secret } = await enrolled();
