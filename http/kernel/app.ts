@@ -148,7 +148,8 @@ const serve = (route: Route, options: Serving) => {
     const passage: Passage = { place: place ?? UNCOUNTED, caller: null };
     try {
       await nextTurn();
-      const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
+      const result =
+        place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options).catch(refusalIn);
       if (isRejection(result)) refuseOrSignIn(route, req, res, result);
       // Not awaited: a stream doesn't count as a request in progress.
       else sendResult(req, res, result).catch((error: unknown) => fault(error, req, res, options));
@@ -184,6 +185,21 @@ const refuseOrSignIn = (route: Route, req: Request, res: Response, refusal: Refu
   else res.setHeader('Cache-Control', 'no-store').redirect(303, place);
 };
 
+/** The caller's key or session ended while the handler read the body. */
+class RefusedMeanwhile extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super('the key or session ended while the body arrived');
+    this.refusal = refusal;
+  }
+}
+
+const refusalIn = (error: unknown): Refusal => {
+  if (error instanceof RefusedMeanwhile) return error.refusal;
+  throw error;
+};
+
 const resultOf = async (
   route: Route,
   readBody: BodyReader,
@@ -199,9 +215,13 @@ const resultOf = async (
   if (isRejection(early)) return early;
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
-  const body = await readBody(req, res, place, { mode: modeOf(early), services });
+  const again = async () => (isBodyLate ? accepted(route, await admitAgain(route, req, early, options)) : early);
+  const body = await readBody(req, res, place, { mode: modeOf(early), services }, async () => {
+    const now = await again();
+    if (isRejection(now)) throw new RefusedMeanwhile(now);
+  });
   if (isRejection(body)) return body;
-  const caller = isBodyLate ? accepted(route, await admitAgain(route, req, early, options)) : early;
+  const caller = await again();
   if (isRejection(caller)) return caller;
   if (route.body.kind === 'form' || route.body.kind === 'files') {
     const forgery = forgeryOf(req, body.body as Form, caller);

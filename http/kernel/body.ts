@@ -9,11 +9,13 @@ import { readForm } from './forms.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
 
+/** `whenWhole`: called when a body that the handler reads has arrived. Its error is thrown to the handler. */
 export type BodyReader = (
   req: Request,
   res: Response,
   place: Place,
   context: ValidationContext,
+  whenWhole: () => Promise<void>,
 ) => Promise<{ readonly body: unknown } | Rejection>;
 
 export const bodyReader = (rule: BodyRule): BodyReader => {
@@ -24,13 +26,15 @@ export const bodyReader = (rule: BodyRule): BodyReader => {
     };
   if (rule.kind === 'form') return (req, res, place) => place.waiting(readForm(req, res));
   if (rule.kind === 'files')
-    return async (req, _res, place) => {
+    return async (req, _res, place, _context, whenWhole) => {
       const size = Number(req.headers['content-length'] ?? 0);
       return size > rule.bytesMax
         ? tooLarge(rule.bytesMax)
-        : readFileForm(req.headers['content-type'], chunksOf(req, place, rule.bytesMax));
+        : readFileForm(req.headers['content-type'], chunksOf(req, place, rule.bytesMax, whenWhole));
     };
-  if (rule.kind === 'stream') return async (req, _res, place) => openStream(rule, req, place);
+  if (rule.kind === 'stream')
+    return async (req, _res, place, _context, whenWhole) =>
+      openStream(rule, req, () => chunksOf(req, place, rule.bytesMax, whenWhole));
   const validate = bodyValidator(rule);
   return async (req, res, place, context) => {
     const sent = await place.waiting(readJson(req, res));
@@ -125,7 +129,7 @@ export class PayloadTooLarge extends Error {}
 /** The connection ended before the whole body arrived. */
 export class BodyCutOff extends Error {}
 
-const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place: Place) => {
+const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, chunks: () => AsyncGenerator<Buffer>) => {
   const size = req.headers['content-length'] === undefined ? null : Number(req.headers['content-length']);
   if (contentTypes !== null) {
     if (!req.is([...contentTypes]))
@@ -135,20 +139,25 @@ const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place:
   const body: ArrivingBody = {
     contentType: req.headers['content-type'] ?? null,
     size,
-    [Symbol.asyncIterator]: () => chunksOf(req, place, bytesMax),
+    [Symbol.asyncIterator]: chunks,
   };
   return { body };
 };
 
 /** Yields the body's chunks. Throws PayloadTooLarge after `bytesMax` bytes, and BodyCutOff when the connection ends early. */
-async function* chunksOf(req: Request, place: Place, bytesMax: number): AsyncGenerator<Buffer> {
+async function* chunksOf(
+  req: Request,
+  place: Place,
+  bytesMax: number,
+  whenWhole: () => Promise<void>,
+): AsyncGenerator<Buffer> {
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
   for (;;) {
     const next = await place.waiting(chunks.next()).catch((cause: unknown) => {
       throw new BodyCutOff('the connection ended before the whole body arrived', { cause });
     });
-    if (next.done) return;
+    if (next.done) return whenWhole();
     bytes += next.value.length;
     if (bytes > bytesMax) throw new PayloadTooLarge(`more than ${bytesMax} bytes`);
     yield next.value;

@@ -1,5 +1,7 @@
 // A body that arrives after its headers: what may end meanwhile is checked again.
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { pngImage } from '../../support/images.ts';
 import { newKey, type TestGateway } from '../../world/gateway.ts';
 import { expectError, openReady, rawCall } from '../../world/http.ts';
 
@@ -33,6 +35,20 @@ describe('a request whose body arrives late', () => {
     const revoke = () => ok(gateway.call('DELETE', `/v1/api-keys/${body.id}`, { key: null, headers: owner }));
     expectError(await charge(body.apiKey, revoke), 401, 'unauthorized');
     expect((await gateway.get<{ data: unknown[] }>('/v1/payments')).body.data).to.deep.equal([]);
+  });
+  it('is refused if the user signed out meanwhile and the handler reads the body itself', async () => {
+    const headers = { 'content-type': 'image/png', ...(await gateway.logIn('OWNER')) };
+    const [first, rest] = [pngImage().subarray(0, 20), pngImage().subarray(20)];
+    const chunks = (async function* () {
+      yield first;
+      const out = await gateway.call('POST', '/v1/auth/logout', { key: null, headers });
+      expect(out.status).to.equal(204);
+      yield rest;
+    })();
+    const sent = await fetch(`${gateway.baseUrl}/v1/account/logo`, {
+      ...{ method: 'PUT', headers, body: Readable.from(chunks), duplex: 'half' },
+    } as unknown as RequestInit);
+    expect(sent.status).to.equal(401);
   });
   it('is accepted if nothing ended meanwhile', async () => {
     expect((await charge(gateway.tenant.testKey, async () => undefined)).status).to.equal(201);

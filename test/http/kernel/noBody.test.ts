@@ -11,7 +11,13 @@ describe('an unexpected body', () => {
     const headers = { 'content-length': '2' };
     const req = Object.assign(Readable.from([Buffer.from('{}')]), { headers });
     const arrived = once(req, 'end');
-    await bodyReader({ kind: 'none' })(req as unknown as Request, {} as Response, UNCOUNTED, {} as ValidationContext);
+    await bodyReader({ kind: 'none' })(
+      req as unknown as Request,
+      {} as Response,
+      UNCOUNTED,
+      {} as ValidationContext,
+      async () => undefined,
+    );
     await arrived;
   });
 });

@@ -168,6 +168,22 @@ describe('uploads in the dashboard', () => {
       expect(half.status).to.equal(400);
       expect([await names(), await grants()]).to.deep.equal([[], 0]);
     });
+    it('is refused, and leaves nothing behind, if the session ends while the form arrives', async () => {
+      const form = ownFiles(bearer, [file('a.png'), file('b.pdf', pdfFile(400_000), 'application/pdf')]);
+      const { port } = new URL(gateway.baseUrl);
+      const headers = { ...HTML, ...cookieOf(bearer), ...form.headers, 'content-length': form.raw.length };
+      const asked = request({ port, method: 'POST', path: `${pageOf()}/evidence`, headers });
+      const answered = new Promise<number | undefined>((resolve, reject) => {
+        asked.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+      });
+      asked.write(form.raw.subarray(0, 200_000));
+      while ((await grants()) === 0) await new Promise(setImmediate);
+      const out = await gateway.call('POST', '/v1/auth/logout', { key: null, headers: bearer });
+      expect(out.status).to.equal(204);
+      asked.end(form.raw.subarray(200_000));
+      expect(await answered).to.equal(401);
+      expect([await names(), await grants()]).to.deep.equal([[], 0]);
+    });
     it('is limited to 20 files and rejected for a closed case', async () => {
       const many = Array.from({ length: 21 }, (_, n) =>
         file(`${String(n).padStart(2, '0')}.png`, pngImage(20 + n, 20)),
