@@ -256,8 +256,11 @@ const readLogRoute = route('GET', '/ops/v1/events', {
       const checks = repeating(SESSION_CHECK_MS, check, { onError: () => loggedOut.abort() });
       try {
         for await (const events of platform.readLog(from, isLive, ending)) {
-          for (const event of events) sink.send('event', recordedEventView(event));
-          await sink.drained();
+          // After each event, because a batch may have many megabytes.
+          for (const event of events) {
+            sink.send('event', recordedEventView(event));
+            await sink.drained();
+          }
         }
       } finally {
         await checks.stop();
