@@ -205,7 +205,7 @@ const openReturned = async (needs: TakeReturnsNeeds, intake: Intake, caseId: Med
   const { payment, made, announced, metadata, at } = intake;
   const stream = MED_CASE.stream(caseId);
   const before = (await commands.load(MED_CASE, stream)).state;
-  if (before.status === 'absent' && (before.notTaken !== undefined || before.isDismissed)) return;
+  if (before.status === 'absent' && before.isDismissed) return;
   const terms = caseTermsOf(intake, caseId);
   const allegation = { method: null, reason: null, payer: { name: null, document: null }, openedAt: terms.openedAt };
   const report = { caseId, type: terms.type, amount: terms.amount, ...allegation };

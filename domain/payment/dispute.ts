@@ -136,7 +136,9 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   if (amount <= rest) return null;
   if (reservedAmount(refunds) > 0) return 'waits';
   if (rest > 0) return null;
-  return isDisputed(dispute) ? never('lost_before') : never('refunded');
+  if (isDisputed(dispute)) return never('lost_before');
+  // A Pix-out refunded it, so the bank still had the Pix itself.
+  return add(amount, transaction.dispute?.lostBefore ?? ZERO) <= leftAtBank(transaction) ? null : never('refunded');
 };
 
 /** Returns whether a return that exceeds its case by this amount must wait, because a refund in progress may fail and free the amount. */

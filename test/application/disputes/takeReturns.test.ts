@@ -12,7 +12,7 @@ import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts
 import { Settler } from '../../../application/payments/settle.ts';
 import { type ProviderReturn, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import { MED_CASE } from '../../../domain/dispute/aggregate.ts';
-import { recordMoneyReturned, recordSettled } from '../../../domain/dispute/decisions.ts';
+import { recordMoneyReturned, recordNotTaken, recordSettled } from '../../../domain/dispute/decisions.ts';
 import type { MedCaseEvent, MedCaseState } from '../../../domain/dispute/medCase.ts';
 import type { Decision } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -518,7 +518,30 @@ describe('returns that Quita did not request, on Postgres', () => {
       const reserved = { refunds_in_transit: 10_000, merchant_available: NET - 10_345 };
       expect(await balances()).to.deep.equal({ ...FEES, ...reserved, provider_clearing: -12_000 });
     });
-    it('are only alerted if the payment is already refunded', async () => {
+    for (const listedBefore of [false, true])
+      it(`debit the platform for all if a Pix-out refunded everything${listedBefore ? ' and they were only listed' : ''}`, async () => {
+        const { take, decide, balances, rest, medCase, caseOf, state, paymentId } = await desk();
+        await decide(reserve(null, 'cashout'));
+        expect(await take(med('a', 345)).catch((thrown: unknown) => thrown)).to.be.instanceOf(UnknownAtProvider);
+        await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
+        if (listedBefore) {
+          const { accountId, mode } = (await state()).charge.terms;
+          const about = { caseId: caseOf('a'), accountId, mode, paymentId, providerCaseId: 'a', currency: 'BRL' };
+          const listed = { ...about, amount: toMinor(345), because: 'refunded', isFinal: true } as const;
+          const metadata = metadataForProcess('test', { accountId, mode }, paymentId, 'test');
+          await core.commands.record(
+            MED_CASE,
+            MED_CASE.stream(caseOf('a')),
+            recordNotTaken(listed, at('16:00:00')),
+            metadata,
+          );
+        }
+        for (const _ of [1, 2]) await take(med('a', 345), med('b', 12_000));
+        expect(await balances()).to.nested.include({ provider_clearing: 12_345, disputes: -12_345 });
+        expect([await rest(), alerted]).to.deep.equal([0, []]);
+        expect(await medCase('a')).to.include({ status: 'rejected', moneyOutcome: 'lost', held: 0 });
+      });
+    it('are only alerted if the bank can’t have made them, because the Pix is already returned', async () => {
       const { take, decide, balances } = await desk();
       await decide(reserve(null));
       await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
