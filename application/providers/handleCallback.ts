@@ -169,23 +169,35 @@ const handleReceived = async (
   return claimed === null || claimed === txid ? null : found('contradicted', endToEndId, 'other_txid', txid);
 };
 
-/**
- * Returns the Pix as the charge's own connection lists it, or null if that one doesn't. An institution has one webhook per Pix key, so
- * callbacks about older charges arrive at the newest connection with the key.
- */
+/** Returns the Pix as the charge's own connection lists it, or null if that one doesn't. */
 const confirmedByOwn = async (
-  { callback, providerConnections }: Handling,
+  handling: Handling,
   { tenant, connectionId }: ConnectionPayment,
   received: ReceivedPayment,
 ): Promise<ReceivedPayment | null> => {
-  if (connectionId === callback.connectionId) return received;
-  const own = await providerConnections.open(connectionId);
-  if (own === null && (await providerConnections.statusOf(connectionId)) === 'removed') return null;
+  const own = await ownConnection(handling, connectionId);
+  if (own === null) return null;
+  if (own === handling.connection) return received;
   const { providerPaymentId } = received.incoming;
-  const answer = await own?.provider.findPayment(tenant, providerPaymentId);
-  if (answer?.kind !== 'known')
+  const answer = await own.provider.findPayment(tenant, providerPaymentId);
+  if (answer.kind !== 'known')
     throw new UnknownAtProvider(`payment ${providerPaymentId} at connection ${connectionId}`);
   return answer.value?.txid === received.txid ? answer.value : null;
+};
+
+/**
+ * Returns the connection of a charge or payout, or null if it was removed. Throws UnknownAtProvider while it is disabled. An institution
+ * has one webhook per Pix key, so callbacks about older charges and payouts arrive at the newest connection with the key.
+ */
+const ownConnection = async (
+  { connection, providerConnections }: Handling,
+  id: ConnectionId,
+): Promise<OpenConnection | null> => {
+  if (id === connection.terms.connectionId) return connection;
+  const own = await providerConnections.open(id);
+  if (own === null && (await providerConnections.statusOf(id)) !== 'removed')
+    throw new UnknownAtProvider(`connection ${id}`);
+  return own;
 };
 
 /** A shared connection finds its payments without their account, which only the charge names. */
@@ -210,19 +222,18 @@ export const startOwnReturns =
       await notifications.startJob(tenant, 'return', { paymentId, providerPaymentId });
   };
 
-// --- Sent payments: payouts, and refunds by `cashout`. Their jobs ask for the outcome ---
+// --- Sent payments: payouts, and refunds by `cashout`. Their jobs ask their own connection for the outcome ---
 
-const handleSent = async (
-  { commands, callback: { connectionId }, notifications }: Handling,
-  sent: string,
-): Promise<CallbackFinding | null> => {
+const handleSent = async (handling: Handling, sent: string): Promise<CallbackFinding | null> => {
+  const { commands, notifications } = handling;
   const unknown = found('unmatched', sent, 'unknown_id');
+  const isOfNone = async (id: ConnectionId | null) => id === null || (await ownConnection(handling, id)) === null;
   const payoutId = parseId<PayoutId>(sent);
   if (payoutId === null) return unknown;
   const { state: payout } = await commands.load(PAYOUT, PAYOUT.stream(payoutId));
   if (payout.status !== 'absent') {
     const { terms } = payout;
-    if (terms.connectionId !== connectionId) return unknown;
+    if (await isOfNone(terms.connectionId)) return unknown;
     await notifications.startJob(terms, 'payout', { payoutId });
     return null;
   }
@@ -231,7 +242,7 @@ const handleSent = async (
   if (refund.status === 'absent') return unknown;
   const { paymentId } = refund.order;
   const { state: payment } = await commands.load(PAYMENT, PAYMENT.stream(paymentId));
-  if (!exists(payment) || payment.charge.terms.connectionId !== connectionId) return unknown;
+  if (!exists(payment) || (await isOfNone(payment.charge.terms.connectionId))) return unknown;
   await notifications.startJob(refund.order, 'refund', { paymentId, refundId });
   return null;
 };
