@@ -27,9 +27,9 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-/** A Pix that the institution sent for Quita: a payout, or a refund by `cashout`. */
+/** A Pix that the institution sent: a payout, a refund by `cashout`, or one that Quita did not request. */
 export interface SentPayment {
-  /** The id that Quita chose. */
+  /** The id that Quita chose; otherwise the sender's own, or the end-to-end id. */
   readonly id: string;
   readonly endToEndId: string | null;
   readonly status: 'processing' | 'done' | 'refused';

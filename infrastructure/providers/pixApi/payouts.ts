@@ -38,17 +38,22 @@ const timeOfSent = (body: unknown): Timestamp | null => {
 };
 
 const sentOf = (body: unknown): SentPayment | null => {
-  const id = idAt(body, 'idEnvio');
+  // Only the answer of the PUT calls it `e2eId`.
+  const endToEndId = idAt(body, 'endToEndId') ?? idAt(body, 'e2eId');
+  const id = textAt(body, 'idEnvio') === null ? endToEndId : idAt(body, 'idEnvio');
   const amount = amountOf(at(body, 'valor'));
   const status = STATUSES.find(([name]) => name === at(body, 'status'))?.[1];
   const time = timeOfSent(body);
   if (id === null || amount === null || status === undefined || time === null) return null;
-  // Only the answer of the PUT calls it `e2eId`.
-  const endToEndId = idAt(body, 'endToEndId') ?? idAt(body, 'e2eId');
   return { id, endToEndId, status, amount, at: time };
 };
 
-const readingOf = (body: unknown) => ({ id: textAt(body, 'idEnvio') ?? '', at: timeOfSent(body), item: sentOf(body) });
+/** A Pix that somebody sent in the bank's own app has no `idEnvio`. */
+const readingOf = (body: unknown) => ({
+  id: textAt(body, 'idEnvio') ?? textAt(body, 'endToEndId') ?? '',
+  at: timeOfSent(body),
+  item: sentOf(body),
+});
 
 /** Efí gives a reason only in callbacks. */
 const NO_REASON = 'The institution could not send the Pix.';

@@ -436,7 +436,14 @@ describe('calls of the API Pix adapter', () => {
       kind: 'known',
       value: { items: [item], unreadable: [{ id: 'p2', at: PIX.horario }], next: null },
     });
-    expect(await listed(sent, { ...sent, idEnvio: undefined })).to.deep.equal({ kind: 'unknown' });
+    // Sent in the bank's own app.
+    expect(await listed(sent, { ...sent, idEnvio: undefined })).to.deep.equal({
+      kind: 'known',
+      value: { items: [item, { ...item, id: END_TO_END_ID }], unreadable: [], next: null },
+    });
+    expect(await listed(sent, { ...sent, idEnvio: undefined, endToEndId: undefined })).to.deep.equal({
+      kind: 'unknown',
+    });
   });
 
   it('ends a list with repeating pages if the institution does not count pages', async () => {
