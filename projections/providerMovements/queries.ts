@@ -164,15 +164,17 @@ const keysOf = (movements: readonly MovementKey[]): readonly TextArray[] => {
   return [0, 1, 2].map((n) => new TextArray(keys.map((key) => key[n as 0])));
 };
 
-/** Each return is matched with one dispute of its Pix that took the same amount, and each dispute with one return. */
+/** Each return is matched with one dispute of its Pix that took the same amount, and each dispute with one return: the nth with the nth. */
 const MATCH_DISPUTES = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference
-  FROM (SELECT DISTINCT ON (m.reference) m.reference, i.id, i.pix FROM operations.provider_items i
-    JOIN ${SCHEMA}.movements r ON r.reference = i.pix AND r.kind = 'received' AND r.connection_id = i.connection_id
-    JOIN ${SCHEMA}.movements m ON m.payment_id = r.payment_id AND m.kind = 'returned' AND m.end_to_end_id = i.pix
-      AND m.amount = i.amount AND m.reference LIKE 'case/%'
-    WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.is_med AND i.match_id IS NULL AND i.status = 'done'
+  FROM (SELECT m.reference, i.id, i.pix FROM (
+      SELECT i.id, i.pix, i.amount, r.payment_id, row_number() OVER (PARTITION BY i.pix, i.amount ORDER BY i.at, i.id) AS n
+      FROM operations.provider_items i
+      JOIN ${SCHEMA}.movements r ON r.reference = i.pix AND r.kind = 'received' AND r.connection_id = i.connection_id
+      WHERE i.connection_id = $1 AND ${where} AND i.kind = 'returned' AND i.is_med AND i.match_id IS NULL AND i.status = 'done') i
+    CROSS JOIN LATERAL (SELECT m.reference FROM ${SCHEMA}.movements m WHERE m.payment_id = i.payment_id AND m.kind = 'returned'
+      AND m.end_to_end_id = i.pix AND m.amount = i.amount AND m.reference LIKE 'case/%'
       AND NOT EXISTS (SELECT FROM operations.provider_items o WHERE o.connection_id = $1 AND o.match_id = m.reference AND o.pix = i.pix)
-    ORDER BY m.reference, i.at, i.id) v
+      ORDER BY m.at, m.reference OFFSET i.n - 1 LIMIT 1) m) v
   WHERE u.connection_id = $1 AND u.kind = 'returned' AND u.id = v.id AND u.pix = v.pix`;
 /** A return that Quita did not request and has recorded. */
 const MATCH_OUTSIDE = (where: string): string => `UPDATE operations.provider_items u SET match_id = v.reference

@@ -317,6 +317,24 @@ describe('the comparison of a provider connection', () => {
     ]);
   });
 
+  it('matches equal returns of a Pix with one dispute each, at once', async () => {
+    await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 900, T(0)));
+    const data = { amount: 200, currency: 'BRL', at: T(60) };
+    for (const caseId of ['case0', 'case1', 'case2'])
+      await desk.project([
+        'payment0',
+        { type: 'TransactionDisputeReturned', data: { ...data, caseId } } as unknown as PaymentEvent,
+      ]);
+    const made = ['med0', 'med1', 'med2'].map((id) => returnOf(id, 200, T(50), { nature: 'medFraud' }));
+    desk.institution.received.push(receivedPix('E0', txidOf(0), 900, T(0), made.slice(0, 2)));
+    await compare();
+    expect(await desk.findings()).to.deep.equal(['missing_there E0/case/case2/4']);
+    expect(desk.alerts.map(({ kind }) => kind)).to.deep.equal(['missing_there']);
+    desk.institution.received.splice(0, 1, receivedPix('E0', txidOf(0), 900, T(0), made));
+    await compare();
+    expect([await desk.findings(), desk.alerts.length]).to.deep.equal([[], 1]);
+  });
+
   it('distinguishes returns of two Pix with the same id that were made outside Quita', async () => {
     const returned = (n: number) => {
       const data = { providerPaymentId: `E${n}`, id: '1', returnId: null, nature: 'ordinary', owner: 'merchant' };
