@@ -6,7 +6,7 @@ import type { ErasureReply } from '../../domain/kernel/erasure.ts';
 import type { AccountId, Mode, PaymentId, StreamName } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { erasePayment } from '../../domain/payment/erase.ts';
+import { erasePayment, isOrdered } from '../../domain/payment/erase.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { erasePayout } from '../../domain/payout/erase.ts';
 import { DISPUTE } from '../../domain/transaction/disputes.ts';
@@ -47,13 +47,18 @@ export interface ErasedPage extends HeldPage {
   readonly erased: readonly Erased[];
 }
 
-/** Returns whether data came after the payment's last erasure. The cases of disputes have files, mail and streams of their own. */
+/**
+ * Returns whether data came after the payment's last erasure. The cases of disputes have files, mail and streams of their own, which only
+ * an ordered erasure reaches.
+ */
 const hasDataSinceErasure = async (commands: CommandHandler, payment: PaymentId): Promise<boolean> => {
-  let hasData = false;
+  let [isDisputed, hasPersonal] = [false, false];
   for await (const { event } of commands.loadSteps(PAYMENT, PAYMENT.stream(payment)))
-    if (event.type === 'PaymentPersonalDataErased') hasData = false;
-    else if (DISPUTE.has(event) || PAYMENT.serde.hasPersonal(event.type)) hasData = true;
-  return hasData;
+    if (event.type === 'PaymentPersonalDataErased')
+      [isDisputed, hasPersonal] = [isDisputed && !isOrdered(event), false];
+    else if (DISPUTE.has(event)) isDisputed = true;
+    else if (PAYMENT.serde.hasPersonal(event.type)) hasPersonal = true;
+  return isDisputed || hasPersonal;
 };
 
 /**

@@ -9,8 +9,8 @@ import type { Decision, Fact } from '../../domain/kernel/decider.ts';
 import type { EvidenceId, PaymentId, StreamName, Tenant } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
-import { erasePaymentAgain } from '../../domain/payment/erase.ts';
-import { exists } from '../../domain/payment/payment.ts';
+import { erasePaymentAgain, isOrdered } from '../../domain/payment/erase.ts';
+import { exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
 import { eraseRefund, REFUND } from '../../domain/refund/refund.ts';
@@ -107,9 +107,7 @@ const blanking = <State, Event extends Fact<string, unknown>>(
   decide: Blanking<State, Event>['decide'],
 ): Blanking<State, Event> => ({ aggregate, erasure, decide });
 
-const PAYMENT_BLANKING = blanking(PAYMENT, 'PaymentPersonalDataErased', (at) =>
-  erasePaymentAgain('process:erasure', at),
-);
+const PAYMENT_BLANKING = blanking(PAYMENT, 'PaymentPersonalDataErased', erasePaymentAgain);
 const REFUND_BLANKING = blanking(REFUND, 'RefundPersonalDataErased', eraseRefund);
 const CASE_BLANKING = blanking(MED_CASE, 'MedCasePersonalDataErased', eraseCase);
 const DELIVERY_BLANKING = blanking(WEBHOOK_DELIVERY, 'WebhookDeliveryPersonalDataErased', eraseDelivery);
@@ -153,13 +151,17 @@ class ErasureWork {
     return true;
   }
 
-  /** Returns null if the payment was not erased. */
+  /** Returns null if the payment was not erased. Disputes that came after the order wait for another one: their files are evidence. */
   async #ownerOf(paymentId: PaymentId): Promise<ErasedOwner | null> {
-    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
+    let state: PaymentState = PAYMENT.decider.initial;
+    let caseIds: ErasedOwner['caseIds'] = [];
+    for await (const { event, after } of this.#needs.commands.loadSteps(PAYMENT, PAYMENT.stream(paymentId))) {
+      state = after;
+      if (event.type === 'PaymentPersonalDataErased' && isOrdered(event)) caseIds = casesOf(state);
+    }
     if (!exists(state) || state.charge.erasedAt === undefined) return null;
     const { accountId, mode, txid } = state.charge.terms;
-    const [refundIds, caseIds] = [refundsOf(state), casesOf(state)];
-    return { accountId, mode, paymentId, payoutId: null, txid, refundIds, caseIds };
+    return { accountId, mode, paymentId, payoutId: null, txid, refundIds: refundsOf(state), caseIds };
   }
 
   async #blankPayment(owner: ErasedOwner, id: PaymentId): Promise<void> {

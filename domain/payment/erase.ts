@@ -1,8 +1,9 @@
 // Decides on erasures of a payment's personal data (rules L2, L3).
 import type { Decision } from '../kernel/decider.ts';
-import { type Erasure, type ErasureReply, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
+import { type ErasureReply, type ErasureWish, erasureOf } from '../kernel/erasure.ts';
 import { isRejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { PaymentPersonalDataErased } from './erasure.ts';
 import { endOf, unfinishedBecause } from './finality.ts';
 import { exists, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -25,19 +26,15 @@ export const erasePayment =
 
 /** Erases data that was recorded after the erasure, before the key was destroyed. No-op if the payment was not erased. */
 export const erasePaymentAgain =
-  (by: string, at: Timestamp): Decision<PaymentState, PaymentEvent, 'erased'> =>
+  (at: Timestamp): Decision<PaymentState, PaymentEvent, 'erased'> =>
   (state) => ({
     events:
       exists(state) && state.charge.erasedAt !== undefined
-        ? [{ type: 'PaymentPersonalDataErased', data: late(by, at) }]
+        ? [{ type: 'PaymentPersonalDataErased', data: { ...LATE, at } }]
         : [],
     reply: 'erased',
   });
+const LATE = { by: 'process:erasure', reason: 'recorded after the erasure', despiteRetention: false } as const;
 
-/** Returns the erasure of data that was recorded after an erasure. */
-const late = (by: string, at: Timestamp): Erasure => ({
-  by,
-  reason: 'recorded after the erasure',
-  despiteRetention: false,
-  at,
-});
+/** Returns whether somebody ordered the erasure. Then all disputes of the payment had ended, unlike at an erasure of what came later. */
+export const isOrdered = ({ data }: PaymentPersonalDataErased): boolean => data.by !== LATE.by;

@@ -1,5 +1,6 @@
 // A payer’s data is found, reported and erased everywhere; everything else keeps working (rules L1–L3).
 import { expect } from 'chai';
+import { completeErasureOf } from '../../../../application/privacy/erasureWork.ts';
 import { ROUTES } from '../../../../http/api/routes.ts';
 import type { Principal } from '../../../../http/kernel/callers.ts';
 import type { Route } from '../../../../http/kernel/route.ts';
@@ -310,6 +311,25 @@ describe('data that arrives after an erasure (L2)', () => {
     expect([await erase(id), await file()]).to.deep.equal(['payment_not_final', 200]);
     await desk.post(`/v1/sandbox/med/cases/${caseId}/decide`, { result: 'disagreed', returned: true });
     await desk.merchant.flushed();
+    expect([await erase(id, false), await file()]).to.deep.equal(['retention_not_passed', 200]);
+    expect(await erase(id)).to.equal('erased');
+    await expectNoTraces();
+    expect([await erase(id), await file()]).to.deep.equal(['erased_before', 404]);
+  });
+
+  it('keeps the files of a late dispute if the job of the first erasure runs again', async () => {
+    const id = await erasedCharge();
+    const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
+    const { id: caseId } = await desk.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, dispute, 201);
+    const evidence = EvidenceDesk.ofCase(gateway, desk.merchant, caseId);
+    const { pathname, search } = new URL((await evidence.add({ file_name: PERSON.file })).view_url);
+    const file = async () => (await gateway.get(pathname + search, { key: null })).status;
+    const retry = () => completeErasureOf(gateway.gateway.needs)({ kind: 'payment', owner: rawIdOf(id) });
+    await retry();
+    expect(await file()).to.equal(200);
+    await desk.post(`/v1/sandbox/med/cases/${caseId}/decide`, { result: 'disagreed', returned: true });
+    await desk.merchant.flushed();
+    await retry();
     expect([await erase(id, false), await file()]).to.deep.equal(['retention_not_passed', 200]);
     expect(await erase(id)).to.equal('erased');
     await expectNoTraces();
