@@ -26,7 +26,7 @@ export interface FailingTargets {
    * should be made now, because the target no longer keeps failing or it is the attempt's turn.
    */
   hold(attempt: TimedAttempt): Promise<Timestamp | null>;
-  /** Records that the target accepted a delivery at `at` (account time). All held-back attempts become due at that time. */
+  /** Records that the target accepted a delivery at `at` (account time). All held-back attempts become due then, page by page. */
   recovered(target: string, at: Timestamp): Promise<void>;
   /** Forgets the failures of these targets in `tx`. Call it before locking timers: `hold` also locks the target first. */
   forget(targets: readonly string[], tx: Sql): Promise<void>;

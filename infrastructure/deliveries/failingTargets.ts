@@ -3,6 +3,7 @@ import type { FailingTargets, ProbeRule, TimedAttempt } from '../../application/
 import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { gatheredReads } from '../postgres/gathered.ts';
+import { bringTimersForward } from '../timers/groupFiring.ts';
 
 /** Longer than the longest wait for a retry (24 h), so that all attempts of that time have failed again or ended. */
 const FORGOTTEN_AFTER = '3 days';
@@ -66,7 +67,7 @@ const heldBack = (
       return turn === undefined || turn.is_now ? null : fromMillis(turn.at_ms);
     }),
 
-  // Two statements, so that the second one sees the attempts that were held back before the first one got the target's row.
+  // Forgetting the target waits for attempts that are being held back, so the firing that follows also releases them.
   recovered: (target, at) =>
     db.transaction(async (tx) => {
       const { rows } = await tx.query<{ failures: number }>(
@@ -74,11 +75,7 @@ const heldBack = (
         [target],
       );
       if ((rows[0]?.failures ?? 0) < failuresInARow) return;
-      await tx.query(
-        `WITH free AS (SELECT kind, key FROM operations.timers WHERE group_id = $1 AND kind = '${attempts}' AND due_at > $2 FOR UPDATE SKIP LOCKED)
-         UPDATE operations.timers t SET due_at = $2, held = false FROM free WHERE t.kind = free.kind AND t.key = free.key`,
-        [target, at],
-      );
+      await bringTimersForward(tx, { kind: attempts, group: target }, at);
     }),
 });
 

@@ -6,6 +6,7 @@ import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } f
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { hidden } from '../postgres/hidden.ts';
+import { fireNextPage } from './groupFiring.ts';
 
 interface Row {
   kind: string;
@@ -245,9 +246,12 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
   },
   drained: async (account, until) => {
     const { rowCount } = await db.query(
-      'UPDATE operations.test_clocks SET draining = false WHERE account_id = $1 AND drain_until <= $2',
+      `UPDATE operations.test_clocks SET draining = false WHERE account_id = $1 AND drain_until <= $2
+         AND NOT EXISTS (SELECT FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test')`,
       [account, until],
     );
-    return rowCount === 1;
+    if (rowCount === 1) return true;
+    await fireNextPage(db); // otherwise the drain would only wait for the scan to fire the account's groups
+    return false;
   },
 });

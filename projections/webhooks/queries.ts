@@ -90,10 +90,12 @@ export const deliveryReads = (db: Sql): DeliveryReads => ({
         })),
     ),
   // Counts unfinished deliveries that are due by `now` (account time) or in running jobs (`running`), and those held back.
+  // An endpoint whose deliveries are being released counts as one that is due.
   countDue: async ({ accountId, mode }, now, running) => {
     const { rows } = await db.query<{ due: number; held: number }>(
       `SELECT (SELECT count(*) FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')})
-       + (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.due_at <= $3) AS due,
+       + (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.due_at <= $3)
+       + (SELECT count(*) FROM operations.fired_groups g WHERE g.kind = 'deliver' AND g.account_id = $1 AND g.mode = $2) AS due,
        (SELECT count(*) FROM operations.delivery_turns t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
       [accountId, mode, now, running],
     );

@@ -5,9 +5,9 @@ import { PROBE_RULE } from '../../../application/webhooks/endpointHealth.ts';
 import { failingTargets } from '../../../infrastructure/deliveries/failingTargets.ts';
 import type { PgPool } from '../../../infrastructure/postgres/session.ts';
 import { fireNextPage, fireTimersNow } from '../../../infrastructure/timers/groupFiring.ts';
-import { setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { clearTimers, setTimers, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
-import { timer, timerKinds } from '../../support/operations.ts';
+import { account, RecordingJobs, timer, timerKinds } from '../../support/operations.ts';
 import { useDatabase } from '../../world/postgres.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
@@ -177,6 +177,78 @@ describe('failing targets', () => {
     await one.hold(attempt('a', 10));
     await fireTimersNow(pool, { kind: 'deliver', group: 'we' });
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
+  });
+  describe('of many held deliveries', () => {
+    beforeEach(async () => {
+      await fail([0, 1, 2]);
+      await pool.query(
+        `INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at, held, held_since)
+         SELECT 'deliver', 'n' || n, '{}', 'acct', 'test', 'we', $1::timestamptz + n * interval '1 minute', true, $1
+         FROM generate_series(1, 1200) n`,
+        [at(2)],
+      );
+    });
+    /** Returns how many timers are held, and how many are due at each time in seconds. */
+    const state = async () => {
+      const { rows } = await pool.query<{ held: number; after: number; due: number }>(
+        `SELECT count(*) FILTER (WHERE held)::int AS held, count(*) FILTER (WHERE NOT held)::int AS due,
+           CASE WHEN NOT held THEN extract(epoch FROM due_at - $1)::int END AS after
+         FROM operations.timers GROUP BY 3 ORDER BY 3`,
+        [at(0)],
+      );
+      return rows.map(({ held, after, due }) => (after === null ? `${held} held` : `${due} at ${after}`));
+    };
+    const EPOCH = -NOW_MS / 1_000;
+
+    it('release 500 with the recovery and the others in pages, each once', async () => {
+      await one.recovered('we', at(30));
+      expect(await state()).to.deep.equal(['500 at 30', '700 held']);
+      expect(await taken(30)).to.have.lengthOf(100);
+      const states = [];
+      while (await fireNextPage(pool)) states.push(await state());
+      expect(states).to.deep.equal([['900 at 30', '200 held'], ['1100 at 30']]);
+      expect(await state()).to.deep.equal(['1100 at 30']);
+      expect((await pool.query('SELECT FROM operations.group_firings')).rowCount).to.equal(0);
+    });
+    it('wait for no locked timer, and release it later', async () => {
+      const rollback = new Error('rollback');
+      const locking = pool.transaction(async (tx) => {
+        await clearTimers(tx, [row('n1', 0), row('n1200', 0)]);
+        await one.recovered('we', at(30));
+        while (await fireNextPage(pool));
+        throw rollback;
+      });
+      expect(await locking.catch((error: unknown) => error)).to.equal(rollback);
+      expect(await state()).to.deep.equal(['1198 at 30', '2 held']);
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal(['1200 at 30']);
+    });
+    it('keep those held that are held after the recovery', async () => {
+      await one.recovered('we', at(30));
+      await fail([31, 32, 33]);
+      await one.hold(attempt('later', 34));
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal(['1200 at 30', '1 held']);
+    });
+    it('use the later of two recoveries for the rest, and fire it at once if the endpoint changes', async () => {
+      await one.recovered('we', at(30));
+      await fail([31, 32, 33]);
+      await one.recovered('we', at(40));
+      expect(await state()).to.deep.equal(['500 at 30', '500 at 40', '200 held']);
+      await fireTimersNow(pool, { kind: 'deliver', group: 'we' });
+      while (await fireNextPage(pool));
+      expect(await state()).to.deep.equal([`1200 at ${EPOCH}`]);
+    });
+    it('keep a test clock draining until all are released', async () => {
+      await pool.query("INSERT INTO operations.test_clocks VALUES ('acct', 60, true, $1)", [at(60)]);
+      const drain = testTimers(pool, new RecordingJobs(), timerKinds);
+      await one.recovered('we', at(30));
+      const fired = async () => (await pool.query('SELECT account_id, mode FROM operations.fired_groups')).rows;
+      expect(await fired()).to.deep.equal([{ account_id: 'acct', mode: 'test' }]);
+      for (let page = 0; page < 2; page++) expect(await drain.drained(account('acct'), at(60))).to.equal(false);
+      expect([await state(), await fired()]).to.deep.equal([['1200 at 30'], []]);
+      expect(await drain.drained(account('acct'), at(60))).to.equal(true);
+    });
   });
   it('move no turn of an attempt that is released meanwhile', async () => {
     await fail([0, 1, 2]);

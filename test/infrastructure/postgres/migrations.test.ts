@@ -57,6 +57,7 @@ describe('the migrations', () => {
     '0036_announcements': '95da86f9a76be2df',
     '0037_limits_by_index': 'ae6467f876e0e56d',
     '0038_group_firings': '0e2edf5e9a46fc98',
+    '0039_fired_groups': '312653ae507ac85e',
   };
 
   for (const name of MIGRATIONS)
