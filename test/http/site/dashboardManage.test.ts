@@ -203,6 +203,14 @@ describe('the dashboard for managers', () => {
       expect(await works(key)).to.equal(true);
       expect((await send(path, { ...fieldsIn(text, path), label: 'twice' })).status, 'sent on purpose').to.equal(200);
     });
+    it('are replaced once, and a repeated form says what to do if the answer got lost', async () => {
+      await issued();
+      const page = await pageOf();
+      const form = fieldsIn((await show(page)).text, `${page}/rotate`);
+      expect((await send(`${page}/rotate`, form)).status).to.equal(200);
+      const { status, text } = await send(`${page}/rotate`, form);
+      expect([status, text.includes('A secret is shown only once')], text).to.deep.equal([422, true]);
+    });
     it('stop working when replaced or revoked', async () => {
       const first = await issued();
       const { text } = await send(`${await pageOf()}/rotate`, { label: 'Shop' });

@@ -161,6 +161,7 @@ describe('operators’ pages for accounts and connections', () => {
       const rotated = await shownKey(at, {});
       expect([await canCall(rotated), await canCall(test), await canCall(live)]).to.deep.equal([true, false, true]);
       expect((await pages.send(at)).status).to.equal(404);
+      await pages.refused(at, fieldsIn(page, PLATFORM_PAGES + at), 'A secret is shown only once');
       expect((await pages.send(`/accounts/acct_${NONE}/keys`, { mode: 'test' })).status).to.equal(404);
     });
     it('get one key per form, even if it is sent again', async () => {

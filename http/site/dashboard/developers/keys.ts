@@ -1,11 +1,12 @@
 // /dashboard/{mode}/developers: the API keys of the mode. A key is shown once.
 import { type KeyId, PREFIX } from '../../../../domain/kernel/ids.ts';
-import { isRejection, reject, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject, SECRET_MADE_BEFORE } from '../../../../domain/kernel/rejection.ts';
 import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../../domain/keyring/keyring.ts';
 import { keyParam } from '../../../api/access/apiKeys.ts';
+import type { Form } from '../../../kernel/forms.ts';
 import { FORM, route } from '../../../kernel/route.ts';
 import { html, type Markup } from '../../html.ts';
-import { keyField, keyIn } from '../edit.ts';
+import { keyField, keyIn, seenField, seenIn } from '../edit.ts';
 import { instant } from '../format.ts';
 import {
   modeParam,
@@ -133,7 +134,7 @@ const keyRoute = route('GET', '/dashboard/{mode}/developers/keys/{id}', {
 <p><a href="${to(`/developers/requests?key=${key.fingerprint.slice(0, 16)}`)}">${developers.requestsOfKey}</a></p>
 <section class="panel actions"><h2>${texts.payment.actions}</h2>${
         reader.mayManage
-          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action narrow">${csrf}
+          ? html`<details><summary>${developers.rotate}</summary><form method="post" action="${at}/rotate" class="action narrow">${csrf}${seenField(key.prefix)}
 <p class="muted">${developers.rotateLead}</p>${labelInput(key.label ?? '', reader)}<button class="danger">${developers.rotate}</button></form></details>
 ${confirmed(developers.revoke, developers.revokeLead, `${at}/revoke`, reader)}`
           : html`<p class="muted">${texts.payment.mayNot}</p>`
@@ -146,6 +147,10 @@ ${confirmed(developers.revoke, developers.revokeLead, `${at}/revoke`, reader)}`
 const isOfMode = async (reader: Reader, id: KeyId): Promise<boolean> =>
   (await keysOf(reader)).some(({ keyId }) => keyId === id);
 
+/** Returns the refusal to replace a key. A key that a page showed and that no longer works was replaced before, or revoked. */
+export const unlessReplaced = (refusal: Rejection, form: Form): Rejection =>
+  refusal.code === 'not_found' && seenIn(form) !== null ? SECRET_MADE_BEFORE : refusal;
+
 const rotateRoute = route('POST', '/dashboard/{mode}/developers/keys/{id}/rotate', {
   ...acting,
   operationId: 'rotateKeyFromPage',
@@ -155,13 +160,14 @@ const rotateRoute = route('POST', '/dashboard/{mode}/developers/keys/{id}/rotate
   handle: async (context) => {
     const reader = readerOf(context);
     const { services, tenant, actor, texts } = reader;
-    const { id } = context.params;
-    if (!(await isOfMode(reader, id))) return NO_KEY;
-    const label = context.body.text('label');
-    const done = await services.rotateApiKey(tenant.accountId, id, label === '' ? undefined : label, actor);
+    const { params, body } = context;
+    const label = body.text('label') || undefined;
+    const isKnown = await isOfMode(reader, params.id);
+    const done = isKnown ? await services.rotateApiKey(tenant.accountId, params.id, label, actor) : NO_KEY;
     if (isRejection(done)) {
-      if (done.code === 'not_found') return done;
-      return shownPage(422, context, reader, { ...(await contentOf(reader)), problem: done });
+      const problem = unlessReplaced(done, body);
+      if (problem.code === 'not_found') return problem;
+      return shownPage(422, context, reader, { ...(await contentOf(reader)), problem });
     }
     return shownPage(200, context, reader, newKeyContent(done.cleartext, texts.developers.rotatedLead, reader));
   },

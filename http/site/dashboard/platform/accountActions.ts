@@ -7,6 +7,7 @@ import { keyParam } from '../../../api/access/apiKeys.ts';
 import { accountParam } from '../../../api/accounts/operatorAccounts.ts';
 import { PLATFORM_PAGES } from '../../../kernel/callers.ts';
 import { route } from '../../../kernel/route.ts';
+import { unlessReplaced } from '../developers/keys.ts';
 import { keyIn } from '../edit.ts';
 import { PAGE, REDIRECT } from '../page.ts';
 import { FORM_WITH_LOGO, imageOf } from '../settings/logo.ts';
@@ -143,7 +144,10 @@ const rotateKeyRoute = route('POST', `${AT}/keys/{keyId}/rotate`, {
   summary: 'Replace an API key of an account and show the new one once',
   handle: (context) => {
     const { id, keyId } = context.params;
-    return newKey(context, id, {}, ({ services, actor }) => services.rotateApiKey(id, keyId, undefined, actor));
+    return newKey(context, id, {}, async ({ services, actor }) => {
+      const made = await services.rotateApiKey(id, keyId, undefined, actor);
+      return isRejection(made) ? unlessReplaced(made, context.body) : made;
+    });
   },
 });
 

@@ -3,7 +3,7 @@ import { type AccountId, type KeyId, PREFIX } from '../../../../domain/kernel/id
 import type { ApiKey } from '../../../../domain/keyring/keyring.ts';
 import { html, type Markup } from '../../html.ts';
 import { labelInput } from '../developers/keys.ts';
-import { keyField } from '../edit.ts';
+import { keyField, seenField } from '../edit.ts';
 import { instant } from '../format.ts';
 import { confirmed } from '../secret.ts';
 import type { Operator } from './page.ts';
@@ -18,7 +18,7 @@ const row = (key: ApiKey, lastUsed: string | null, path: string, operator: Opera
   const { keyId, prefix, label, mode, issuedAt } = key;
   const at = `${path}/${PREFIX.key}${keyId}`;
   return html`<tr><th scope="row" class="wide"><code>${prefix}…</code><br><span class="muted small">${label ?? texts.none}</span></th><td>${texts.mode[mode]}</td><td>${instant(issuedAt, language)}</td>
-<td>${instant(lastUsed, language)}</td><td>${confirmed(words.rotate, words.rotateLead, `${at}/rotate`, operator)}${confirmed(words.revoke, words.revokeLead, `${at}/revoke`, operator)}</td></tr>`;
+<td>${instant(lastUsed, language)}</td><td>${confirmed(words.rotate, words.rotateLead, `${at}/rotate`, operator, seenField(prefix))}${confirmed(words.revoke, words.revokeLead, `${at}/revoke`, operator)}</td></tr>`;
 };
 
 /** What a rejected form sent. */
