@@ -12,8 +12,8 @@ export interface Refusal extends Rejection {
 export interface EventSink {
   send(event: string, data: unknown): void;
   end(): void;
-  /** Resolves when the client can take more data or has disconnected. */
-  drained(): Promise<void>;
+  /** Resolves when the client can take more data or has disconnected, or on the signal. */
+  drained(signal: AbortSignal): Promise<void>;
   onClose(listener: () => void): void;
 }
 

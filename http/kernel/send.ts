@@ -115,10 +115,16 @@ const openStream = async (
   await open({
     send: (event, data) => void res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     end: () => void res.end(),
-    drained: () =>
+    drained: (signal) =>
       new Promise((resolve) => {
-        if (!res.writableNeedDrain || res.destroyed) return resolve();
-        res.once('drain', resolve).once('close', resolve);
+        if (!res.writableNeedDrain || res.destroyed || signal.aborted) return resolve();
+        const done = () => {
+          res.off('drain', done).off('close', done);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        res.on('drain', done).on('close', done);
+        signal.addEventListener('abort', done);
       }),
     onClose: (listener) => void res.on('close', listener),
   });

@@ -259,7 +259,8 @@ const readLogRoute = route('GET', '/ops/v1/events', {
           // After each event, because a batch may have many megabytes.
           for (const event of events) {
             sink.send('event', recordedEventView(event));
-            await sink.drained();
+            await sink.drained(ending);
+            if (ending.aborted) return;
           }
         }
       } finally {

@@ -1,9 +1,12 @@
 // The stream of the event log keeps little in memory for a reader who doesn't read.
+import { EventEmitter, getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import type { Request, Response } from 'express';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../../domain/kernel/ids.ts';
 import { OPS_LOG_ROUTES } from '../../../../http/api/ops/log.ts';
 import type { EventSink } from '../../../../http/kernel/answers.ts';
+import { sendResult } from '../../../../http/kernel/send.ts';
 
 const EVENT_BYTES = 25_000;
 const EVENTS = 500;
@@ -18,13 +21,14 @@ const event = (revision: number): RecordedEvent =>
   }) as unknown as RecordedEvent;
 
 describe('the stream of the event log', () => {
-  it('waits for its reader after each event, however large a batch is', async () => {
+  /** Begins to stream a log with one batch of so many events. */
+  const opening = async (events: number) => {
     const reads = OPS_LOG_ROUTES.find(({ operationId }) => operationId === 'readLog');
     const closing = new AbortController();
     const services = {
       platform: {
         readLog: async function* () {
-          yield Array.from({ length: EVENTS }, (_, n) => event(n));
+          yield Array.from({ length: events }, (_, n) => event(n));
         },
       },
       closing: closing.signal,
@@ -32,8 +36,41 @@ describe('the stream of the event log', () => {
     };
     const context = { query: { follow: 'true', all: 'true' }, caller: { sessionId: 'x' }, services };
     const answer = (await reads?.handle(context as never)) as unknown as { open: (sink: EventSink) => Promise<void> };
+    return { open: answer.open, close: () => closing.abort() };
+  };
+
+  it('leaves no listeners behind, however often it waits', async () => {
+    const res = Object.assign(new EventEmitter(), { writableNeedDrain: true, hasHeader: () => true });
+    const unused = { writeHead: () => undefined, flushHeaders: () => undefined };
+    const { signal } = new AbortController();
+    const open = async (sink: EventSink) => {
+      for (let n = 0; n < 3; n++) {
+        const drained = sink.drained(signal);
+        res.emit('drain');
+        await drained;
+      }
+    };
+    const sent = Object.assign(res, unused) as unknown as Response;
+    await sendResult({ method: 'GET', fresh: false } as Request, sent, { status: 200, open } as never);
+    expect([res.listenerCount('drain'), res.listenerCount('close')]).to.deep.equal([0, 0]);
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
+  });
+  it('ends with the process although its reader doesn’t read', async () => {
+    const stalled = Promise.withResolvers<void>();
+    const drained = (signal: AbortSignal) => {
+      stalled.resolve();
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    };
+    const { open, close } = await opening(2);
+    const ended = open({ send: () => undefined, drained, end: () => undefined, onClose: () => undefined });
+    await stalled.promise;
+    close();
+    await ended;
+  });
+  it('waits for its reader after each event, however large a batch is', async () => {
+    const { open } = await opening(EVENTS);
     let [buffered, most, sent] = [0, 0, 0];
-    await answer.open({
+    await open({
       send: (_name, data) => {
         buffered += JSON.stringify(data).length;
         most = Math.max(most, buffered);
