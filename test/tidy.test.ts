@@ -154,6 +154,7 @@ rule(
     file('projections/a.ts', 'SELECT FROM operations.scheduled_deliveries s'),
     file('infrastructure/a.ts', 'SELECT FROM rm_webhook_deliveries.deliveries d'),
     file('projections/a.ts', 'const now = new Date();'),
+    file('http/a.ts', '    get address() {'),
     file('http/a.ts', '// TODO: the rest'),
     file('http/a.ts', '// FIXME'),
     file('infrastructure/a.ts', '// Good enough for now.'),
@@ -167,6 +168,7 @@ rule(
   [
     file('domain/a.ts', 'const at = new Date(millis);'),
     file('infrastructure/boot/a.ts', 'const clock = { now: Date.now };'),
+    file('http/a.ts', '  get address(): string {'),
     file('http/a.ts', 'setTimeout(close, 1_000);'),
     file('application/ports/repeating.ts', 'setInterval(look, 1_000);'),
     file('projections/a.ts', 'SELECT FROM operations.waiting_deliveries s'),

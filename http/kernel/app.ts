@@ -242,10 +242,7 @@ const resultOf = async (
     body: body.body as RouteContext['body'],
     idempotencyKey,
     requestId: requestIdOf(req),
-    // Computed on demand, because few routes use it.
-    get address() {
-      return addressOf(req);
-    },
+    address: addressOf(req),
     prefers: preferencesOf(req),
     cookie: (name) => cookieIn(req, name),
     pause: (ms) => place.waiting(setTimeout(ms, undefined, { ref: false })),
