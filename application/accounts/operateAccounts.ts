@@ -2,24 +2,16 @@
 // wait.
 import { ACCOUNT, openAccount, reopenAccount, suspendAccount } from '../../domain/account/account.ts';
 import { OWN_SETTINGS } from '../../domain/account/ownSettings.ts';
-import {
-  type AccountId,
-  idIn,
-  idInPartition,
-  type Mode,
-  PLATFORM_ACCOUNT,
-  type UserId,
-} from '../../domain/kernel/ids.ts';
+import { type AccountId, type Mode, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { issueKey, KEYRING } from '../../domain/keyring/keyring.ts';
-import { accountIdFor, newAccountId } from '../core/derivedIds.ts';
+import { newAccountId } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Sessions } from '../ports/logins.ts';
-import type { UserViews } from '../ports/readModels/views.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import { keyOf, newApiKey } from './manageKeys.ts';
 import { type AddUserNeeds, isUser, newPassword, prepareUser, recordUser, TAKEN } from './users.ts';
@@ -93,33 +85,14 @@ export const openAccountWithKeys =
     }
   };
 
-type CreationNeeds = AddUserNeeds & {
-  readonly withTenantLock: WithTenantLock;
-  readonly views: { readonly users: Pick<UserViews, 'list'> };
-};
-
-/** Claims the address for an owner and returns the id of the owner's account. A repeat of a request that failed returns the same id. */
-const claimAccountId = async (
-  { randomness, emails, views }: CreationNeeds,
-  name: string,
-  email: string,
-): Promise<AccountId> => {
-  const bytes = randomness.bytes(16);
-  const wished = idIn<UserId>(accountIdFor(idInPartition(0, bytes), name), bytes);
-  const accountId = accountIdFor(await emails.claim(email, wished), name);
-  // Somebody may have given the account of the failed request another owner.
-  return (await views.users.list(accountId)).length === 0 ? accountId : newAccountId(randomness.bytes(16));
-};
-
 const ID_SEED_BYTES = 32;
 
 /**
- * Opens an account. `name` is the merchant's name, shown to payers. If `password` is null, one is generated. A repeat completes an account
- * that was left without an owner; it has new keys. Rejects with `invalid_request` if the name is invalid (param `name`) or the address is
- * in use (param `email`). Throws PasswordHashingBusy.
+ * Opens an account. `name` is the merchant's name, shown to payers. If `password` is null, one is generated. Rejects with
+ * `invalid_request` if the name is invalid (param `name`) or the address is in use (param `email`). Throws PasswordHashingBusy.
  */
 export const createAccount =
-  (needs: CreationNeeds) =>
+  (needs: AddUserNeeds & { readonly withTenantLock: WithTenantLock }) =>
   async (
     { name, email, password }: { readonly name: string; readonly email: string; readonly password: string | null },
     by: Changer,
@@ -133,7 +106,7 @@ export const createAccount =
     // Without a lock, one of two identical requests would leave an account without an owner.
     return withTenantLock({ accountId: PLATFORM_ACCOUNT, mode: 'live' }, 'accounts', async () => {
       if (await isUser(needs)(email)) return TAKEN;
-      const accountId = await claimAccountId(needs, name, email);
+      const accountId = newAccountId(randomness.bytes(16));
       // First, so that a failure here leaves no account without an owner.
       const owner = await prepareUser(needs)({ accountId, email, name, role: 'OWNER' }, hash);
       const [testApiKey, liveApiKey] = [newApiKey('test', randomness), newApiKey('live', randomness)];

@@ -18,7 +18,6 @@ import {
   PLATFORM_ACCOUNT,
   type RawId,
   type RefundId,
-  type UserId,
 } from '../../domain/kernel/ids.ts';
 import { boundedCache } from '../ports/boundedCache.ts';
 import { HmacKey } from '../ports/hmac.ts';
@@ -50,13 +49,6 @@ export const newAccountId = (bytes: Uint8Array): AccountId => {
   const digest = hashed(idInPartition<AccountId>(0, bytes));
   return idInPartition(digest.readUInt16BE() >>> 6, bytes);
 };
-
-/**
- * Returns the id of the account that is opened for an owner under a name, so that a repeated request opens the same one. It depends on the
- * part of the owner's id after the partition, which in turn is the account's.
- */
-export const accountIdFor = (ownerId: UserId, name: string): AccountId =>
-  newAccountId(hashed(`account\n${ownerId.slice(3)}\n${name}`).subarray(0, 16));
 
 /** An account with the seed from which its ids are derived. */
 type Seeded = Pick<OpenAccount, 'accountId' | 'idSeed'>;
