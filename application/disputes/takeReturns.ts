@@ -186,7 +186,10 @@ const isOfLatest = async (
   const { commands } = needs;
   // If a separate case was opened for this return before, only that case records it.
   const { state: own } = await commands.load(MED_CASE, MED_CASE.stream(caseIdOf(made.id)));
-  if (own.status !== 'absent' || own.notTaken !== undefined) return false;
+  if (own.status !== 'absent' || own.notTaken !== undefined) {
+    await tellPaymentOf(needs)({ caseId }); // as below
+    return false;
+  }
   const state = await loadCase(needs, caseId);
   const sum = add(sumOfReturns(state), made.amount);
   if (waitsForRefund(payment, subtract(sum, state.held)))

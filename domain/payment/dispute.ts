@@ -136,9 +136,10 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   if (amount <= rest) return null;
   if (reservedAmount(refunds) > 0) return 'waits';
   if (rest > 0) return null;
-  if (isDisputed(dispute)) return never('lost_before');
-  // A Pix-out refunded it, so the bank still had the Pix itself.
-  return add(amount, transaction.dispute?.lostBefore ?? ZERO) <= leftAtBank(transaction) ? null : never('refunded');
+  // If a Pix-out refunded it, the bank still had the Pix itself, also after other returns, which are part of the latest case.
+  const lost = isDisputed(dispute) ? most(dispute.amount, dispute.returnedToPayer) : ZERO;
+  if (add(amount, add(dispute?.lostBefore ?? ZERO, lost)) <= leftAtBank(transaction)) return null;
+  return never(isDisputed(dispute) ? 'lost_before' : 'refunded');
 };
 
 /** Returns whether a return that exceeds its case by this amount must wait, because a refund in progress may fail and free the amount. */

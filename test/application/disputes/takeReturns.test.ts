@@ -518,23 +518,19 @@ describe('returns that Quita did not request, on Postgres', () => {
       const reserved = { refunds_in_transit: 10_000, merchant_available: NET - 10_345 };
       expect(await balances()).to.deep.equal({ ...FEES, ...reserved, provider_clearing: -12_000 });
     });
-    for (const listedBefore of [false, true])
-      it(`debit the platform for all if a Pix-out refunded everything${listedBefore ? ' and they were only listed' : ''}`, async () => {
+    for (const listedBefore of [[], ['a'], ['a', 'b']])
+      it(`debit the platform for all if a Pix-out refunded everything${listedBefore.map((id) => `, and ${id} was only listed`).join('')}`, async () => {
         const { take, decide, balances, rest, medCase, caseOf, state, paymentId } = await desk();
         await decide(reserve(null, 'cashout'));
         expect(await take(med('a', 345)).catch((thrown: unknown) => thrown)).to.be.instanceOf(UnknownAtProvider);
         await decide(completeRefund(REFUND_ID, null, at('16:00:00')));
-        if (listedBefore) {
-          const { accountId, mode } = (await state()).charge.terms;
-          const about = { caseId: caseOf('a'), accountId, mode, paymentId, providerCaseId: 'a', currency: 'BRL' };
+        const { accountId, mode } = (await state()).charge.terms;
+        const metadata = metadataForProcess('test', { accountId, mode }, paymentId, 'test');
+        for (const id of listedBefore) {
+          const about = { caseId: caseOf(id), accountId, mode, paymentId, providerCaseId: id, currency: 'BRL' };
           const listed = { ...about, amount: toMinor(345), because: 'refunded', isFinal: true } as const;
-          const metadata = metadataForProcess('test', { accountId, mode }, paymentId, 'test');
-          await core.commands.record(
-            MED_CASE,
-            MED_CASE.stream(caseOf('a')),
-            recordNotTaken(listed, at('16:00:00')),
-            metadata,
-          );
+          const report = recordNotTaken(listed, at('16:00:00'));
+          await core.commands.record(MED_CASE, MED_CASE.stream(caseOf(id)), report, metadata);
         }
         for (const _ of [1, 2]) await take(med('a', 345), med('b', 12_000));
         expect(await balances()).to.nested.include({ provider_clearing: 12_345, disputes: -12_345 });
