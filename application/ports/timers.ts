@@ -75,6 +75,8 @@ export interface TestTimers {
   drainsUntil(account: AccountId): Promise<Timestamp | null>;
   /** Returns the accounts whose clock is being drained. */
   draining(): Promise<readonly AccountId[]>;
+  /** Whether timers of the account still wait to be fired with their group (`fireNow`). If so, fires the next page. */
+  areFiring(account: AccountId): Promise<boolean>;
   /** Returns timers of `groups` that are due at or before `until`, at most one batch. */
   ofGroups(account: AccountId, until: Timestamp, groups: readonly string[]): Promise<readonly Timer[]>;
   /** Returns the earliest timers due at or before `until`, all of the same instant. They stay until `done` or `send` removes them. */

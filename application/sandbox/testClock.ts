@@ -103,6 +103,8 @@ class Drain {
       if (until === null) return;
       for (const { target } of await this.#settle(until, ({ target }) => !this.#slow.has(target)))
         this.#slow.add(target);
+      // Otherwise those of later pages would run at the time that they had before.
+      if (await timers.areFiring(this.#account)) continue;
       if (await this.#step(until)) continue;
       // No timers are due. Only messages in progress may still set new ones.
       const last = await this.#messagesOfTheJump(until);

@@ -222,6 +222,15 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
     );
     return rows.map(({ account_id: accountId }) => accountId);
   },
+  areFiring: async (account) => {
+    const { rowCount } = await db.query(
+      "SELECT FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test' LIMIT 1",
+      [account],
+    );
+    if (rowCount === 0) return false;
+    await fireNextPage(db);
+    return true;
+  },
   ofGroups: async (account, until, groups) => {
     if (groups.length === 0) return [];
     const { rows } = await db.query<Row>(
