@@ -263,8 +263,6 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
          AND NOT EXISTS (SELECT FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test')`,
       [account, until],
     );
-    if (rowCount === 1) return true;
-    await fireNextPage(db); // otherwise the drain would only wait for the scan to fire the account's groups
-    return false;
+    return rowCount === 1;
   },
 });
