@@ -26,10 +26,7 @@ export const expire =
     return { events: [{ type: 'ChargeExpired', data: { at: expiresAt } }], reply: 'recorded' };
   };
 
-/**
- * Releases the held funds of a settled payment (M2). No-op if it is too early, already released, or nothing is held. A late release is
- * dated `now`, because the statement of a finished month must not change (M12).
- */
+/** Releases the held funds of a settled payment (M2). No-op if it is too early, already released, or nothing is held. */
 export const releaseFunds =
   (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
@@ -38,7 +35,7 @@ export const releaseFunds =
     const { availableAt, netAmount, currency } = transaction.settlement;
     if (availableAt === null || now < availableAt) return NOTHING;
     return {
-      events: [{ type: 'TransactionFundsReleased', data: { amount: netAmount, currency, at: now } }],
+      events: [{ type: 'TransactionFundsReleased', data: { amount: netAmount, currency, at: availableAt } }],
       reply: 'recorded',
     };
   };

@@ -1,14 +1,11 @@
 // Monthly statements over HTTP: months in account time, formats, rejections, and agreement with the wallet.
 import { expect } from 'chai';
-import { release } from '../../../../application/payments/fundsRelease.ts';
-import type { PaymentId } from '../../../../domain/kernel/ids.ts';
 import { statementMonth } from '../../../../domain/presentation/statement.ts';
 import { pdfPages, pdfText } from '../../../support/pdfText.ts';
 import type { TestGateway, TestTenant } from '../../../world/gateway.ts';
-import { expectError, openReady, rawIdOf } from '../../../world/http.ts';
-import { type Merchant, openHolding } from '../../../world/merchant.ts';
+import { expectError, openReady } from '../../../world/http.ts';
+import type { Merchant } from '../../../world/merchant.ts';
 import { PayoutDesk } from '../../../world/payoutDesk.ts';
-import { NO_SCHEDULES } from '../../../world/withoutWorld.ts';
 
 const NOVEMBER = statementMonth('2026-11')!;
 /** Noon in UTC on 15 November. */
@@ -163,28 +160,5 @@ describe('monthly statements', () => {
     expect(refused.headers.get('retry-after')).to.equal('5');
     for (const one of [first, second]) if ('close' in one) one.close();
     expect((await ask('2026-11?format=csv')).status).to.equal(200);
-  });
-});
-
-describe('the statement of a finished month', () => {
-  it('keeps its figures if money is released after the month whose hold ended in it', async () => {
-    let nowMs = Date.UTC(2026, 10, 27, 12);
-    const gateway = await openReady({ clock: { now: () => nowMs }, startSchedule: NO_SCHEDULES });
-    const holding = await openHolding(gateway, 2);
-    const { id } = await holding.charge({ amount: 10_000 });
-    await holding.pay(id);
-    const ask = async (month: string) =>
-      (await gateway.get(`/v1/statements/${month}?format=csv`, { key: holding.key })).text.trimEnd().split('\r\n');
-    nowMs += 60 * DAY_SECONDS * 1_000;
-    const november = await ask('2026-11');
-    const { commands, accounts } = gateway.gateway;
-    await release({ commands, accounts })({ paymentId: rawIdOf(id) as PaymentId });
-    await gateway.untilProjected();
-    expect(await ask('2026-11')).to.deep.equal(november);
-    expect(november.at(-1)).to.match(/closing.*,0,9890,0/);
-    expect((await ask('2027-01')).map((row) => row.split(',')[2])).to.deep.equal([
-      ...['type', 'opening', 'release', 'provisional'],
-    ]);
-    await gateway.close();
   });
 });
