@@ -35,6 +35,8 @@ export const string = (maxLength?: number, more: JsonSchema = {}) =>
   Type.String({ ...(maxLength !== undefined && { maxLength }), ...more });
 export const integer = (minimum: number, maximum: number, description?: string) =>
   Type.Integer({ minimum, maximum, ...(description !== undefined && { description }) });
+/** An integer without a maximum: the caller caps it. */
+export const integerFrom = (minimum: number) => Type.Integer({ minimum });
 /** An idempotency key in a body (rule K6). */
 export const idempotencyKey = Type.String({
   minLength: 8,

@@ -19,9 +19,6 @@ export const PAYMENTS: Tag = {
 /** The common properties of routes about payments. */
 export const ON_PAYMENTS = { tag: PAYMENTS, principal: 'apiKey' } as const;
 
-/** Long lifetimes are capped, not rejected, but they must be integers that JSON represents exactly. */
-const EXPIRES_IN_ACCEPTED_MAX = Number.MAX_SAFE_INTEGER;
-
 const amount = s.integer(AMOUNT_MIN, AMOUNT_MAX, 'The amount in centavos.');
 const currency = s.optional(
   s.described('BRL, which is the default and the only currency of Pix charges.', s.oneOfTexts(['BRL'])),
@@ -31,10 +28,9 @@ const rest = {
     s.described('A description for the payer. Responses contain it as `metadata.description`.', s.string(500)),
   ),
   expires_in: s.optional(
-    s.integer(
-      60,
-      EXPIRES_IN_ACCEPTED_MAX,
+    s.described(
       'Seconds until the charge expires. Values above 86400 are capped. Default: `chargeWindowSeconds` of the account.',
+      s.integerFrom(60),
     ),
   ),
   customer: s.optional(

@@ -126,7 +126,7 @@ describe('charge validation', () => {
     const lifetimeOf = ({ body }: Reply<Body>): number =>
       (Date.parse((body['pix'] as { expires_at: string }).expires_at) - Date.parse(body['created_at'] as string)) /
       1000;
-    for (const value of [59, 0, -1, 60.5, '3600', 2 ** 53])
+    for (const value of [59, 0, -1, 60.5, '3600'])
       it(`rejects ${JSON.stringify(value)}`, () =>
         refuses({ ...VALID, expires_in: value }, 'invalid_expires_in', 'expires_in'));
     for (const [sent, seconds] of [
@@ -135,6 +135,8 @@ describe('charge validation', () => {
       [86_400, 86_400],
       [86_401, 86_400],
       [Number.MAX_SAFE_INTEGER, 86_400],
+      [2 ** 53, 86_400],
+      [1e300, 86_400],
       [undefined, 3600],
     ] as const)
       it(`of ${sent} means ${seconds} s`, async () =>
