@@ -66,6 +66,8 @@ export const disputes = capability({
         ({ cases }: DisputesNeeds, { before, page }) => cases.owedReports(before, page),
         ({ tenant, paymentId }) => ({ tenant, payload: { paymentId } }),
       ),
+      // A report may wait for long, for example for an operator (Q10).
+      routine: '*/30 * * * * *',
     }),
     job(remindOfDeadline, {
       handler: (needs: DisputesNeeds) => each(recordNearDeadline(needs)),
