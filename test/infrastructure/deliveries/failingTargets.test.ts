@@ -245,7 +245,11 @@ describe('failing targets', () => {
       await one.recovered('we', at(30));
       const fired = async () => (await pool.query('SELECT account_id, mode FROM operations.fired_groups')).rows;
       expect(await fired()).to.deep.equal([{ account_id: 'acct', mode: 'test' }]);
-      for (let page = 0; page < 2; page++) expect(await drain.drained(account('acct'), at(60))).to.equal(false);
+      for (let page = 0; page < 2; page++) {
+        expect(await drain.drained(account('acct'), at(60))).to.equal(false);
+        expect(await drain.areFiring(account('acct'))).to.equal(true);
+      }
+      expect(await drain.areFiring(account('acct'))).to.equal(false);
       expect([await state(), await fired()]).to.deep.equal([['1200 at 30'], []]);
       expect(await drain.drained(account('acct'), at(60))).to.equal(true);
     });
