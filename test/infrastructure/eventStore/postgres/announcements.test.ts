@@ -71,26 +71,6 @@ describe('announcements of appends', () => {
     await subscription.stop();
   });
 
-  it('of events that don’t exist are corrected by the next poll', async () => {
-    const other = await log.connect();
-    await store.append(newStream(), -1, newEvents(2));
-    const heads: (Position | null)[] = [];
-    const restored = new Promise<void>((resolve) => {
-      other.onRestored((head) => {
-        heads.push(head);
-        resolve();
-      });
-    });
-    await log.sql.query(`NOTIFY quita_events, '9007199254740991'`);
-    await restored;
-    expect(heads).to.deep.equal([positionOf(2)]);
-    const subscription = new TestSubscription(other);
-    await subscription.until(({ caughtUp }) => caughtUp.length > 0);
-    await store.append(newStream(), -1, newEvents(1));
-    await subscription.until(({ events }) => events.length === 3);
-    await subscription.stop();
-  });
-
   describe('with one listening session per process', () => {
     let shared: NotificationListener;
     let faults: Error[];
@@ -114,6 +94,25 @@ describe('announcements of appends', () => {
       const text = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1';
       return (await log.sql.query<{ pid: number }>(text, [name])).rows.map(({ pid }) => pid);
     };
+
+    it('of events that don’t exist are corrected by the next poll', async () => {
+      await store.append(newStream(), -1, newEvents(2));
+      const heads: (Position | null)[] = [];
+      const restored = new Promise<void>((resolve) => {
+        sharing.onRestored((head) => {
+          heads.push(head);
+          resolve();
+        });
+      });
+      await log.sql.query(`NOTIFY quita_events, '9007199254740991'`);
+      await restored;
+      expect(heads).to.deep.equal([positionOf(2)]);
+      const subscription = new TestSubscription(sharing);
+      await subscription.until(({ caughtUp }) => caughtUp.length > 0);
+      await store.append(newStream(), -1, newEvents(1));
+      await subscription.until(({ events }) => events.length === 3);
+      await subscription.stop();
+    });
 
     it('are sent and received without a separate session', async () => {
       const others = await pidOf('notices');
