@@ -16,8 +16,7 @@ export const up = (knex: Knex): Promise<unknown> =>
       -- When the latest page was fired, so that groups take turns.
       paged_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (kind, group_id, mode)
-    );
-    SELECT operations.set_storage('operations');`);
+    )`);
 
 export const down = (): never => {
   throw new Error('migrations go forward only');

@@ -65,7 +65,8 @@ const BANS: readonly Ban[] = [
   {
     pattern: /^ {4,}(?:get|set) \w+\(/,
     where: (path) => /^(?:domain|application|projections|http|infrastructure)\//.test(path),
-    instead: 'in an object made by a function, each evaluation makes another shape, and garbage survives: use a class or a method',
+    instead:
+      'in an object made by a function, each evaluation makes another shape, and garbage survives: use a class or a method',
   },
   { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, where: everywhere, instead: 'do it, or open an issue' },
   { pattern: /\bfor now\b/i, where: everywhere, instead: 'do it right, or say why it is right' },
