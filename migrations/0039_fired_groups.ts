@@ -11,7 +11,9 @@ export const up = (knex: Knex): Promise<unknown> =>
         SELECT t.account_id, t.mode FROM operations.timers t
         WHERE t.kind = f.kind AND t.group_id = f.group_id AND (f.mode = 'any' OR t.mode = f.mode) AND t.due_at > f.due_at
           AND t.set_at <= f.fired_at
-        LIMIT 1) first;`);
+        LIMIT 1) first;
+    -- For the table of 0038.
+    SELECT operations.set_storage('operations');`);
 
 export const down = (): never => {
   throw new Error('migrations go forward only');

@@ -56,8 +56,8 @@ describe('the migrations', () => {
     '0035_reconciled_days': '51608d28ccd24947',
     '0036_announcements': '95da86f9a76be2df',
     '0037_limits_by_index': 'ae6467f876e0e56d',
-    '0038_group_firings': '0e2edf5e9a46fc98',
-    '0039_fired_groups': '312653ae507ac85e',
+    '0038_group_firings': '1ee21b4d3f391874',
+    '0039_fired_groups': '41889071ef8c968f',
   };
 
   for (const name of MIGRATIONS)
