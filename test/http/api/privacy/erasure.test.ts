@@ -300,13 +300,19 @@ describe('data that arrives after an erasure (L2)', () => {
     return id;
   };
 
-  it('is erased with the files of a late dispute by a second erasure, once the dispute has ended', async () => {
-    const id = await erasedCharge();
+  /** Opens a dispute with a file. `file`: asks for the file and returns the status. */
+  const lateDispute = async (id: string) => {
     const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
     const { id: caseId } = await desk.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, dispute, 201);
     const evidence = EvidenceDesk.ofCase(gateway, desk.merchant, caseId);
     const { pathname, search } = new URL((await evidence.add({ file_name: PERSON.file })).view_url);
     const file = async () => (await gateway.get(pathname + search, { key: null })).status;
+    return { caseId, file };
+  };
+
+  it('is erased with the files of a late dispute by a second erasure, once the dispute has ended', async () => {
+    const id = await erasedCharge();
+    const { caseId, file } = await lateDispute(id);
     await desk.post(`/v1/med/cases/${caseId}/appeal`, { reason: PERSON.appeal });
     expect([await erase(id), await file()]).to.deep.equal(['payment_not_final', 200]);
     await desk.post(`/v1/sandbox/med/cases/${caseId}/decide`, { result: 'disagreed', returned: true });
@@ -319,11 +325,7 @@ describe('data that arrives after an erasure (L2)', () => {
 
   it('keeps the files of a late dispute if the job of the first erasure runs again', async () => {
     const id = await erasedCharge();
-    const dispute = { reason: PERSON.complaint, payer, method: 'scam' };
-    const { id: caseId } = await desk.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, dispute, 201);
-    const evidence = EvidenceDesk.ofCase(gateway, desk.merchant, caseId);
-    const { pathname, search } = new URL((await evidence.add({ file_name: PERSON.file })).view_url);
-    const file = async () => (await gateway.get(pathname + search, { key: null })).status;
+    const { caseId, file } = await lateDispute(id);
     const retry = () => completeErasureOf(gateway.gateway.needs)({ kind: 'payment', owner: rawIdOf(id) });
     await retry();
     expect(await file()).to.equal(200);
