@@ -1,4 +1,4 @@
-// Lets all callers that wait for the same thing share one look at a time, so that many of them cost no more than one.
+// Looks that callers share while they wait for the same thing: one look at a time, however many callers wait.
 import { LOOK_MS, type Moving } from './quiescence.ts';
 
 /** Pause after the first look. It doubles after each further look, up to LOOK_MS, so that moves of others don't cause looks without end. */

@@ -76,7 +76,7 @@ export const claimsOf = (
       }
       const failures = failuresOf(job, error);
       const real = failures.filter((failure) => !(failure.error instanceof Stopping));
-      if (real.length === 0) return release(pool, known, job, failures);
+      if (real.length === 0) return releaseRest(pool, known, job, failures);
       const isFinal = await recordFailure(pool, known, job, error, failures);
       onError(error, { queue, failures: real.map(stored), isFinal });
     },
@@ -150,7 +150,7 @@ const recordFailure = async (
 };
 
 /** Returns payloads that have not begun to the queue. The others of the job are done. */
-const release = async (db: Sql, known: KnownQueue, job: ClaimedJob, unbegun: Failures): Promise<void> => {
+const releaseRest = async (db: Sql, known: KnownQueue, job: ClaimedJob, unbegun: Failures): Promise<void> => {
   await db.query(statements.RELEASE_REST, [known.name, job.id, job.attempt, leftOf(unbegun)]);
   await endOwed(db, known, job, unbegun);
 };

@@ -178,11 +178,14 @@ export const READY_LANES = {
       OR EXISTS (SELECT FROM readied j WHERE j.name = l.queue AND ${TENANT} >= l.first AND ${TENANT} < l.below)`,
 };
 
+/** The claim of the job $2 of the queue $1 with the attempt $3. */
+const ONE_CLAIM = "j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active'";
+
 /** Reopens claims that have not begun, as if they had never been claimed. */
 export const RELEASE = `UPDATE ${JOB} j SET state = 'created', started_on = NULL FROM ${CLAIMED}`;
 /** $1 queue, $2 id, $3 attempt, $4 JSON array of the payloads that have not begun: the same for a job of which the others are done. */
 export const RELEASE_REST = `UPDATE ${JOB} j SET state = 'created', started_on = NULL, data = jsonb_build_object('payloads', $4::jsonb)
-  WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active'`;
+  WHERE ${ONE_CLAIM}`;
 
 /**
  * $4 milliseconds, $5 why: puts claims back as if they had never been claimed. They may be claimed again after once to twice that time, or
@@ -199,7 +202,7 @@ export const FAIL = {
       start_after = now() + least(j.retry_delay_max, greatest(j.retry_delay, 1) * 2 ^ least(16, j.retry_count) * (1 + random())) * interval '1 s',
       completed_on = CASE WHEN j.retry_count < j.retry_limit AND NOT $6 THEN NULL ELSE now() END,
       data = jsonb_build_object('payloads', $4::jsonb), output = $5::jsonb
-    WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active' RETURNING j.state`,
+    WHERE ${ONE_CLAIM} RETURNING j.state`,
 };
 /** $1 queue, $2 payloads of a failed job that were done. */
 export const NOT_OWED = `DELETE FROM operations.owed o WHERE ${isOwed('SELECT q::jsonb::text AS payload FROM unnest($2::text[]) AS q')}`;

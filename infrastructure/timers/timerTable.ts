@@ -185,6 +185,9 @@ export const nextDueByClock = async (
   return { dueMs: rows[0]?.next ?? Number.POSITIVE_INFINITY, clocks: rows[0]?.clocks ?? 0 };
 };
 
+/** Groups of the account $1 with timers that are still to be fired. */
+const FIRING = "FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test'";
+
 /** Most timers of a drain that are taken together. */
 const TOGETHER_MAX = 500;
 
@@ -223,10 +226,7 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
     return rows.map(({ account_id: accountId }) => accountId);
   },
   areFiring: async (account) => {
-    const { rowCount } = await db.query(
-      "SELECT FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test' LIMIT 1",
-      [account],
-    );
+    const { rowCount } = await db.query(`SELECT ${FIRING} LIMIT 1`, [account]);
     if (rowCount === 0) return false;
     await fireNextPage(db);
     return true;
@@ -260,7 +260,7 @@ export const testTimers = (db: SqlPool, jobs: JobQueue, { jobOf, versions }: Tim
   drained: async (account, until) => {
     const { rowCount } = await db.query(
       `UPDATE operations.test_clocks SET draining = false WHERE account_id = $1 AND drain_until <= $2
-         AND NOT EXISTS (SELECT FROM operations.fired_groups g WHERE g.account_id = $1 AND g.mode = 'test')`,
+         AND NOT EXISTS (SELECT ${FIRING})`,
       [account, until],
     );
     return rowCount === 1;
