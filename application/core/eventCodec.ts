@@ -51,7 +51,7 @@ interface Parsed {
 export class JsonEventCodec implements EventCodec {
   /** Decoded events that this process encoded itself or opened, so that all readers of a recorded event share one object. */
   #decoded = new WeakMap<RecordedEvent, LoggedEvent>();
-  /** By event id, which is a hash of the content. Saves parsing and opening events that this process encoded recently. */
+  /** By event id, which is a hash of the content. Saves parsing and opening events that this process encoded, when it first reads them. */
   readonly #encoded = boundedCache<string, Encoded>(ENCODED_MAX);
   readonly #keys: DataKeys;
   /** By category. */
@@ -144,6 +144,7 @@ export class JsonEventCodec implements EventCodec {
         const logged = loggedEvent(recorded, subject, encodedHere);
         // The store returns a new object for every other read, so caching those would only burden the garbage collector.
         this.#decoded.set(recorded, logged);
+        this.#encoded.delete(recorded.id); // its readers share the recorded event
         return logged;
       }
       const parsed = parse(recorded, subject, aggregate);

@@ -1,10 +1,12 @@
 // Folded states of streams in memory. Accounts and keyrings have caches of their own, because every request needs those of its tenant: a
-// burst of payments must not displace them. Each cache is bounded by the estimated bytes of its states.
+// burst of payments must not displace them. Payments have a small one of their own: they come fastest, most are needed again soon or not
+// at all, and the garbage collector visits all that are kept. Each cache is bounded by the estimated bytes of its states.
 import { LRUCache } from 'lru-cache';
 import { ACCOUNT } from '../../domain/account/account.ts';
 import { type AnyAggregate, readStreamName } from '../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../domain/kernel/ids.ts';
 import { KEYRING } from '../../domain/keyring/keyring.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 
 interface Cached {
   readonly state: unknown;
@@ -25,9 +27,11 @@ const byEvents =
 
 // Measured: an account has 1.6 kB, a paid payment 1.8 kB, besides the cache's own entry. Payments and keyrings grow by the event; that
 // estimate costs nothing. Accounts are measured, because their lists of settings may be long; they are rarely read or written.
-const OTHERS: Bounds = { maxBytes: 24 * MB, bytesOf: byEvents(1_200, 300) };
+const bytesOf = byEvents(1_200, 300);
+const OTHERS: Bounds = { maxBytes: 24 * MB, bytesOf };
 const OWN: readonly (readonly [Pick<AnyAggregate, 'category'>, Bounds])[] = [
   [ACCOUNT, { maxBytes: 32 * MB, bytesOf: ({ state }) => 600 + Math.ceil(1.2 * (JSON.stringify(state) ?? '').length) }],
+  [PAYMENT, { maxBytes: 8 * MB, bytesOf }],
   [KEYRING, { maxBytes: 16 * MB, bytesOf: byEvents(400, 300) }],
 ];
 

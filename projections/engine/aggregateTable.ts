@@ -86,7 +86,7 @@ export interface DerivedTable<State, Event extends Fact<string, unknown>> {
 }
 
 /** Rows cached between batches, so that an event on a recent stream needs no read. */
-const REMEMBERED_ROWS = 10_000;
+const REMEMBERED_ROWS = 2_000;
 
 /** Columns that identify the row and its owner. */
 const IDENTITY = ['id', 'account_id', 'mode'] as const;

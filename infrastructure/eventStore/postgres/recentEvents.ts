@@ -1,13 +1,20 @@
-// The newest events that this process wrote or read. Live subscriptions take them from here and share the objects.
+// The newest events that this process wrote or read. Followers of the log take them from here and share the objects. An event that all of
+// them have taken is dropped, so that most events die young: kept ones would make the garbage collector stop the process more often.
 
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 
 interface RecentEventsBounds {
+  /** Also the number of places that a follower may be behind. Events aren't kept for one that is further behind. */
   readonly eventsMax: number;
   /** UTF-16 units of data and metadata. */
   readonly lengthMax: number;
 }
 const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
+
+/** A follower of the log. It has taken all events up to the place `at`. */
+export interface Follower {
+  readonly at: number;
+}
 
 /** Older events may have been deleted (ADR 0008): deliveries are deleted only after a day. */
 const AGE_MS_MAX = 3_600_000;
@@ -20,6 +27,7 @@ const lengthOf = (event: RecordedEvent): number => event.data.length + event.met
  */
 export class RecentEvents {
   readonly #bounds: RecentEventsBounds;
+  readonly #followers = new Set<Follower>();
   #events: RecordedEvent[] = [];
   /** Index of the oldest available event; those before it await compaction. */
   #begin = 0;
@@ -34,6 +42,12 @@ export class RecentEvents {
   /** The place of the last event; 0 before the first. */
   get last(): number {
     return this.#last;
+  }
+
+  /** Keeps the events that the follower has not taken, until the returned function is called. */
+  keepFor(follower: Follower): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
   }
 
   /** Adds the events at the places `first`, `first + 1`, … Ignores those that are not newer. */
@@ -71,8 +85,17 @@ export class RecentEvents {
     this.#length = 0;
   }
 
+  /** The place up to which all followers near the head have taken the events. */
+  #taken(): number {
+    const near = this.#last - this.#bounds.eventsMax;
+    let taken = this.#last;
+    for (const { at } of this.#followers) if (at >= near && at < taken) taken = at;
+    return taken;
+  }
+
   #trim(): void {
-    while (this.#events.length - this.#begin > this.#bounds.eventsMax || this.#length > this.#bounds.lengthMax) {
+    const countMax = this.#last - this.#taken();
+    while (this.#events.length - this.#begin > countMax || this.#length > this.#bounds.lengthMax) {
       this.#length -= lengthOf(this.#events[this.#begin]!);
       this.#begin += 1;
     }

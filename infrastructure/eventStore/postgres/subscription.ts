@@ -127,6 +127,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
     reported = { place: position.at, atMs: performance.now() };
   };
 
+  const release = recent.keepFor(position);
   const leave = asked.filter === null ? shared.enter() : () => undefined;
   try {
     while (true) {
@@ -161,6 +162,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       await head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
     }
   } finally {
+    release();
     leave();
     left.abort();
   }

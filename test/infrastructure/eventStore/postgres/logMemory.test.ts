@@ -51,6 +51,7 @@ describe('the memory of the log', () => {
     server = { ids: ['a', 'b', 'c'], identity: '7 00000001' };
     told = [];
     memory = new LogMemory(() => undefined);
+    memory.recent.keepFor({ at: 0 });
     memory.onRestored((head) => told.push(head));
     await check();
     wrote(server.ids);

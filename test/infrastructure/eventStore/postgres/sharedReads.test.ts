@@ -24,6 +24,7 @@ describe('shared reads of the log', () => {
 
   beforeEach(() => {
     memory = new LogMemory(() => undefined);
+    memory.recent.keepFor({ at: 0 });
     memory.head.learn(3);
     asked = [];
     page = [1, 2, 3].map(recorded);
