@@ -1,4 +1,5 @@
 // Runs a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 if the environment is wrong, 1 on an unexpected error.
+import './garbageCollection.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { outcomeOf } from '../cli/explain.ts';
