@@ -12,7 +12,7 @@ interface RecentEventsBounds {
 const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
 
 /** A follower of the log. It has taken all events up to the place `at`. */
-export interface Follower {
+interface Follower {
   readonly at: number;
 }
 
