@@ -27,11 +27,11 @@ const byEvents =
 
 // Measured: an account has 1.6 kB, a paid payment 1.8 kB, besides the cache's own entry. Payments and keyrings grow by the event; that
 // estimate costs nothing. Accounts are measured, because their lists of settings may be long; they are rarely read or written.
-const bytesOf = byEvents(1_200, 300);
-const OTHERS: Bounds = { maxBytes: 24 * MB, bytesOf };
+const growing = byEvents(1_200, 300);
+const OTHERS: Bounds = { maxBytes: 24 * MB, bytesOf: growing };
 const OWN: readonly (readonly [Pick<AnyAggregate, 'category'>, Bounds])[] = [
   [ACCOUNT, { maxBytes: 32 * MB, bytesOf: ({ state }) => 600 + Math.ceil(1.2 * (JSON.stringify(state) ?? '').length) }],
-  [PAYMENT, { maxBytes: 8 * MB, bytesOf }],
+  [PAYMENT, { maxBytes: 8 * MB, bytesOf: growing }],
   [KEYRING, { maxBytes: 16 * MB, bytesOf: byEvents(400, 300) }],
 ];
 

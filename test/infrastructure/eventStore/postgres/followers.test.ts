@@ -1,5 +1,6 @@
 // A law of followers: whatever this process and others append, each follower receives every event that it asked for once and in order,
 // from memory or from the log.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
@@ -18,9 +19,8 @@ import { follow } from '../../../../infrastructure/eventStore/postgres/subscript
 import { newEvent } from '../../../conformance/eventStore/harness.ts';
 
 const CATEGORIES = ['payment', 'account', 'delivery'];
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const turns = async (count: number): Promise<void> => {
-  for (let n = 0; n < count; n++) await turn();
+  for (let n = 0; n < count; n++) await nextTurn();
 };
 const failed = (error: unknown): never => {
   throw error;
@@ -37,12 +37,12 @@ class SimulatedLog {
       id: this.events.find(({ position }) => placeOf(position) === place)?.id ?? null,
     }),
     logPage: async (after: number, filter: CategoryFilter | null, limit: number): Promise<LogPage> => {
-      await turn();
+      await nextTurn();
       const { head } = this;
       const events = this.wanted(after, head, filter).slice(0, limit);
       const last = events.at(-1);
       const upTo = events.length < limit || last === undefined ? head : placeOf(last.position);
-      await turn();
+      await nextTurn();
       return { events: events.map((event) => ({ ...event })), upTo, atHead: upTo === head };
     },
   } as unknown as Reader;
