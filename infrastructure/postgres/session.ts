@@ -11,6 +11,7 @@ import {
   TextArray,
 } from '../../application/ports/sql.ts';
 import { whenLate } from '../waiting.ts';
+import { ask } from './ask.ts';
 import { int8Array, nullableTextArray } from './binaryArrays.ts';
 import {
   cutSession,
@@ -103,12 +104,9 @@ const run = async <Row>(
 ): Promise<SqlResult<Row>> => {
   const query: SqlStatement =
     typeof statement === 'string' ? { text: statement, ...(values && { values }) } : statement;
-  const result = await client.query(
-    query.values ? { ...query, values: query.values.map(encoded) } : (query as pg.QueryConfig),
-  );
-  return Array.isArray(result)
-    ? resultOfMany<Row>(result)
-    : { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
+  const { values: plain } = query;
+  const result = await ask<Row>(client, plain ? { ...query, values: plain.map(encoded) } : (query as pg.QueryConfig));
+  return Array.isArray(result) ? resultOfMany<Row>(result) : { rows: result.rows, rowCount: result.rowCount ?? 0 };
 };
 
 /**
@@ -126,14 +124,14 @@ const inTransaction = async <T>(
   const listeners: ((isCommitted: boolean) => void)[] = [];
   let isCommitted = false;
   try {
-    await client.query(begin);
+    await ask(client, { text: begin });
     const result = await work({ query, onEnd: (listener) => listeners.push(listener) });
-    const { command } = await client.query('COMMIT');
+    const { command } = await ask(client, { text: 'COMMIT' });
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back because a statement in it failed');
     isCommitted = true;
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(onBroken);
+    await ask(client, { text: 'ROLLBACK' }).catch(onBroken);
     throw error;
   } finally {
     for (const listener of listeners) listener(isCommitted);

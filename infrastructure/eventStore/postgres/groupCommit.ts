@@ -15,6 +15,7 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
+import { ask } from '../../postgres/ask.ts';
 import { byteaArray, int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
 import { cutSession, endSession, isAsked, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
@@ -361,7 +362,7 @@ type Row = [kind: Outcome['kind'], revision: string, place: string | null, recor
 /** Appends in one round trip and transaction. Returns one outcome per member, in order. Rejects with pg's error, or after 5.5 s. */
 const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<Outcome[]> => {
   const values = parameters(members);
-  const { rows } = await withQueryTimeout(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
+  const { rows } = await withQueryTimeout(client, ask<Row>(client, { ...CALL, values }), ANSWER_MS_MAX);
   if (rows.length !== members.length) throw new Error(`${rows.length} answers to ${members.length} appends`);
   return rows.map(([kind, revision, place, recordedAtMs]) => ({
     kind,

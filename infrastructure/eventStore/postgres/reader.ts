@@ -7,6 +7,7 @@ import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../
 import { RARE_CATEGORIES } from '../../../domain/aggregates.ts';
 import { readStreamName } from '../../../domain/kernel/aggregate.ts';
 import type { StreamName } from '../../../domain/kernel/ids.ts';
+import { ask } from '../../postgres/ask.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
 import { hidden } from '../../postgres/hidden.ts';
 import { PoolConnections, watchedClient } from '../../postgres/session.ts';
@@ -14,7 +15,7 @@ import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
 import { checkCategories } from '../subscribeOptions.ts';
-import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
+import { COMMON_SETTINGS, clientConfig, isTransient, withQueryTimeout } from './session.ts';
 import { type StreamRead, StreamReads } from './streamReads.ts';
 
 // --- Positions: 1, 2, 3 … in commit order, written with 19 digits so that text order is log order ---
@@ -136,7 +137,6 @@ export class Reader {
       ...clientConfig({ connectionString, name }),
       Client: watchedClient(watch),
       max: poolSize,
-      query_timeout: ANSWER_MS_MAX,
       idleTimeoutMillis: 30_000,
       onConnect: async (client) => {
         await client.query(`${COMMON_SETTINGS}; SET statement_timeout = ${STATEMENT_MS_MAX}`);
@@ -232,12 +232,31 @@ export class Reader {
     return { events: matches.map(recordedEvent), upTo, atHead: upTo >= head };
   }
 
+  async #ask<R extends unknown[]>(query: pg.QueryConfig): Promise<R[]> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    const onLost = (error: Error) => {
+      failure = error; // the statement rejects, too
+    };
+    client.on('error', onLost);
+    try {
+      const answer = ask<R>(client, { ...query, rowMode: 'array' });
+      return (await withQueryTimeout(client, answer, ANSWER_MS_MAX)).rows;
+    } catch (error) {
+      failure ??= error as Error;
+      throw error;
+    } finally {
+      client.off('error', onLost);
+      client.release(failure);
+    }
+  }
+
   /** Retries connection failures. Throws EventStoreUnavailable after 3 s, or after 9 s if the server is silent. */
-  async #rows<R extends unknown[]>(query: { name: string; text: string; values: unknown[] }): Promise<R[]> {
+  async #rows<R extends unknown[]>(query: pg.QueryConfig): Promise<R[]> {
     const giveUpAtMs = performance.now() + RETRY_MS_MAX;
     for (let attempt = 0; ; attempt++) {
       try {
-        return (await this.#pool.query<R>({ ...query, rowMode: 'array' })).rows;
+        return await this.#ask<R>(query);
       } catch (error) {
         if (this.#pool.ending || performance.now() > giveUpAtMs || !isTransient(error)) {
           throw new EventStoreUnavailable('the database did not answer a read', { cause: error });

@@ -55,7 +55,7 @@ export const openSession = async (options: SessionOptions): Promise<pg.Client> =
 };
 
 /** Resolves with the answer. After `withinMs` without one, cuts the connection and rejects. */
-export const withQueryTimeout = async <T>(client: pg.Client, answer: Promise<T>, withinMs: number): Promise<T> => {
+export const withQueryTimeout = async <T>(client: pg.ClientBase, answer: Promise<T>, withinMs: number): Promise<T> => {
   let silent = false;
   try {
     return await whenLate(answer, withinMs, () => {
