@@ -76,16 +76,8 @@ const run = async (name: string, log: Log, asked: AbortSignal): Promise<number> 
   return broken instanceof CheckpointMismatch ? 2 : 1;
 };
 
-/**
- * Node cuts small buffers from pools of 64 kB. One that outlives two minor collections keeps its pool until the next full one, which V8
- * starts when buffers have grown by 64 MB: every 3 s at 1,700 charges a second. Requests wait for it. With smaller pools, it is every 7 s,
- * and with fewer events in memory they save 8 % of Node's CPU (docs/bench-history.md).
- */
-const POOL_BYTES = 8_192;
-
 /** Runs the role until `asked` aborts, then ends the process. */
 export const runRole = async (name: string, asked: AbortSignal): Promise<never> => {
-  Buffer.poolSize = POOL_BYTES;
   const log = openLog('info');
   // An unexpected error ends the program. A restart is safe, because the stored state is always consistent.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
