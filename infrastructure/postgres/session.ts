@@ -10,19 +10,10 @@ import {
   type SqlTransaction,
   TextArray,
 } from '../../application/ports/sql.ts';
-import { whenLate } from '../waiting.ts';
 import { ask } from './ask.ts';
 import { int8Array, nullableTextArray } from './binaryArrays.ts';
-import {
-  cutSession,
-  endSession,
-  GOODBYE_MS_MAX,
-  holdBack,
-  isAsked,
-  SessionWatch,
-  WATCH_TIMINGS,
-  type WatchTimings,
-} from './sessionWatch.ts';
+import { CONNECT_MS_MAX, PoolConnections, watchedClient, withConnection } from './poolConnections.ts';
+import { endSession, holdBack, isAsked, SessionWatch, WATCH_TIMINGS, type WatchTimings } from './sessionWatch.ts';
 
 /** Statements format timestamps themselves (`asTimestamp`), because the API's wire format must not pass through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -226,84 +217,20 @@ export class PgPool implements SqlPool {
     return run<Row>(this.#pool as unknown as pg.ClientBase, statement, values);
   }
 
-  async transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-    const client = await this.#pool.connect();
-    let broken: Error | undefined;
-    // The pool handles errors of idle connections only, and an unhandled error event ends the process. The statements reject anyway.
-    const onBroken = (error: Error) => {
-      broken ??= error; // the first error is the cause
-    };
-    client.on('error', onBroken);
-    try {
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+    return withConnection(this.#pool, ({ client, onBroken, broken }) => {
       const unlessBroken = async (tx: SqlTransaction): Promise<T> => {
         const result = await work(tx);
-        if (broken) throw broken; // the cause; COMMIT would only report that it can't be sent
+        const cause = broken();
+        if (cause) throw cause; // COMMIT would only report that it can't be sent
         return result;
       };
-      return await inTransaction(client, begin, gathering(client), unlessBroken, onBroken);
-    } finally {
-      client.release(broken); // the pool handles errors again from here on
-      client.off('error', onBroken);
-    }
+      return inTransaction(client, begin, gathering(client), unlessBroken, onBroken);
+    });
   }
 
   /** Resolves when the server has closed every connection. */
   close(): Promise<void> {
     return this.#connections.end();
-  }
-}
-
-// --- Closing a pool's connections: pg-pool's end() resolves when it has sent its goodbyes, not when the server has received them ---
-
-/** Longest time to connect. It is shorter than the pool's `connectionTimeoutMillis`, which includes the wait for a free connection. */
-export const CONNECT_MS_MAX = 5_000;
-
-/** Returns a client class for a pool, whose clients are watched from the first byte. */
-export const watchedClient = (watch: SessionWatch): (new () => pg.Client) =>
-  class extends pg.Client {
-    constructor(config?: pg.ClientConfig) {
-      super({ ...config, connectionTimeoutMillis: CONNECT_MS_MAX });
-      watch.add(this);
-    }
-  };
-
-export class PoolConnections {
-  readonly #pool: pg.Pool;
-  readonly #open = new Set<pg.PoolClient>();
-  readonly #idle = new Set<pg.PoolClient>();
-  readonly #unwatch: () => void;
-  #onNone: () => void = () => undefined;
-
-  /** The pool must be new, because connections opened before are unknown. If one connection is silent, the idle ones are cut as suspect. */
-  constructor(pool: pg.Pool, watch: SessionWatch) {
-    this.#pool = pool;
-    pool.on('connect', (client) => this.#open.add(client));
-    pool.on('acquire', (client) => this.#idle.delete(client));
-    pool.on('release', (_error, client) => this.#idle.add(client));
-    pool.on('remove', (client) => {
-      this.#open.delete(client);
-      this.#idle.delete(client);
-      if (this.#open.size === 0) this.#onNone();
-    });
-    this.#unwatch = watch.onSilence(() => this.#idle);
-  }
-
-  /** Cuts all connections, idle or busy. */
-  cut(): void {
-    for (const client of this.#open) cutSession(client);
-  }
-
-  /**
-   * Waits for running statements, then until the server has closed every connection, so that the server can stop without cutting one.
-   * Connections that are still open after a second are cut.
-   */
-  async end(): Promise<void> {
-    await this.#pool.end();
-    this.#unwatch();
-    if (this.#open.size === 0) return;
-    const none = new Promise<void>((resolve) => {
-      this.#onNone = resolve;
-    });
-    await whenLate(none, GOODBYE_MS_MAX, () => this.cut());
   }
 }

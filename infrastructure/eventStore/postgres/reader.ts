@@ -10,12 +10,12 @@ import type { StreamName } from '../../../domain/kernel/ids.ts';
 import { ask } from '../../postgres/ask.ts';
 import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
 import { hidden } from '../../postgres/hidden.ts';
-import { PoolConnections, watchedClient } from '../../postgres/session.ts';
+import { PoolConnections, watchedClient, withConnection } from '../../postgres/poolConnections.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
 import { checkCategories } from '../subscribeOptions.ts';
-import { COMMON_SETTINGS, clientConfig, isTransient, withQueryTimeout } from './session.ts';
+import { clientConfig, isTransient, prepareSession, withQueryTimeout } from './session.ts';
 import { type StreamRead, StreamReads } from './streamReads.ts';
 
 // --- Positions: 1, 2, 3 … in commit order, written with 19 digits so that text order is log order ---
@@ -138,10 +138,7 @@ export class Reader {
       Client: watchedClient(watch),
       max: poolSize,
       idleTimeoutMillis: 30_000,
-      onConnect: async (client) => {
-        await client.query(`${COMMON_SETTINGS}; SET statement_timeout = ${STATEMENT_MS_MAX}`);
-        await check?.(client);
-      },
+      onConnect: (client) => prepareSession(client, `SET statement_timeout = ${STATEMENT_MS_MAX}`, check),
     });
     this.#pool.on('error', onError);
     this.#connections = new PoolConnections(this.#pool, watch);
@@ -232,23 +229,16 @@ export class Reader {
     return { events: matches.map(recordedEvent), upTo, atHead: upTo >= head };
   }
 
-  async #ask<R extends unknown[]>(query: pg.QueryConfig): Promise<R[]> {
-    const client = await this.#pool.connect();
-    let failure: Error | undefined;
-    const onLost = (error: Error) => {
-      failure = error; // the statement rejects, too
-    };
-    client.on('error', onLost);
-    try {
-      const answer = ask<R>(client, { ...query, rowMode: 'array' });
-      return (await withQueryTimeout(client, answer, ANSWER_MS_MAX)).rows;
-    } catch (error) {
-      failure ??= error as Error;
-      throw error;
-    } finally {
-      client.off('error', onLost);
-      client.release(failure);
-    }
+  #ask<R extends unknown[]>(query: pg.QueryConfig): Promise<R[]> {
+    return withConnection(this.#pool, async ({ client, onBroken }) => {
+      try {
+        const answer = ask<R>(client, { ...query, rowMode: 'array' });
+        return (await withQueryTimeout(client, answer, ANSWER_MS_MAX)).rows;
+      } catch (error) {
+        onBroken(error as Error);
+        throw error;
+      }
+    });
   }
 
   /** Retries connection failures. Throws EventStoreUnavailable after 3 s, or after 9 s if the server is silent. */

@@ -16,13 +16,14 @@ interface SessionOptions {
   readonly check?: (session: pg.Client) => Promise<void>;
 }
 
-const CONNECT_MS_MAX = 3_000;
+/** Longest time for each step of opening a session: connecting, its settings, its check. */
+export const CONNECT_MS_MAX = 3_000;
 
 /** Returns every value as the server's text; positions, times and JSON are converted elsewhere, each in one place. */
 const textOnly = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
 /** ISO times in UTC. JIT is off, because compiling a plan costs more than running any of these statements. */
-export const COMMON_SETTINGS = `SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off;
+const COMMON_SETTINGS = `SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off;
   SET idle_in_transaction_session_timeout = '5s'; ${SERVER_SETTINGS}`;
 
 export const clientConfig = (options: Pick<SessionOptions, 'connectionString' | 'name'>): pg.ClientConfig => ({
@@ -37,6 +38,16 @@ export const clientConfig = (options: Pick<SessionOptions, 'connectionString' | 
 /** Returns place and id of the newest event. */
 export const NEWEST_TEXT = 'SELECT e.position, e.id FROM event_store.events e ORDER BY e.position DESC LIMIT 1';
 
+/** Applies the settings, then checks the session. Each takes at most 3 s, or the connection is cut and the promise rejects. */
+export const prepareSession = async <Client extends pg.ClientBase>(
+  client: Client,
+  settings: string,
+  check: ((client: Client) => Promise<void>) | undefined,
+): Promise<void> => {
+  await withQueryTimeout(client, client.query(`${COMMON_SETTINGS}; ${settings}`), CONNECT_MS_MAX);
+  if (check !== undefined) await withQueryTimeout(client, check(client), CONNECT_MS_MAX);
+};
+
 /** Opens a connection, applies its settings and checks it. Each step takes at most 3 s, or rejects. */
 export const openSession = async (options: SessionOptions): Promise<pg.Client> => {
   const client = new pg.Client({ ...clientConfig(options) });
@@ -45,8 +56,7 @@ export const openSession = async (options: SessionOptions): Promise<pg.Client> =
   options.watch.add(client);
   try {
     await client.connect();
-    await withQueryTimeout(client, client.query(`${COMMON_SETTINGS}; ${options.settings}`), CONNECT_MS_MAX);
-    if (options.check !== undefined) await withQueryTimeout(client, options.check(client), CONNECT_MS_MAX);
+    await prepareSession(client, options.settings, options.check);
     return client;
   } catch (error) {
     cutSession(client);

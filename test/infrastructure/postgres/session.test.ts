@@ -8,6 +8,9 @@ import { type PostgresProxy, startPostgresProxy } from '../../world/tcpProxy.ts'
 import { type Backends, watchBackends } from './backends.ts';
 
 const NAME = 'under test';
+/** The server’s message ReadyForQuery, with which a packet ends. */
+const READY = 'Z'.charCodeAt(0);
+const READY_BYTES = 6;
 const messageOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     (value) => `no error but ${JSON.stringify(value)}`,
@@ -244,6 +247,35 @@ describe('connections to Postgres', () => {
     await pool.close();
     await backends.until(async () => (await backends.of(NAME)).length === 0);
   });
+
+  for (const [name, ask] of [
+    ['a statement', (pool: PgPool) => pool.query('SELECT 1')],
+    ['a transaction', (pool: PgPool) => pool.transaction((tx) => tx.query('SELECT 1'))],
+  ] as const)
+    it(`rejects ${name} on a new connection that the server ends in the same packet, and goes on`, async () => {
+      let isHeld: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        isHeld = resolve;
+      });
+      const proxy = await startPostgresProxy(database.connectionString, (pass) => {
+        let kept: Buffer | null = null;
+        return (bytes) => {
+          if (kept === null && bytes.at(-READY_BYTES) === READY) {
+            kept = bytes;
+            return isHeld();
+          }
+          pass(kept === null ? bytes : Buffer.concat([kept, bytes]));
+          if (kept !== null) kept = Buffer.alloc(0);
+        };
+      });
+      const pool = new PgPool(config(proxy.connectionString), 2, () => undefined);
+      const answer = messageOf(ask(pool));
+      await held;
+      await backends.cut(NAME);
+      expect(await answer).to.match(/terminating connection|not queryable/);
+      await pool.close();
+      await proxy.close();
+    });
 
   it('closes a pool only after the server has ended every connection, so that a server stop cuts none', async () => {
     for (let round = 0; round < 20; round++) {

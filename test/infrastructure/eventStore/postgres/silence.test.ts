@@ -6,6 +6,10 @@ import { SessionWatch, WATCH_TIMINGS } from '../../../../infrastructure/postgres
 import { brief, collect, idsOf, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../../world/tcpProxy.ts';
+import { type Backends, watchBackends } from '../../postgres/backends.ts';
+
+const READS = 'quita event store: reads';
+const NOTICES = 'quita event store: notices';
 
 describe('the Postgres log with silent connections', () => {
   let log: PostgresEventLog;
@@ -57,5 +61,58 @@ describe('the Postgres log with silent connections', () => {
     })();
     await following;
     expect(idsOf(seen.filter((event) => event.stream === stream))).to.deep.equal(idsOf([...before, ...after]));
+  });
+});
+
+/** As if its disk hung: the server process waits for a lock, and is then stopped. The watch takes it for one that works. */
+describe('the Postgres log with a server process that hangs in the check of a new connection', () => {
+  let log: PostgresEventLog;
+  let backends: Backends;
+  let locker: Backends;
+  let store: EventStore;
+  let stopped: number | null;
+  beforeEach(async () => {
+    log = await createPostgresEventLog();
+    backends = await watchBackends(log.connectionString);
+    locker = await watchBackends(log.connectionString);
+    store = await openPostgresEventStore({ connectionString: log.connectionString });
+    await store.head();
+    stopped = null;
+  });
+  afterEach(async () => {
+    if (stopped !== null) process.kill(stopped, 'SIGCONT');
+    await locker.close();
+    await backends.close();
+    await log.dispose();
+  });
+  const LOCK = 'BEGIN; LOCK TABLE event_store.events IN ACCESS EXCLUSIVE MODE';
+  const waiting = (name: string) =>
+    backends.until(async () => {
+      const text = `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`;
+      return (await backends.sql.query<{ pid: string }>(text, [name])).rows.map(({ pid }) => Number(pid))[0];
+    });
+
+  it('gives up a read, and closes', async () => {
+    await locker.sql.query(LOCK);
+    await backends.cut(READS);
+    const read = store.head().then(
+      () => 'answered',
+      ({ name }: Error) => name,
+    );
+    stopped = await waiting(READS);
+    process.kill(stopped, 'SIGSTOP');
+    await locker.sql.query('ROLLBACK');
+    expect(await read).to.equal('EventStoreUnavailable');
+    await store.close();
+  });
+
+  it('closes within seconds while the connection for notices is checked', async () => {
+    await locker.sql.query(LOCK);
+    await backends.cut(NOTICES);
+    await waiting(NOTICES);
+    const beganAtMs = performance.now();
+    await store.close();
+    expect(performance.now() - beganAtMs).to.be.below(5_000);
   });
 });
