@@ -9,10 +9,6 @@ import type { Sql } from './sql.ts';
 /** A person, as an operator knows them: a tax id without punctuation, or an email address in lower case. */
 export type Person = { readonly document: string } | { readonly email: string };
 
-/** Characters that people write between the characters of a tax id, up to DOCUMENT_SEPARATORS_MAX of them. */
-export const DOCUMENT_SEPARATORS = '-./_, ';
-export const DOCUMENT_SEPARATORS_MAX = 3;
-
 /** The place of an item in the order of creation. */
 export interface Place<Id> {
   readonly createdAt: Timestamp;

@@ -1,5 +1,6 @@
 // The data about a person in a state: exactly the data that an erasure would remove from it (rule L1).
-import { DOCUMENT_SEPARATORS, DOCUMENT_SEPARATORS_MAX, type Person } from '../ports/personalData.ts';
+import { spellingsOf } from '../../domain/pix/taxId.ts';
+import type { Person } from '../ports/personalData.ts';
 
 /** A tree of the removed values, with the keys of the state. Lists keep their places. */
 export type HeldData = { readonly [key: string]: unknown };
@@ -48,33 +49,14 @@ const hasEmail = (text: string, email: string): boolean => {
   return false;
 };
 
-/** Returns the end of the tax id that starts at `at`, with any separators in it, or null if another text is there. */
-const documentEnd = (text: string, at: number, document: string): number | null => {
-  let end = at;
-  for (const character of document) {
-    const last = end === at ? end : end + DOCUMENT_SEPARATORS_MAX;
-    while (end < Math.min(last, text.length) && DOCUMENT_SEPARATORS.includes(text.charAt(end))) end++;
-    if (text[end] !== character) return null;
-    end++;
-  }
-  return end;
-};
-
-const DIGIT = /[0-9]/;
 /** Returns whether the text contains the tax id, and not only as part of a longer number. */
-const hasDocument = (text: string, document: string): boolean => {
-  const first = document.charAt(0);
-  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
-    const end = documentEnd(text, at, document);
-    if (end !== null && !DIGIT.test(text.charAt(at - 1)) && !DIGIT.test(text.charAt(end))) return true;
-  }
-  return false;
-};
+const hasDocument = (text: string, document: string): boolean =>
+  new RegExp(`(?<![0-9])${spellingsOf(document)}(?![0-9])`, 'i').test(text);
 
 /** Returns whether personal data mentions the person. */
 export const concerns = (data: HeldData, person: Person): boolean =>
   textsOf(data).some((text) =>
     'document' in person
-      ? hasDocument(text.toUpperCase(), person.document.toUpperCase())
+      ? hasDocument(text, person.document)
       : hasEmail(text.toLowerCase(), person.email.toLowerCase()),
   );

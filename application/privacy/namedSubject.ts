@@ -5,7 +5,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../domain/payout/payout.ts';
-import { taxIdOf } from '../../domain/pix/taxId.ts';
+import { documentKeyOf, isStrictTaxId } from '../../domain/pix/taxId.ts';
 import { NO_CURSOR, type OwnerId, type Subject } from './findPerson.ts';
 
 export const SUBJECT_NAMES = ['document', 'email', 'payment', 'payout'] as const;
@@ -22,8 +22,10 @@ export const subjectNamed = (named: NamedSubject): Subject | Rejection => {
   const text = named[name] as string;
   switch (name) {
     case 'document': {
-      const document = taxIdOf(text);
-      return document === null ? invalid(name, 'must be a valid CPF or CNPJ.') : { document };
+      const document = documentKeyOf(text);
+      return document !== null && isStrictTaxId(document)
+        ? { document }
+        : invalid(name, 'must be a valid CPF or CNPJ.');
     }
     case 'email':
       return isEmailAddress(text) ? { email: text.toLowerCase() } : invalid(name, 'must be an email address.');

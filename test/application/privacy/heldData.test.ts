@@ -17,6 +17,16 @@ describe('a text', () => {
     expect(mentioned(companies, { document: '12ABC34501DE35' })).to.deep.equal(companies);
   });
 
+  it('mentions a tax id as the search keys do: only digits and letters count', () => {
+    const texts = [
+      ...['390.533.447–05', '390\u00a0533\u00a0447\u00a005', '(390)533.447-05', '390....53344705', '390\n533\t447\\05'],
+      ...['CPF 390.533.447–05 (Ana)', '[390] [533] [447] [05]', '39053344705é', '390\u2011533\u2011447\u20110\u200b5'],
+    ];
+    expect(mentioned(texts, { document: '39053344705' })).to.deep.equal(texts);
+    const companies = ['12\u00a0abc\u00a0345/01DE–35', '(12)ABC[345] 01DE 35', '12ABCı34501DE35'];
+    expect(mentioned(companies, { document: '12ABC34501DE35' })).to.deep.equal(companies);
+  });
+
   it('does not mention a tax id that is part of a longer number', () => {
     const texts = [
       '139053344705',
@@ -24,10 +34,15 @@ describe('a text', () => {
       '1390.533.447-05',
       '390.533.447-051',
       '3905334470',
-      '390....53344705',
+      '1390.533.447–05',
+      '(390)533.447–051',
+      '390.533.447–0',
+      '390.5A3.447–05',
+      '390.533 a 447–05',
     ];
     expect(mentioned(texts, { document: '39053344705' })).to.deep.equal([]);
-    expect(mentioned(['12ABC34501DE351', '12ABC34501DE3'], { document: '12ABC34501DE35' })).to.deep.equal([]);
+    const companies = ['12ABC34501DE351', '12ABC34501DE3', '112–ABC–345/01DE–35', '12–ABCS–345/01DE–35'];
+    expect(mentioned(companies, { document: '12ABC34501DE35' })).to.deep.equal([]);
   });
 
   it('mentions a person in a key or a number of the metadata', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCaseId } from '../../../../domain/kernel/ids.ts';
 import { CaseDesk } from '../../../world/caseDesk.ts';
-import type { TestGateway } from '../../../world/gateway.ts';
+import { newKey, type TestGateway } from '../../../world/gateway.ts';
 import { openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
 import { PayoutDesk } from '../../../world/payoutDesk.ts';
@@ -55,6 +55,83 @@ describe('the search for a person (L1)', () => {
       { metadata: { note: '139053344705' } },
     );
     expect(await operate('find', { document: '39053344705' })).to.have.members(made.slice(0, -1));
+  });
+
+  it('finds, reports and erases every spelling of a document that the API accepts', async () => {
+    const cpf = '15350946056';
+    const order = { reason: 'request 17', despiteRetention: true };
+    const spellings = ['153.509.460–56', '153\u00a0509\u00a0460\u00a056', '(153)509.460-56', '153....50946056', cpf];
+    const pay = async (customerDocument: string) => {
+      const body = { amount: 1_500, currency: 'BRL', paymentMethods: ['PIX'], customerDocument };
+      const made = await gateway.post<Body>('/v1/payments', { ...body, idempotencyKey: newKey() }, merchant);
+      expect(made.status, made.text).to.equal(201);
+      return rawIdOf(String(made.body['id']));
+    };
+    const asCustomer: string[] = [];
+    for (const spelling of spellings) asCustomer.push(await pay(spelling));
+    const longer = await pay('1153.509.460–56');
+    const asPayer: string[] = [];
+    for (const document of spellings.slice(0, 3)) {
+      const { id } = await merchant.charge();
+      const paid = await gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { name: 'Rita', document } }, merchant);
+      expect(paid.status, paid.text).to.equal(200);
+      asPayer.push(rawIdOf(id));
+    }
+    await gateway.untilProjected();
+    const inTexts = await charges(
+      ...['153.509.460–56', 'CPF\t153\n509\f460\u000156', '"153" "509" "460" "56"', '(153)\u2028509\\460\x7f56'].map(
+        (note) => ({
+          metadata: { note },
+        }),
+      ),
+      { metadata: { '153\u00a0509\u00a0460\u00a056': 'cpf' } },
+      { description: 'CPF (153)509.460–56' },
+    );
+    const all = [...asCustomer, ...asPayer, ...inTexts];
+
+    const listed = await gateway.get<{ data: readonly Body[] }>(`/v1/charges?q=${cpf}&limit=100`, merchant);
+    const searched = listed.body.data.map(({ id }) => rawIdOf(String(id)));
+    expect(searched).to.have.members([...asCustomer, ...asPayer.slice(0, 2)]);
+    for (const document of spellings) expect(await operate('find', { document })).to.have.members(all);
+    const reported = (await ask('report', { document: cpf })).body.data;
+    expect(reported.map(({ id }) => rawIdOf(String(id)))).to.have.members(all);
+    for (const { data } of reported) expect(JSON.stringify(data)).to.match(/153.*509.*460.*56/s);
+    // Open charges can't be erased.
+    for (const id of [...asCustomer, ...inTexts]) await merchant.pay(`ch_${id}`);
+    await gateway.untilProjected();
+    const { body } = await ask('erase', { document: cpf, ...order });
+    expect(body.data).to.have.deep.members(all.map((id) => ({ id: `tx_${id}`, outcome: 'erased', because: null })));
+    await gateway.untilProjected();
+    expect(await operate('find', { document: cpf })).to.deep.equal([]);
+    expect((await gateway.get<Body>(`/v1/payments/${longer}`, merchant)).body['customerDocument']).to.equal(
+      '1153.509.460–56',
+    );
+  });
+
+  it('finds and erases every spelling of an alphanumeric CNPJ', async () => {
+    const cnpj = '12ABC34501DE35';
+    const notes = ['12\u00a0abc\u00a0345/01de–35', '(12)ABC.345\t01DE\n35'];
+    const made = await charges(...notes.map((note) => ({ metadata: { note } })), { customer: { document: cnpj } });
+    await charges({ metadata: { note: '12–ABCD–345/01DE–35' } });
+    expect(await operate('find', { document: cnpj })).to.have.members(made);
+    for (const id of made) await merchant.pay(`ch_${id}`);
+    await gateway.untilProjected();
+    const order = { reason: 'request 17', despiteRetention: true };
+    expect(await operate('erase', { document: cnpj, ...order })).to.have.members(made);
+    await gateway.untilProjected();
+    expect(await operate('find', { document: cnpj })).to.deep.equal([]);
+  });
+
+  it('finds and erases the person of every payout’s reason, however the document is spelled', async () => {
+    const desk = await PayoutDesk.open(gateway);
+    await desk.settings({ payout_approval_above: 0 });
+    const { id } = await desk.payout();
+    expect((await desk.review(id, 'reject', { reason: 'Conta de (987)654.321–00' })).status).to.equal(200);
+    await gateway.untilProjected();
+    expect(await operate('find', { document: '98765432100' })).to.deep.equal([rawIdOf(id)]);
+    await operate('erase', { document: '98765432100', reason: 'request 17', despiteRetention: true });
+    await gateway.untilProjected();
+    expect(await operate('find', { document: '98765432100' })).to.deep.equal([]);
   });
 
   it('finds a document and an email address in the customer’s name', async () => {
