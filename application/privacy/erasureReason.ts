@@ -10,13 +10,18 @@ const IDENTIFYING: ReadonlySet<string> = new Set([
 ]);
 /** Numbers this long are compared however they are punctuated. */
 const LONG_NUMBER = 9;
-/** Numbers as long as a document or a phone number. */
-const NUMBERS = /\d(?:[-./ ]?\d){10,}/g;
-/** Returns the email addresses and numbers in the free text of a bank or a merchant. */
+/** Digits of a phone number without its country, and of a CPF. */
+const NUMBER = 11;
+/** Digits with anything but letters between them. They may belong to several numbers. */
+const DIGITS = /\d(?:[^0-9A-Za-z]*\d)+/g;
+/** Returns the email addresses and the digits of possible numbers in the free text of a bank or a merchant. */
 const identifyingInText = (text: string): readonly string[] => [
   ...text.split(/\s/).filter((word) => word.includes('@')),
-  ...(text.match(NUMBERS) ?? []),
+  ...(text.match(DIGITS) ?? []).map(digitsOf).flatMap(partsOf),
 ];
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
+const partsOf = (digits: string): readonly string[] =>
+  Array.from({ length: Math.max(0, digits.length - NUMBER + 1) }, (_, at) => digits.slice(at, at + NUMBER));
 
 /** Returns the identifying texts in the data. Metadata is the merchant's own words. */
 const identifyingIn = (data: unknown, key = ''): readonly string[] => {
@@ -36,14 +41,16 @@ const wordsOf = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()} `;
-const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
 
-const contains = (reason: string, value: string): boolean => {
-  const [words, digits] = [wordsOf(value), digitsOf(value)];
-  return (
-    (words.trim() !== '' && wordsOf(reason).includes(words)) ||
-    (digits.length >= LONG_NUMBER && digitsOf(reason).includes(digits))
-  );
+/** Returns a test of whether the reason contains a value. */
+const containedIn = (reason: string): ((value: string) => boolean) => {
+  const [ownWords, ownDigits] = [wordsOf(reason), digitsOf(reason)];
+  return (value) => {
+    const [words, digits] = [wordsOf(value), digitsOf(value)];
+    return (
+      (words.trim() !== '' && ownWords.includes(words)) || (digits.length >= LONG_NUMBER && ownDigits.includes(digits))
+    );
+  };
 };
 
 /** Returns why the reason can't be stored, or null. */
@@ -51,9 +58,7 @@ export const reasonProblem = (reason: string, subject: Subject, held: readonly H
   if (reason === '' || reason.length > REASON_MAX) return `must have 1 to ${REASON_MAX} characters`;
   const names =
     (!isOwner(subject) && concerns({ reason }, subject)) ||
-    identifyingIn(held.map((one) => [one.data, 'disputes' in one && one.disputes])).some((value) =>
-      contains(reason, value),
-    );
+    identifyingIn(held.map((one) => [one.data, 'disputes' in one && one.disputes])).some(containedIn(reason));
   return names
     ? 'must not contain the person’s name, document, email address, phone or Pix key, because it is never erased'
     : null;

@@ -11,6 +11,7 @@ const HELD = [
         data: {
           terms: { reason: 'paid by +55 21 98888-7766 of eva@example.com, order 123456789' },
           appeal: { reason: 'Sold to 529.982.247-25, invoice 17.' },
+          ruling: { reason: '2 calls: (11) 96666\u20115544, (31)\u00a095555–4433. CPF 2, (153) 509.460–56, 3 items' },
           evidence: [{ fileName: 'nota-rui-prado.png' }],
         },
       },
@@ -63,6 +64,10 @@ describe('the reason of an erasure', () => {
     'CPF 52998224725',
     'mail of Eva@example.com',
     'called 5521988887766',
+    'called 11966665544',
+    'called +55 (31) 95555-4433, request 17',
+    'CPF 15350946056',
+    'request 17, CPF 153.509.460–56',
     'file nota-rui-prado.png',
     'key 5B0C4E8E-2E2B-4EE1-9D2C-0A53F7F3A111',
   ])
