@@ -1,5 +1,6 @@
 // The texts by which people search for payments: an id, a document, an address or an amount.
 
+import { mayBeEmailAddress } from '../../domain/kernel/email.ts';
 import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX } from '../../domain/kernel/money.ts';
 import { isTxid } from '../../domain/pix/ids.ts';
@@ -10,7 +11,6 @@ import type { SearchTerm } from '../ports/readModels/payments.ts';
 /** Longest text that is searched for. No id or address is longer. */
 export const SEARCH_MAX = 320;
 
-const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 /** 11 or 14 digits with any of the usual separators. Payments may have documents with wrong check digits. */
 const DIGITS = /^[\d\s./-]+$/;
 const LENGTHS: readonly (number | undefined)[] = [11, 14];
@@ -40,7 +40,7 @@ export const searchTermsOf = (typed: string): readonly SearchTerm[] => {
     { by: 'reference', reference: text },
     { by: 'customerId', customerId: text },
     ...(documentKey === null ? [] : [{ by: 'document', documentKey } as const]),
-    ...(ADDRESS.test(text) ? [{ by: 'email', email: text } as const] : []),
+    ...(mayBeEmailAddress(text) ? [{ by: 'email', email: text } as const] : []),
     ...amountsOf(text).map((amount) => ({ by: 'amount', amount }) as const),
   ];
 };

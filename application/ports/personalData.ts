@@ -6,7 +6,7 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { Payout, PayoutId } from '../../domain/payout/payout.ts';
 import type { Sql } from './sql.ts';
 
-/** A person, as an operator knows them: a tax id without punctuation, or an email address in lower case. */
+/** A person, as an operator knows them: a tax id without punctuation, or an email address. */
 export type Person = { readonly document: string } | { readonly email: string };
 
 /** The place of an item in the order of creation. */

@@ -38,6 +38,9 @@ const IN_LOCAL_PART = /(?:[\p{L}\p{M}\p{N}.%&+_-]|[\p{L}\p{M}]['’])$/u;
 /** The rest of a longer host name, at the start of a text. A full stop may also end a sentence. */
 const IN_HOST = /^(?:[\p{L}\p{M}\p{N}-]|\.[\p{L}\p{N}])/u;
 
+/** Returns the text in one case and one of Unicode's normal forms. */
+const folded = (text: string): string => text.normalize('NFC').toLowerCase();
+
 /** Returns whether the text contains the address, and not only as part of a longer one. */
 const hasEmail = (text: string, email: string): boolean => {
   for (let at = text.indexOf(email); at >= 0; at = text.indexOf(email, at + 1)) {
@@ -56,7 +59,5 @@ const hasDocument = (text: string, document: string): boolean =>
 /** Returns whether personal data mentions the person. */
 export const concerns = (data: HeldData, person: Person): boolean =>
   textsOf(data).some((text) =>
-    'document' in person
-      ? hasDocument(text, person.document)
-      : hasEmail(text.toLowerCase(), person.email.toLowerCase()),
+    'document' in person ? hasDocument(text, person.document) : hasEmail(folded(text), folded(person.email)),
   );

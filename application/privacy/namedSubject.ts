@@ -1,5 +1,5 @@
 // Reads the subject of a search as an operator names it, in a request or on the command line.
-import { isEmailAddress } from '../../domain/kernel/email.ts';
+import { mayBeEmailAddress } from '../../domain/kernel/email.ts';
 import { type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
@@ -28,7 +28,7 @@ export const subjectNamed = (named: NamedSubject): Subject | Rejection => {
         : invalid(name, 'must be a valid CPF or CNPJ.');
     }
     case 'email':
-      return isEmailAddress(text) ? { email: text.toLowerCase() } : invalid(name, 'must be an email address.');
+      return mayBeEmailAddress(text) ? { email: text.trim() } : invalid(name, 'must be an email address.');
     case 'payment': {
       const payment = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
       return payment === null ? invalid(name, 'must be a ch_ or tx_ id.') : { payment };

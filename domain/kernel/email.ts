@@ -18,3 +18,8 @@ export const isEmailAddress = (text: string): boolean => {
   if (local.length > LOCAL_LENGTH_MAX) return false;
   return (DOT_ATOM.test(local) || QUOTED.test(local)) && (HOST.test(domain) || LITERAL.test(domain));
 };
+
+const AROUND_AT = /[^\s@]@[^\s@]/;
+
+/** Returns whether the text may contain an email address of any script. Charges accept every text as the address of a customer. */
+export const mayBeEmailAddress = (text: string): boolean => AROUND_AT.test(text);

@@ -81,4 +81,19 @@ describe('a text', () => {
     const behind = ['ana@mail.com.br', 'ana@mail.company', 'ana@mail.com-x.br', 'ana@mail.comé'];
     expect(mentioned([...before, ...behind], { email: 'ana@mail.com' })).to.deep.equal([]);
   });
+
+  it('mentions an email address of any script in each normal form and case', () => {
+    const texts = ['joão@pão.com.br', 'JOÃO@PÃO.COM.BR', '(joão@pão.com.br)', "{'email':'João@pão.com.br'}"];
+    const forms = texts.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]);
+    for (const email of ['joão@pão.com.br'.normalize('NFC'), 'JOÃO@pão.com.br'.normalize('NFD')])
+      expect(mentioned(forms, { email })).to.deep.equal(forms);
+    const others = ['joao@pao.com.br', 'ajoão@pão.com.br', 'joão@pão.com.bré', 'joão@pão.com', 'joão@pão.com.br\u0301'];
+    for (const form of ['NFC', 'NFD'])
+      expect(
+        mentioned(
+          others.map((text) => text.normalize(form)),
+          { email: 'joão@pão.com.br' },
+        ),
+      ).to.deep.equal([]);
+  });
 });

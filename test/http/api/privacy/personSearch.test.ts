@@ -143,6 +143,41 @@ describe('the search for a person (L1)', () => {
     expect(await operate('find', { email: 'leo@mail.com' })).to.deep.equal([named]);
   });
 
+  it('finds, reports and erases every email address that a charge accepts', async () => {
+    const order = { reason: 'request 17', despiteRetention: true };
+    const [joao, pao] = ['joão@padaria.com.br', 'joao@pão.com.br'] as const;
+    const texts = (address: string): readonly Body[] => [
+      { customer: { email: address.normalize('NFC') } },
+      { customer: { email: ` ${address.normalize('NFD').toUpperCase()} ` } },
+      { metadata: { note: `mail to <${address.toUpperCase()}>.` } },
+      { description: address.normalize('NFD') },
+    ];
+    const other = ['joao@padaria.com.br', 'ajoão@padaria.com.br', 'joão@padaria.com.brá', 'joao@pao.com.br'];
+    await charges(...other.map((email) => ({ customer: { email } })));
+    const quoted = '"maria \\\\ \\"lima\\""@example.com';
+    for (const [email, bodies] of [
+      [joao, texts(joao)],
+      [pao, texts(pao)],
+      ['用户@例子.公司', texts('用户@例子.公司')],
+      ['İlker@Straße.de', [{ customer: { email: 'İlker@Straße.de' } }, { metadata: { note: 'İLKER@straße.de' } }]],
+      ['a%_b@x_y.com', [{ customer: { email: 'a%_b@x_y.com' } }]],
+      [quoted, [{ customer: { email: quoted } }, { metadata: { note: `(${quoted})` } }]],
+    ] as const) {
+      const made = await charges(...bodies);
+      for (const form of ['NFC', 'NFD'])
+        expect(await operate('find', { email: email.normalize(form) }), email).to.have.members(made);
+      expect((await ask('report', { email })).body.data, email).to.have.length(made.length);
+      for (const id of made) await merchant.pay(`ch_${id}`);
+      await gateway.untilProjected();
+      expect(await operate('erase', { email, ...order }), email).to.have.members(made);
+      await gateway.untilProjected();
+      expect(await operate('find', { email }), email).to.deep.equal([]);
+    }
+    for (const email of other) expect(await operate('find', { email }), email).to.have.length(1);
+    for (const email of ['ana', '@', 'ana@', '@mail.com', 'ana @ mail.com'])
+      expect((await ask('find', { email })).status, email).to.equal(400);
+  });
+
   it('lists a payment whose dispute can’t be read, and refuses to erase it alone', async () => {
     const document = '12345678909';
     const [well] = (await charges({ customer: { document } })) as [string];
