@@ -11,6 +11,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { openDispute } from '../../domain/payment/dispute.ts';
+import { NO_PAYER } from '../../domain/payment/erasure.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -46,6 +47,10 @@ export const casesSoFar = ({ transaction }: ExistingPayment): number =>
  */
 export const nextCaseName = (payment: ExistingPayment, outOfTurn = 0): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment) + outOfTurn);
+
+/** Returns what the bank books of a dispute. Of an erased charge, no search would find the payer in the books (L4). */
+const bookable = ({ charge }: ExistingPayment, dispute: Omit<SandboxDispute, 'providerCaseId'>) =>
+  charge.erasedAt === undefined ? dispute : { ...dispute, reason: null, payer: NO_PAYER };
 
 /** Each dispute and decision adds events to the streams of the charge and the case (rule E10). */
 export const TOO_MANY_CASES = reject(
@@ -88,7 +93,7 @@ export const disputeInSandbox =
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
     const { txid } = payment.charge.terms;
     const providerCaseId = named ?? nextCaseName(payment, await bank.casesOutOfTurn(tenant, txid));
-    const opened = { ...dispute, type: 'med' as const, openedAt };
+    const opened = { ...bookable(payment, dispute), type: 'med' as const, openedAt };
     const judged = openDispute({ ...opened, caseId: caseOf(id, providerCaseId).caseId }, openedAt)(payment);
     if (isRejection(judged)) return judged;
     const result = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
@@ -112,7 +117,7 @@ export const reportDisputeInSandbox =
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
     const providerCaseId = named ?? `sbx_case_${randomness.bytes(16).toString('hex')}`;
-    const opened = { ...dispute, type: 'med' as const, openedAt, providerCaseId };
+    const opened = { ...bookable(payment, dispute), type: 'med' as const, openedAt, providerCaseId };
     const result = await bank.openCase(tenant, id, payment.charge.terms.txid, opened, null);
     return result === 'full' ? TOO_MANY_CASES : { providerCaseId };
   };

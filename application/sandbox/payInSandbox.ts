@@ -5,6 +5,7 @@ import { type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
+import { NO_PAYER } from '../../domain/payment/erasure.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/ids.ts';
@@ -86,7 +87,9 @@ const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, 
 
 const lateTime = (now: Timestamp, expiresAt: Timestamp): Timestamp => later(now, addSeconds(expiresAt, 1));
 
+/** The payer of an erased charge would stay in the bank's books, where no search reads (L4). */
 const payerOf = ({ charge }: ExistingPayment, request: SandboxPayment['payer']): Payer => {
+  if (charge.erasedAt !== undefined) return NO_PAYER;
   const someone = SANDBOX_PEOPLE[0] as { name: string; document: string };
   const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
   const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };

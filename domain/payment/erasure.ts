@@ -33,7 +33,7 @@ export const erasedCharge = (state: ChargeState, erasedAt: Timestamp): ChargeSta
     : { ...state, ...erased };
 };
 
-const NO_PAYER: Payer = { name: null, document: null };
+export const NO_PAYER: Payer = { name: null, document: null };
 const withoutPayer = (incoming: IncomingPayment): IncomingPayment => ({ ...incoming, payer: NO_PAYER });
 
 const erasedRecord = ({ payer: _, ...record }: IncomingPaymentRecord): IncomingPaymentRecord => {

@@ -216,8 +216,8 @@ export class PersonDesk {
     });
   }
 
-  /** Returns every row of the database that mentions the person, as `schema.table: text`. */
-  async tracesInDatabase(): Promise<readonly string[]> {
+  /** Returns every row of the database that has one of the texts, as `schema.table: text`. Default: those of the person. */
+  async tracesInDatabase(traces = TRACES): Promise<readonly string[]> {
     const { operations } = this.gateway.storage;
     const { rows: tables } = await operations.query<{ name: string }>(
       `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
@@ -227,7 +227,7 @@ export class PersonDesk {
     for (const { name } of tables) {
       const { rows } = await operations.query<{ row: string }>(
         `SELECT t::text AS row FROM ${name} t WHERE t::text ILIKE ANY($1::text[]) LIMIT 3`,
-        [TRACES.map((trace) => `%${trace}%`)],
+        [traces.map((trace) => `%${trace}%`)],
       );
       found.push(...rows.map(({ row }) => `${name}: ${row}`));
     }

@@ -249,7 +249,7 @@ describe('erasure of personal data (L1–L3)', () => {
     await gateway.untilProjected();
     expect((await desk.paymentOf(id))['status']).to.equal('CHARGEBACK');
     expect(await verified()).to.deep.equal([]);
-    expect((await desk.tracesInDatabase()).filter((one) => !one.startsWith('sandbox_bank.'))).to.deep.equal([]);
+    expect(await desk.tracesInDatabase()).to.deep.equal([]);
   });
 
   it('leaves read models equal to their rebuild', async () => {
@@ -336,6 +336,41 @@ describe('data that arrives after an erasure (L2)', () => {
     expect(await erase(id)).to.equal('erased');
     await expectNoTraces();
     expect([await erase(id), await file()]).to.deep.equal(['erased_before', 404]);
+  });
+
+  it('is never stored: the bank’s books have no payer of a later Pix, and of late disputes neither payer nor reason', async () => {
+    const id = await erasedCharge();
+    const other = { name: 'Ruperto Quintanilha', document: '153.509.460–56' };
+    await desk.post(`/v1/sandbox/charges/${id}/pay`, { payer: other });
+    await desk.post(`/v1/sandbox/charges/${id}/pay`, {});
+    const dispute = { reason: 'Ruperto reclamou', payer: other, method: 'scam' };
+    await desk.post(`/v1/sandbox/charges/${id}/med`, dispute, 201);
+    await desk.post(`/v1/sandbox/charges/${id}/med`, { ...dispute, owed: true }, 202);
+    await desk.merchant.flushed();
+    await gateway.untilProjected();
+    const { operations } = gateway.storage;
+    const payments = await operations.query(
+      `SELECT payer_name AS name, payer_document AS document FROM sandbox_bank.payments
+       WHERE txid = (SELECT max(txid) FROM sandbox_bank.cases WHERE payment_id = $1)`,
+      [rawIdOf(id)],
+    );
+    const nobody = { name: null, document: null };
+    expect(payments.rows).to.deep.equal([nobody, nobody, nobody]);
+    const cases = await operations.query(
+      'SELECT payer_name AS name, payer_document AS document, reason FROM sandbox_bank.cases WHERE payment_id = $1',
+      [rawIdOf(id)],
+    );
+    expect(cases.rows).to.deep.equal([
+      { ...nobody, reason: null },
+      { ...nobody, reason: null },
+    ]);
+    expect(await desk.tracesInDatabase(['Ruperto', '15350946056', other.document])).to.deep.equal([]);
+    const { body: charge } = await desk.get<{ metadata: unknown; status: string }>(`/v1/charges/${id}`);
+    expect(charge.status).to.equal('disputed');
+    for (const document of ['15350946056', other.document]) {
+      const found = await desk.operate<{ data: readonly unknown[] }>('find', { document });
+      expect(found.body.data).to.deep.equal([]);
+    }
   });
 
   it('is erased with the bank’s books of a later Pix by a second erasure', async () => {
