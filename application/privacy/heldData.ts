@@ -52,12 +52,11 @@ const hasEmail = (text: string, email: string): boolean => {
   return false;
 };
 
-/** Returns whether the text contains the tax id, and not only as part of a longer number. */
-const hasDocument = (text: string, document: string): boolean =>
-  new RegExp(`(?<![0-9])${spellingsOf(document)}(?![0-9])`, 'i').test(text);
+/** Returns an expression that matches the tax id, but not as part of a longer number. */
+export const documentIn = (document: string): RegExp => new RegExp(`(?<![0-9])${spellingsOf(document)}(?![0-9])`, 'i');
 
 /** Returns whether personal data mentions the person. */
 export const concerns = (data: HeldData, person: Person): boolean =>
   textsOf(data).some((text) =>
-    'document' in person ? hasDocument(text, person.document) : hasEmail(folded(text), folded(person.email)),
+    'document' in person ? documentIn(person.document).test(text) : hasEmail(folded(text), folded(person.email)),
   );

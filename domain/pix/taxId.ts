@@ -79,15 +79,15 @@ export const contradicts = (document: string | null, taxId: string): boolean => 
   return places.some((place, i) => !hidden.test(place) && place !== taxId[i]);
 };
 
-const NOT_OF_KEY = '[^0-9A-Za-z]';
-const ALL_NOT_OF_KEY = new RegExp(NOT_OF_KEY, 'g');
+const NOT_OF_KEY = /[^0-9A-Za-z]/g;
 
 /** Returns the digits and letters of a document of any kind, for comparison (E3, E6), or null if it has neither. */
 export const documentKeyOf = (document: string): string | null =>
-  document.replaceAll(ALL_NOT_OF_KEY, '').toUpperCase() || null;
+  document.replaceAll(NOT_OF_KEY, '').toUpperCase() || null;
 
 /**
  * Returns the source of a case-insensitive regular expression that matches every document with this key, in JavaScript and PostgreSQL.
  * `between`: matches a character that may be between those of the key.
  */
-export const spellingsOf = (documentKey: string, between = NOT_OF_KEY): string => [...documentKey].join(`${between}*`);
+export const spellingsOf = (documentKey: string, between = NOT_OF_KEY.source): string =>
+  [...documentKey].join(`${between}*`);

@@ -1,6 +1,7 @@
 // No regular expression of the product backtracks without bound: each is run on pumped inputs (issue 18, point 1).
 
 import { expect } from 'chai';
+import { documentIn } from '../../../application/privacy/heldData.ts';
 import { ROUTES } from '../../../http/api/routes.ts';
 import { MESSAGE_MAX, SENTENCES } from '../../../http/site/dashboard/texts/refusals.ts';
 import { expressionsIn, expressionsOf, type Found, pumpedFor, textOf } from '../../support/regularExpressions.ts';
@@ -102,13 +103,18 @@ describe('regular expressions', () => {
     ])
       expect(tooDear(expression, LENGTH_MAX), String(expression)).to.not.equal(null);
   });
-  it('are only built at run time in three files', () => {
+  it('are only built at run time in four files', () => {
     const made = files.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path);
     expect(made).to.deep.equal([
+      'application/privacy/heldData.ts',
       'infrastructure/eventStore/eventStoreDb/originalTimestamp.ts',
       'infrastructure/evidence/pdfActions.ts',
       'http/site/dashboard/texts/refusals.ts',
     ]);
+  });
+  it('that recognize a document handle pumped texts', () => {
+    for (const document of ['15350946056', '11111111112', 'AAAAAAAAAAAA01'])
+      expect(tooDear(documentIn(document), LENGTH_MAX), document).to.equal(null);
   });
   it('that recognize rejection messages handle pumped messages', () => {
     for (const { pattern } of SENTENCES) expect(tooDear(pattern, MESSAGE_MAX), String(pattern)).to.equal(null);
