@@ -46,7 +46,7 @@ const newFaults = (list = []) => ({
   add: (text, from = null, to = from) => {
     const last = list.at(-1);
     if (last?.text === text && last.to === from - 1) last.to = to;
-    else list.push({ text, from, to });
+    else list.push({ text, from: from <= to ? from : null, to });
   },
 });
 const placeOf = ({ from, to }) => (from === to ? `entry ${from}: ` : `entries ${from} to ${to}: `);
@@ -87,11 +87,12 @@ const checkEntries = async (folder, { account, first, end, from, to, begin, stop
     const index = Number(digits);
     const isExpected = index >= next && index < stop;
     const isGenuine = isExpected && tile(0, index).hash?.equals(leafOf(entry));
-    if (index > next && account === null) faults.add('missing', next, Math.min(index, stop) - 1);
-    if (!isExpected) faults.add('repeated, out of order or outside the export', index);
-    else if (!isGenuine) faults.add('not as in the tree', index);
-    if (!isGenuine || (index > next && account === null)) revisions = new Map(); // of each stream since then
-    if (index >= next) [next, count] = [index + 1, count + Number(index >= first && index < end)];
+    const isGap = isExpected && index > next && account === null;
+    if (isGap) faults.add('missing', next, index - 1);
+    if (!isGenuine)
+      faults.add(isExpected ? 'not as in the tree' : 'repeated, out of order or outside the export', index);
+    if (!isGenuine || isGap) revisions = new Map(); // of each stream since then
+    if (isExpected) [next, count] = [index + 1, count + Number(index >= first && index < end)];
     if (!isGenuine) continue;
     const { metadata, recordedAt, revision, stream } = JSON.parse(entry);
     const isExcluded = index < first ? !(recordedAt < from) : index >= end && !(recordedAt >= to);

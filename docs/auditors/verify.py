@@ -63,7 +63,7 @@ class Faults(list):  # (text, from, to); equal faults of neighbouring entries be
     def add(self, text, start=None, to=None):
         to = start if to is None else to
         is_next = self and start is not None and self[-1][0] == text and self[-1][2] == start - 1
-        self.append((text, self.pop()[1] if is_next else start, to))
+        self.append((text, self.pop()[1] if is_next else start if start is None or start <= to else None, to))
 
 def tiles_in(folder, size):
     """Returns a function that returns a hash of the tree, if its tile has the right length, and the path of the tile."""
@@ -88,10 +88,10 @@ def check_entries(folder, account, period, after, last, tile, faults):
         index, entry = (int(found[2]), found[1]) if found else (after, b"")
         is_expected = after <= index < last
         is_genuine = is_expected and tile(0, index)[0] == hash_of(b"\0", entry)
-        is_gap = index > after and account is None
-        if is_gap: faults.add("missing", after, min(index, last) - 1)
+        is_gap = is_expected and index > after and account is None
+        if is_gap: faults.add("missing", after, index - 1)
         revisions = revisions if is_genuine and not is_gap else {}  # of each stream since then
-        after, count = max(after, index + 1), count + (first <= index < end)
+        after, count = index + 1 if is_expected else after, count + (is_expected and first <= index < end)
         if not is_genuine:
             faults.add("not as in the tree" if is_expected else "repeated, out of order or outside the export", index)
             continue
@@ -145,11 +145,10 @@ def verify_export(folder, keys, checkpoints):
     count = check_entries(folder, account, (start, stop, first, end), begin, last, tiles_in(folder, size), faults)
     roots = check_tree(size, {one for one, *_ in signed}, tiles_in(folder, size), faults)
     proven, is_good = [0, 0], [True, True]  # by the export's own checkpoints, and by the given ones
-    for one, root, by in sorted(signed):
+    for one, root, by in sorted(signed, key=lambda one: one[0]):
         was_good, is_good[by] = is_good[by], roots.get(one) == root
         if one > size: faults.add("missing from the tree", size, one - 1)
-        elif was_good and not is_good[by]:
-            faults.add(f"not as signed in checkpoint {one}", proven[by], one - 1)
+        elif was_good and not is_good[by]: faults.add(f"not as signed in checkpoint {one}", proven[by], one - 1)
         proven[by] = one if is_good[by] else proven[by]
     if max(proven) < last: faults.add("covered by no trusted checkpoint", max(proven), last - 1)
     entries = f"{count} entries from index {first} to {end - 1} of {origin}, in the tree of size {size}"

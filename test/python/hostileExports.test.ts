@@ -1,0 +1,64 @@
+// Both verifiers print the same about an export whose author wants to deceive them. It takes two processes per export.
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { leafHash } from '../../application/audit/merkleTree.ts';
+import { entryOf, noteOf, writeSyntheticExport } from '../support/audit/syntheticExport.ts';
+import { GENUINE, LOG_KEY, TRUSTED } from '../support/audit/tamperings.ts';
+import { argumentsOf, runVerifier } from '../support/audit/verifiers.ts';
+
+describe('docs/auditors, of a hostile export,', () => {
+  let root: string;
+  let folder: string;
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'quita-hostile-'));
+    writeSyntheticExport(join(root, 'genuine'), { ...GENUINE, size: 300, signedAt: [100, 300] });
+  });
+  beforeEach(() => {
+    folder = join(root, 'export');
+    cpSync(join(root, 'genuine'), folder, { recursive: true });
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  after(() => rmSync(root, { recursive: true }));
+
+  /** Returns what both verifiers print, and the exit code. */
+  const found = (keys: readonly string[] = TRUSTED) => {
+    const [node, python] = (['node', 'python'] as const).map((language) => {
+      const { code, lines, errors } = runVerifier(language, argumentsOf(folder, { keys, checkpoints: [] }));
+      return [code, ...lines.map((line) => line.replaceAll(folder, 'export')), errors];
+    });
+    expect(python).to.deep.equal(node);
+    return python as readonly unknown[];
+  };
+
+  describe('with a line for an entry far outside', () => {
+    const LINE = `{"entry":{},"index":${'9'.repeat(15)}}\n`;
+    const FAULT = `fault: entry ${'9'.repeat(15)}: repeated, out of order or outside the export`;
+    const file = () => join(folder, 'entries.ndjson');
+
+    it('name only that line if it is the last', () => {
+      appendFileSync(file(), LINE);
+      expect(found()).to.deep.equal([1, FAULT, '']);
+    });
+
+    it('name only that line if it is the first', () => {
+      writeFileSync(file(), LINE + readFileSync(file(), 'utf8'));
+      expect(found()).to.deep.equal([1, FAULT, '']);
+    });
+  });
+
+  it('names no range if another root was signed at size 0, or at the size of a good checkpoint', () => {
+    for (const size of [0, 300])
+      writeFileSync(
+        join(folder, 'checkpoints', `${size}-other`),
+        noteOf({ size, root: leafHash(entryOf(0)) }, LOG_KEY),
+      );
+    expect(found()).to.deep.equal([
+      1,
+      'fault: not as signed in checkpoint 0',
+      'fault: not as signed in checkpoint 300',
+      '',
+    ]);
+  });
+});
