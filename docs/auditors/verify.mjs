@@ -17,7 +17,7 @@ const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64'); //
 
 /** Reads a public key, `<name>+<id>+<base64>`. Throws if it is malformed. */
 const parseKey = (text) => {
-  const [, name, id, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? [];
+  const [, name, id, base64 = ''] = /^([!-*,-~]+)\+([0-9a-f]{8})\+([!-~]+)$/.exec(text) ?? [];
   const typed = unbase64(base64);
   const expected = sha256(Buffer.concat([Buffer.from(`${name}\n`), typed])).toString('hex', 0, 4);
   if (typed.length !== 33 || typed[0] !== 1 || id !== expected) throw new Error(`malformed public key: ${text}`);
@@ -27,11 +27,9 @@ const parseKey = (text) => {
 
 /** Returns origin, size and root of a checkpoint, or null unless a trusted key signed it. */
 const openCheckpoint = (note, keys) => {
-  const end = note.lastIndexOf('\n\n') + 1;
-  const [text, signatures] = [note.slice(0, end), note.slice(end + 1)];
-  const [, origin, size, root] = /^(\S+)\n(0|[1-9]\d{0,14})\n(\S{44})\n(?:.+\n)*$/.exec(text) ?? [];
-  if (origin === undefined || !/^(— \S+ \S+\n)+$/.test(signatures)) return null;
-  const verdicts = [...signatures.matchAll(/^— (\S+) (\S+)$/gm)].flatMap(([, name, base64]) => {
+  const form = /^(([!-~]+)\n(0|[1-9]\d{0,14})\n([!-~]{44})\n(?:[^\n]+\n)*)\n((?:— [^ \n]+ [^ \n]+\n)+)$/;
+  const [, text, origin, size, root, signatures = ''] = form.exec(note) ?? [];
+  const verdicts = [...signatures.matchAll(/— ([!-~]+) ([!-~]+)\n/g)].flatMap(([, name, base64]) => {
     const signed = unbase64(base64);
     const trusted = keys.filter((one) => one.name === name && one.id === signed.toString('hex', 0, 4));
     return trusted.map(({ key }) => name === origin && verify(null, Buffer.from(text), key, signed.subarray(4)));
@@ -173,7 +171,7 @@ const provenRoot = (leaf, index, size, path) => {
 
 /** Verifies the proof that an entry is in the tree. Throws if it is not one. */
 export const verifyProof = async (file, keys) => {
-  const form = /^c2sp\.org\/tlog-proof@v1\nextra (\S+)\nindex (0|[1-9]\d{0,14})\n((?:\S{44}\n)*)\n([\s\S]+)$/;
+  const form = /^c2sp\.org\/tlog-proof@v1\nextra ([!-~]+)\nindex (0|[1-9]\d{0,14})\n((?:[!-~]{44}\n)*)\n([\s\S]+)$/;
   const [, extra, index, path, note] = form.exec(readFileSync(file, 'utf8')) ?? [];
   if (index === undefined) throw new Error('malformed proof');
   const checkpoint = openCheckpoint(note, keys.map(parseKey));

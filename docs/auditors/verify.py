@@ -43,7 +43,7 @@ def is_signed(key, text, signature):
 
 def parse_key(text):
     """Reads a public key, `<name>+<id>+<base64>`, as name, id and bytes. Raises ValueError if it is malformed."""
-    found = re.fullmatch(r"([^\s+]+)\+([0-9a-f]{8})\+(\S+)", text)
+    found = re.fullmatch(r"([!-*,-~]+)\+([0-9a-f]{8})\+([!-~]+)", text)
     typed = unbase64(found[3]) if found else b""
     if len(typed) != 33 or typed[0] != 1 or found[2] != hash_of(found[1].encode(), b"\n", typed).hex()[:8]:
         raise ValueError(f"malformed public key: {text}")
@@ -51,13 +51,13 @@ def parse_key(text):
 
 def open_checkpoint(note, keys):
     """Returns origin, size and root of a checkpoint, or None unless a trusted key signed it."""
-    text, _, signatures = note.rpartition("\n\n")
-    found = re.fullmatch(r"(\S+)\n(0|[1-9][0-9]{0,14})\n(\S{44})(?:\n.+)*", text)
-    signed = [(name, unbase64(encoded)) for name, encoded in re.findall(r"^— (\S+) (\S+)$", signatures, re.M)]
+    form = r"(([!-~]+)\n(0|[1-9][0-9]{0,14})\n([!-~]{44})\n(?:[^\n]+\n)*)\n((?:— [^ \n]+ [^ \n]+\n)+)"
+    found = re.fullmatch(form, note)
+    text, origin, size, root, signatures = found.groups() if found else [""] * 5
+    signed = [(name, unbase64(encoded)) for name, encoded in re.findall(r"— ([!-~]+) ([!-~]+)\n", signatures)]
     trusted = [(key, name, one[4:]) for name, one in signed for *known, key in keys if known == [name, one[:4].hex()]]
-    is_note = found and trusted and re.fullmatch(r"(— \S+ \S+\n)+", signatures)
-    is_valid = is_note and all(name == found[1] and is_signed(key, f"{text}\n".encode(), one) for key, name, one in trusted)
-    return (found[1], int(found[2]), unbase64(found[3])) if is_valid else None
+    is_valid = trusted and all(name == origin and is_signed(key, text.encode(), one) for key, name, one in trusted)
+    return (origin, int(size), unbase64(root)) if is_valid else None
 
 class Faults(list):  # (text, from, to); equal faults of neighbouring entries become one
     def add(self, text, start=None, to=None):
@@ -167,15 +167,15 @@ def proven_root(leaf, index, size, path):  # the root that an inclusion proof le
 
 def verify_proof(file, keys, _):
     """Verifies the proof that an entry is in the tree. Raises ValueError if it is not one."""
-    form = r"c2sp\.org/tlog-proof@v1\nextra (\S+)\nindex (0|[1-9]\d{0,14})\n((?:\S{44}\n)*)\n([\s\S]+)"
-    found = re.fullmatch(form, file.read_bytes().decode(errors="replace"), re.A)
+    form = r"c2sp\.org/tlog-proof@v1\nextra ([!-~]+)\nindex (0|[1-9][0-9]{0,14})\n((?:[!-~]{44}\n)*)\n([\s\S]+)"
+    found = re.fullmatch(form, file.read_bytes().decode(errors="replace"))
     checkpoint = open_checkpoint(found[4], [parse_key(key) for key in keys]) if found else None
     if not checkpoint:
         raise ValueError("a checkpoint of a trusted key is missing" if found else "malformed proof")
     (origin, size, root), entry, index = checkpoint, unbase64(found[1]), int(found[2])
     if proven_root(hash_of(b"\0", entry), index, size, [unbase64(one) for one in found[3].split()]) != root:
         raise ValueError(f"entry {index} is not in the tree that was signed")
-    return [], f"entry {index} of {origin}, tree of size {size}: {entry.decode()}"
+    return [], f"entry {index} of {origin}, tree of size {size}: {entry.decode(errors='replace')}"
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Verifies an audit export of Quita, or proofs of single entries.")

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { leafHash } from '../../application/audit/merkleTree.ts';
-import { entryOf, noteOf, writeSyntheticExport } from '../support/audit/syntheticExport.ts';
+import { signed, writeNote } from '../../application/audit/signedNote.ts';
+import { entryOf, noteOf, ORIGIN, writeSyntheticExport } from '../support/audit/syntheticExport.ts';
 import { GENUINE, LOG_KEY, TRUSTED } from '../support/audit/tamperings.ts';
 import { argumentsOf, runVerifier } from '../support/audit/verifiers.ts';
 
@@ -61,4 +62,18 @@ describe('docs/auditors, of a hostile export,', () => {
       '',
     ]);
   });
+
+  for (const [what, more] of [
+    ['a carriage return', 'a\rb'],
+    ['a line separator', 'a\u2028b'],
+    ['a next line', '\u0085'],
+  ] as const)
+    it(`read a checkpoint with ${what} alike`, () => {
+      const [text = '', signature] = readFileSync(join(folder, 'checkpoints', '300'), 'utf8').split('\n\n');
+      writeFileSync(join(folder, 'checkpoints', '300a'), `${text}\n\n— ${more} AAAA\n${signature}`);
+      const longer = `${text}\n${more}\n`;
+      const signatures = [signed(longer, ORIGIN, LOG_KEY.privateKey)];
+      writeFileSync(join(folder, 'checkpoints', '300b'), writeNote({ text: longer, signatures }));
+      expect(found()[0]).to.equal(0);
+    });
 });
