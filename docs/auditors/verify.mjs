@@ -15,6 +15,13 @@ const nodeOf = (left, right) => sha256(Buffer.concat([Buffer.of(1), left, right]
 const isBase64 = (text) => Buffer.from(text, 'base64').toString('base64') === text;
 const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64'); // '' has a wrong length everywhere
 
+/** Escapes, as JSON does, characters that could control a terminal or begin a line. */
+export const printable = (text) =>
+  text.replace(
+    /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** Reads a public key, `<name>+<id>+<base64>`. Throws if it is malformed. */
 const parseKey = (text) => {
   const [, name, id, base64 = ''] = /^([!-*,-~]+)\+([0-9a-f]{8})\+([!-~]+)$/.exec(text) ?? [];
@@ -191,7 +198,8 @@ const main = async () => {
   for (const one of [...given.positionals, ...proofs]) {
     const result = proofs.includes(one) ? verifyProof(one, keys) : verifyExport(one, { keys, checkpoints });
     const { faults, summary } = await result.catch(({ message }) => ({ faults: [`${one}: ${message}`] }));
-    console.log(faults.length === 0 ? `verified: ${summary}` : faults.map((text) => `fault: ${text}`).join('\n'));
+    const lines = faults.length === 0 ? [`verified: ${summary}`] : faults.map((text) => `fault: ${text}`);
+    console.log(lines.map(printable).join('\n'));
     process.exitCode ||= faults.length === 0 ? 0 : 1;
   }
 };

@@ -9,6 +9,10 @@ import argparse, base64, hashlib, json, pathlib, re, sys
 def hash_of(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
+def printable(text):  # escapes, as JSON does, characters that could control a terminal or begin a line
+    forbidden = r"[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    return re.sub(forbidden, lambda one: f"\\u{ord(one[0]):04x}", text)
+
 def unbase64(text):  # malformed base64 has no bytes, and so the wrong length or hash everywhere
     found = base64.b64decode(text) if re.fullmatch(r"(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?", text, re.A) else b""
     return found if base64.b64encode(found).decode() == text else b""
@@ -121,8 +125,7 @@ def check_tree(size, sizes, tile, faults):
             if above != root: faults.add(f"{path} differs from the leaves", index + 1 - leaves, index)
         left.append((leaves, root))
         if index + 1 in sizes:
-            for _, before in left[-2::-1]:
-                root = hash_of(b"\1", before, root)
+            for _, before in left[-2::-1]: root = hash_of(b"\1", before, root)
             roots[index + 1] = root
     return roots
 
@@ -183,16 +186,15 @@ if __name__ == "__main__":
     for name, kind in ("--key", str), ("--checkpoint", pathlib.Path), ("--proof", pathlib.Path):
         parser.add_argument(name, action="append", default=[], type=kind)
     given = parser.parse_args()
-    if not given.exports + given.proof:
-        parser.error("name an export or --proof <file>")
-    if not given.key:
-        print("warning: trusts the public keys that the export names; better pass --key")
+    sys.stdout.reconfigure(errors="backslashreplace")
+    if not given.exports + given.proof: parser.error("name an export or --proof <file>")
+    if not given.key: print("warning: trusts the public keys that the export names; better pass --key")
     failed = False
     for one in given.exports + given.proof:
         try:
             found, summary = (verify_proof if one in given.proof else verify_export)(one, given.key, given.checkpoint)
         except (OSError, ValueError, LookupError, TypeError) as error:
             found = [f"{one}: {error}"]
-        print("\n".join(f"fault: {text}" for text in found) or f"verified: {summary}")
+        print("\n".join(printable(f"fault: {text}") for text in found) or printable(f"verified: {summary}"))
         failed = failed or bool(found)
     sys.exit(failed)

@@ -23,6 +23,10 @@ describe('docs/auditors, of a hostile export,', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   after(() => rmSync(root, { recursive: true }));
 
+  const change = (changes: object): void => {
+    const file = join(folder, 'manifest.json');
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...changes }));
+  };
   /** Returns what both verifiers print, and the exit code. */
   const found = (keys: readonly string[] = TRUSTED) => {
     const [node, python] = (['node', 'python'] as const).map((language) => {
@@ -32,6 +36,52 @@ describe('docs/auditors, of a hostile export,', () => {
     expect(python).to.deep.equal(node);
     return python as readonly unknown[];
   };
+
+  describe('with text that controls a terminal', () => {
+    const TEXT = 'x\nverified: 300 entries\r\u001b[8m\u007f\u009b\u061c\u2028\u2029\u202e\u2066\ud800';
+    const ESCAPED =
+      'x\\u000averified: 300 entries\\u000d\\u001b[8m\\u007f\\u009b\\u061c\\u2028\\u2029\\u202e\\u2066\\ud800';
+
+    it('escape the origin', () => {
+      change({ origin: TEXT });
+      expect(found()).to.deep.equal([
+        1,
+        ...['100', '300'].map((name) => `fault: checkpoint ${name} is not signed by a trusted key of ${ESCAPED}`),
+        'fault: entries 0 to 299: covered by no trusted checkpoint',
+        '',
+      ]);
+    });
+
+    it('escape a malformed key', () => {
+      change({ keys: [TEXT] });
+      expect(found([])).to.deep.equal([
+        1,
+        'warning: trusts the public keys that the export names; better pass --key',
+        `fault: export: malformed public key: ${ESCAPED}`,
+        '',
+      ]);
+    });
+
+    it('escape the name of a checkpoint', () => {
+      const name = TEXT.slice(0, -1);
+      writeFileSync(join(folder, 'checkpoints', name), '');
+      expect(found()).to.deep.equal([
+        1,
+        `fault: checkpoint ${ESCAPED.slice(0, -'\\ud800'.length)} is not signed by a trusted key of ${ORIGIN}`,
+        '',
+      ]);
+    });
+
+    it('escape a proven entry, which stays the same JSON', () => {
+      const entry = Buffer.from(JSON.stringify({ text: '\u009b\u2028\u202e“ok”\\' }));
+      const note = noteOf({ size: 1, root: leafHash(entry) }, LOG_KEY);
+      const file = join(folder, 'one.tlog-proof');
+      writeFileSync(file, `c2sp.org/tlog-proof@v1\nextra ${entry.toString('base64')}\nindex 0\n\n${note}`);
+      const line = `verified: entry 0 of ${ORIGIN}, tree of size 1: {"text":"\\u009b\\u2028\\u202e“ok”\\\\"}`;
+      for (const language of ['node', 'python'] as const)
+        expect(runVerifier(language, ['--proof', file, '--key', LOG_KEY.vkey]).lines).to.deep.equal([line]);
+    });
+  });
 
   describe('with a line for an entry far outside', () => {
     const LINE = `{"entry":{},"index":${'9'.repeat(15)}}\n`;

@@ -17,7 +17,7 @@ import {
 import { writeOutput, writingAlone } from '../../cli/outputFile.ts';
 import { exportFolder, LOCK } from '../exportFolder.ts';
 import { storyText } from './storyText.ts';
-import { verifyExport } from './verifier.ts';
+import { printable, verifyExport } from './verifier.ts';
 
 /** Returns the beginning of a day of São Paulo, or the time itself. Throws UsageError if the text is neither. */
 const timeOf = (option: string, text: string | true | undefined): Timestamp | null => {
@@ -98,7 +98,7 @@ const verifyFolder = async (folder: string, keys: readonly string[], checkpoints
   try {
     return await verifyExport(folder, { keys, checkpoints });
   } catch (error) {
-    throw new UsageError(`${folder} can't be verified: ${(error as Error).message}`);
+    throw new UsageError(printable(`${folder} can't be verified: ${(error as Error).message}`));
   }
 };
 
@@ -114,7 +114,8 @@ const verify: CliCommand = {
     if (folder !== undefined) {
       const { faults, summary } = await verifyFolder(folder, listOf(key), listOf(checkpoint));
       const isBad = faults.length > 0;
-      return { json: { faults }, text: isBad ? faults.join('\n') : `verified: ${summary}`, isBad };
+      const lines = faults.map(printable);
+      return { json: { faults: lines }, text: isBad ? lines.join('\n') : printable(`verified: ${summary}`), isBad };
     }
     if (key !== undefined || checkpoint !== undefined)
       throw new UsageError('--key and --checkpoint are for exports: name one');

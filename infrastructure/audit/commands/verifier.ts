@@ -7,6 +7,9 @@ export interface Trust {
   readonly checkpoints: readonly string[];
 }
 
+/** Escapes what could control a terminal or begin a line. */
+export const printable = verifier.printable as unknown as (text: string) => string;
+
 /** Returns the faults of an export, and a summary of the verification. Throws if it can't be read. */
 export const verifyExport = verifier.verifyExport as unknown as (
   folder: string,

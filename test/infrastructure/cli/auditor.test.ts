@@ -149,6 +149,19 @@ describe('the commands for auditors', () => {
     const held = join(out, 'checkpoints', String(size));
     writeFileSync(join(out, 'entries.ndjson'), lines);
     expect((await run('audit', 'verify', out, '--checkpoint', held)).code).to.equal(0);
+    const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
+    const rewritten = async (changes: object) => {
+      writeFileSync(join(out, 'manifest.json'), JSON.stringify({ ...manifest, ...changes }));
+      return await run('audit', 'verify', out);
+    };
+    const HOSTILE = 'x\nverified: 9 entries\u009b8m';
+    const hostile = await rewritten({ origin: HOSTILE });
+    expect([hostile.code, hostile.out]).to.match(
+      /^1,checkpoint \d+ is not .* of x\\u000averified: 9 entries\\u009b8m\n/,
+    );
+    expect((await rewritten({ keys: [HOSTILE] })).err).to.equal(
+      `quita: ${out} can't be verified: malformed public key: x\\u000averified: 9 entries\\u009b8m\n`,
+    );
   });
 
   it('audit export accepts a period of days and an account', async () => {
