@@ -1,26 +1,23 @@
 // Verifies an audit export of Quita, or proofs of single entries. It needs Node 22 or newer, no packages, and no code of Quita.
-//   node verify.mjs <export> [--key <public key>]… [--checkpoint <file>]…
-//   node verify.mjs --proof <file>… --key <public key>…
+//   node verify.mjs <export> [--key <public key>]… [--checkpoint <file>]…, or --proof <file>… --key <public key>…
 // Prints each fault with the index of the entry in the log, and exits with 1 if there is one, else with 0.
 // Formats: Merkle tree of RFC 6962; tlog-tiles, tlog-checkpoint, signed-note and tlog-proof of c2sp.org.
 import { createPublicKey, hash, verify } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { createReadStream, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 const leafOf = (latin1) => sha256(Buffer.from(`\0${latin1}`, 'latin1'));
 const nodeOf = (left, right) => sha256(Buffer.concat([Buffer.of(1), left, right], 65));
-const isBase64 = (text) => Buffer.from(text, 'base64').toString('base64') === text;
-const unbase64 = (text) => Buffer.from(isBase64(text) ? text : '', 'base64'); // '' has a wrong length everywhere
-
+const unbase64 = (text) => Buffer.from(Buffer.from(text, 'base64').toString('base64') === text ? text : '', 'base64'); // '' if malformed
+const isText = (one) => typeof one === 'string';
+const isPlain = (one) => one === null || (isText(one) && /^[\w:.-]+$/.test(one));
+const escaped = (one) => `\\u${one.charCodeAt().toString(16).padStart(4, '0')}`;
 /** Escapes, as JSON does, characters that could control a terminal or begin a line. */
-export const printable = (text) =>
-  text.replace(
-    /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const printable = (text) => text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}]/gu, escaped);
+/** Returns the object in a JSON text; an empty one if it is malformed or something else. */
+const parsed = (text) => new Promise((done) => done(Object(JSON.parse(text)))).catch(() => ({}));
 
 /** Reads a public key, `<name>+<id>+<base64>`. Throws if it is malformed. */
 const parseKey = (text) => {
@@ -41,19 +38,17 @@ const openCheckpoint = (note, keys) => {
     const trusted = keys.filter((one) => one.name === name && one.id === signed.toString('hex', 0, 4));
     return trusted.map(({ key }) => name === origin && verify(null, Buffer.from(text), key, signed.subarray(4)));
   });
-  if (verdicts.length === 0 || verdicts.includes(false)) return null;
-  return { origin, size: Number(size), root: unbase64(root) };
+  return verdicts.length > 0 && !verdicts.includes(false) ? { origin, size: Number(size), root: unbase64(root) } : null;
 };
 
-/** Collects faults. Equal faults of neighbouring entries become one. */
-const newFaults = (list = []) => ({
-  list,
-  add: (text, from = null, to = from) => {
-    const last = list.at(-1);
+/** Faults in order. Equal faults of neighbouring entries become one. */
+class Faults extends Array {
+  add(text, from = null, to = from) {
+    const last = this.at(-1);
     if (last?.text === text && last.to === from - 1) last.to = to;
-    else list.push({ text, from: from <= to ? from : null, to });
-  },
-});
+    else this.push({ text, from: from <= to ? from : null, to });
+  }
+}
 const placeOf = ({ from, to }) => (from === to ? `entry ${from}: ` : `entries ${from} to ${to}: `);
 
 /** Yields the lines of a file, a character for each byte. Holds only a part of the file in memory. */
@@ -76,11 +71,11 @@ const tilesIn = (folder, size) => {
       const width = Math.min(256, Math.floor(size / 256 ** level) - tile * 256);
       const digits = String(tile).padStart(Math.ceil(String(tile).length / 3) * 3, '0');
       const path = `tile/${level}/${digits.replace(/\d{3}(?=\d)/g, 'x$&/')}${width < 256 ? `.p/${width}` : ''}`;
-      const bytes = existsSync(join(folder, path)) ? readFileSync(join(folder, path)) : null;
+      const isFile = statSync(join(folder, path), { throwIfNoEntry: false })?.isFile();
+      const bytes = isFile ? readFileSync(join(folder, path)) : null;
       latest[level] = { tile, path, bytes: bytes?.length === width * 32 ? bytes : null };
     }
-    const { path, bytes } = latest[level];
-    return { path, hash: bytes?.subarray((index % 256) * 32, (index % 256) * 32 + 32) };
+    return { ...latest[level], hash: latest[level].bytes?.subarray((index % 256) * 32, (index % 256) * 32 + 32) };
   };
 };
 
@@ -94,15 +89,16 @@ const checkEntries = async (folder, { account, first, end, from, to, begin, stop
     const isGenuine = isExpected && tile(0, index).hash?.equals(leafOf(entry));
     const isGap = isExpected && index > next && account === null;
     if (isGap) faults.add('missing', next, index - 1);
-    if (!isGenuine)
-      faults.add(isExpected ? 'not as in the tree' : 'repeated, out of order or outside the export', index);
     if (!isGenuine || isGap) revisions = new Map(); // of each stream since then
     if (isExpected) [next, count] = [index + 1, count + Number(index >= first && index < end)];
-    if (!isGenuine) continue;
-    const { metadata, recordedAt, revision, stream } = JSON.parse(entry);
+    const { metadata, recordedAt, revision, stream } = isGenuine ? await parsed(entry) : {};
+    const isFact = [recordedAt, stream].every(isText) && Number.isSafeInteger(revision) && revision >= 0;
+    const bad = isExpected ? 'not as in the tree' : 'repeated, out of order or outside the export';
+    if (!isFact) faults.add(isGenuine ? 'malformed' : bad, index);
+    if (!isFact) continue;
     const isExcluded = index < first ? !(recordedAt < from) : index >= end && !(recordedAt >= to);
     if (isExcluded) faults.add('recorded in the period, but excluded by manifest.json', index);
-    if (account !== null && metadata.account !== account) faults.add('of another account', index);
+    if (account !== null && metadata?.account !== account) faults.add('of another account', index);
     const before = revisions.get(stream) ?? revision - 1;
     if (revision !== before + 1) faults.add(`revision ${revision} of its stream follows revision ${before}`, index);
     revisions.set(stream, revision);
@@ -115,33 +111,32 @@ const checkEntries = async (folder, { account, first, end, from, to, begin, stop
 const checkTree = (size, sizes, tile, faults) => {
   const [roots, left] = [new Map([[0, sha256('')]]), []]; // left: the whole subtrees to the left of the next leaf, largest first
   for (let index = 0; index < size; index++) {
-    const { path, hash: leaf } = tile(0, index);
-    if (leaf === undefined) return faults.add(`${path} is missing or has a wrong length`, index, size - 1) ?? roots;
-    let [root, leaves] = [leaf, 1];
+    let [{ path, hash: root }, leaves] = [tile(0, index), 1];
+    if (root === undefined) return faults.add(`${path} is missing or has a wrong length`, index, size - 1) ?? roots;
     while (left.at(-1)?.leaves === leaves) {
-      root = nodeOf(left.pop().root, root);
-      leaves *= 2;
+      [root, leaves] = [nodeOf(left.pop().root, root), leaves * 2];
       const level = Math.log2(leaves) / 8;
-      if (!Number.isInteger(level)) continue;
-      const above = tile(level, (index + 1) / leaves - 1);
+      const above = Number.isInteger(level) ? tile(level, (index + 1) / leaves - 1) : { hash: root };
       if (!above.hash?.equals(root)) faults.add(`${above.path} differs from the leaves`, index + 1 - leaves, index);
     }
     left.push({ leaves, root });
-    const joined = (right, one) => (right === null ? one.root : nodeOf(one.root, right));
-    if (sizes.has(index + 1)) roots.set(index + 1, left.reduceRight(joined, null));
+    const joined = () => left.map((one) => one.root).reduceRight((right, one) => nodeOf(one, right));
+    if (sizes.has(index + 1)) roots.set(index + 1, joined());
   }
   return roots;
 };
 
 /** Verifies an export. Without keys, trusts those that the export names. Returns the faults and what was verified. */
 export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {}) => {
-  const [faults, signed] = [newFaults(), []];
-  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-  const { format, origin, account, from, to, first, end, size } = manifest;
-  const isInOrder = 0 <= first && first <= end && end <= size && size < 2 ** 48;
-  if (format !== 'quita-audit-export/2' || !isInOrder || /[^\w:.,-]/.test([account, from, to]))
+  const [faults, signed] = [new Faults(), []];
+  const manifest = await parsed(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+  const { format, origin, keys: named, account, from, to, first, end, size, ...others } = manifest;
+  const isInOrder = [0, first, end, size, 2 ** 48].every((one, n, all) => Number.isInteger(one) && !(one < all[n - 1]));
+  const isFlat = !Object.values(others).some((one) => one instanceof Object); // nothing is too deep for Python
+  const areTexts = [account, from, to].every(isPlain) && Array.isArray(named) && [origin, ...named].every(isText);
+  if (format !== 'quita-audit-export/2' || !isInOrder || !isFlat || !areTexts)
     throw new Error('manifest.json is not of the format quita-audit-export/2; export again');
-  const trusted = (keys.length === 0 ? manifest.keys : keys).map(parseKey);
+  const trusted = (keys.length === 0 ? named : keys).map(parseKey);
   const own = readdirSync(join(folder, 'checkpoints')).map((name) => join(folder, 'checkpoints', name));
   for (const file of [...own.toSorted(), ...checkpoints]) {
     const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
@@ -164,7 +159,7 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
   const period = `period: ${from ?? 'first entry'} to ${end < size ? to : 'newest checkpoint'}`;
   const one = `not proved; only account ${account}, ${end - first - count} entries of others skipped`;
   const summary = `${entries}; ${period}${account === null ? '; all accounts' : `, ${one}`}`;
-  return { faults: faults.list.map((fault) => (fault.from === null ? '' : placeOf(fault)) + fault.text), summary };
+  return { faults: Array.from(faults, (fault) => (fault.from === null ? '' : placeOf(fault)) + fault.text), summary };
 };
 
 /** Returns the root that an inclusion proof leads to (RFC 6962, 2.1.1). */
@@ -180,16 +175,15 @@ const provenRoot = (leaf, index, size, path) => {
 export const verifyProof = async (file, keys) => {
   const form = /^c2sp\.org\/tlog-proof@v1\nextra ([!-~]+)\nindex (0|[1-9]\d{0,14})\n((?:[!-~]{44}\n)*)\n([\s\S]+)$/;
   const [, extra, index, path, note] = form.exec(readFileSync(file, 'utf8')) ?? [];
-  if (index === undefined) throw new Error('malformed proof');
-  const checkpoint = openCheckpoint(note, keys.map(parseKey));
-  if (checkpoint === null) throw new Error('a checkpoint of a trusted key is missing');
+  const checkpoint = openCheckpoint(note ?? '', keys.map(parseKey));
+  if (checkpoint === null) throw new Error(note ? 'a checkpoint of a trusted key is missing' : 'malformed proof');
   const [entry, hashes] = [unbase64(extra), path.split('\n').slice(0, -1).map(unbase64)];
   const found = provenRoot(leafOf(entry.toString('latin1')), Number(index), checkpoint.size, hashes);
   if (!found.equals(checkpoint.root)) throw new Error(`entry ${index} is not in the tree that was signed`);
   return { faults: [], summary: `entry ${index} of ${checkpoint.origin}, tree of size ${checkpoint.size}: ${entry}` };
 };
 
-const main = async () => {
+if (realpathSync(process.argv[1] ?? '.') === import.meta.filename) {
   const any = { type: 'string', multiple: true, default: [] };
   const given = parseArgs({ allowPositionals: true, options: { key: any, checkpoint: any, proof: any } });
   const { key: keys, checkpoint: checkpoints, proof: proofs } = given.values;
@@ -198,9 +192,8 @@ const main = async () => {
   for (const one of [...given.positionals, ...proofs]) {
     const result = proofs.includes(one) ? verifyProof(one, keys) : verifyExport(one, { keys, checkpoints });
     const { faults, summary } = await result.catch(({ message }) => ({ faults: [`${one}: ${message}`] }));
-    const lines = faults.length === 0 ? [`verified: ${summary}`] : faults.map((text) => `fault: ${text}`);
-    console.log(lines.map(printable).join('\n'));
-    process.exitCode ||= faults.length === 0 ? 0 : 1;
+    const lines = faults.map((text) => `fault: ${printable(text)}`);
+    console.log(lines.join('\n') || `verified: ${printable(summary)}`);
+    process.exitCode ||= Number(lines.length > 0);
   }
-};
-if (realpathSync(process.argv[1] ?? '.') === fileURLToPath(import.meta.url)) await main();
+}

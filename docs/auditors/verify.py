@@ -8,10 +8,14 @@ import argparse, base64, hashlib, json, pathlib, re, sys
 
 def hash_of(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
-
 def printable(text):  # escapes, as JSON does, characters that could control a terminal or begin a line
     forbidden = r"[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
     return re.sub(forbidden, lambda one: f"\\u{ord(one[0]):04x}", text)
+def parse(text):  # the object in a JSON text, with JavaScript's numbers; an empty one if it is malformed or something else
+    number = lambda one: int(float(one)) if float(one).is_integer() else float(one)
+    try: found = json.loads(text, parse_int=number, parse_float=number, parse_constant=int)  # int rejects NaN
+    except (ValueError, RecursionError): found = {}
+    return found if type(found) is dict else {}
 
 def unbase64(text):  # malformed base64 has no bytes, and so the wrong length or hash everywhere
     found = base64.b64decode(text) if re.fullmatch(r"(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?", text, re.A) else b""
@@ -55,9 +59,8 @@ def parse_key(text):
 
 def open_checkpoint(note, keys):
     """Returns origin, size and root of a checkpoint, or None unless a trusted key signed it."""
-    form = r"(([!-~]+)\n(0|[1-9][0-9]{0,14})\n([!-~]{44})\n(?:[^\n]+\n)*)\n((?:— [^ \n]+ [^ \n]+\n)+)"
-    found = re.fullmatch(form, note)
-    text, origin, size, root, signatures = found.groups() if found else [""] * 5
+    form = r"\A(([!-~]+)\n(0|[1-9][0-9]{0,14})\n([!-~]{44})\n(?:[^\n]+\n)*)\n((?:— [^ \n]+ [^ \n]+\n)+)\Z"
+    text, origin, size, root, signatures = (*re.findall(form, note), [""] * 5)[0]
     signed = [(name, unbase64(encoded)) for name, encoded in re.findall(r"— ([!-~]+) ([!-~]+)\n", signatures)]
     trusted = [(key, name, one[4:]) for name, one in signed for *known, key in keys if known == [name, one[:4].hex()]]
     is_valid = trusted and all(name == origin and is_signed(key, text.encode(), one) for key, name, one in trusted)
@@ -96,17 +99,19 @@ def check_entries(folder, account, period, after, last, tile, faults):
         if is_gap: faults.add("missing", after, index - 1)
         revisions = revisions if is_genuine and not is_gap else {}  # of each stream since then
         after, count = index + 1 if is_expected else after, count + (is_expected and first <= index < end)
-        if not is_genuine:
-            faults.add("not as in the tree" if is_expected else "repeated, out of order or outside the export", index)
-            continue
-        fact = json.loads(entry)
-        at = fact["recordedAt"]
+        fact = parse(entry.decode("latin1")) if is_genuine else {}
+        at, stream, revision = fact.get("recordedAt"), fact.get("stream"), fact.get("revision")
+        is_fact = [type(one) for one in (at, stream, revision)] == [str, str, int] and 0 <= revision < 2**53
+        bad = "malformed" if is_genuine else "not as in the tree" if is_expected else "repeated, out of order or outside the export"
+        if not is_fact: faults.add(bad, index)
+        if not is_fact: continue
         is_excluded = not at < (start or "") if index < first else index >= end and not at >= (stop or "~")
         if is_excluded: faults.add("recorded in the period, but excluded by manifest.json", index)
-        if account is not None and fact["metadata"]["account"] != account: faults.add("of another account", index)
-        before = revisions.get(fact["stream"], fact["revision"] - 1)
-        if fact["revision"] != before + 1: faults.add(f"revision {fact['revision']} of its stream follows revision {before}", index)
-        revisions[fact["stream"]] = fact["revision"]
+        metadata = fact.get("metadata") if type(fact.get("metadata")) is dict else {}
+        if account is not None and metadata.get("account") != account: faults.add("of another account", index)
+        before = revisions.get(stream, revision - 1)
+        if revision != before + 1: faults.add(f"revision {revision} of its stream follows revision {before}", index)
+        revisions[stream] = revision
     if after < last and account is None: faults.add("missing", after, last - 1)
     return count
 
@@ -116,9 +121,7 @@ def check_tree(size, sizes, tile, faults):
     left = []  # the whole subtrees to the left of the next leaf, largest first
     for index in range(size):
         (root, path), leaves = tile(0, index), 1
-        if not root:
-            faults.add(f"{path} is missing or has a wrong length", index, size - 1)
-            break
+        if not root: return faults.add(f"{path} is missing or has a wrong length", index, size - 1) or roots
         while left and left[-1][0] == leaves:
             root, leaves = hash_of(b"\1", left.pop()[1], root), leaves * 2
             above, path = tile(levels[leaves], (index + 1) // leaves - 1) if leaves in levels else (root, path)
@@ -131,19 +134,20 @@ def check_tree(size, sizes, tile, faults):
 
 def verify_export(folder, keys, checkpoints):
     """Verifies an export. Without keys, trusts those that the export names. Returns the faults and what was verified."""
-    faults, signed, manifest = Faults(), [], json.loads((folder / "manifest.json").read_bytes())
-    form, origin, account, start, stop, first, end, size = (
-        manifest.get(name) for name in ("format", "origin", "account", "from", "to", "first", "end", "size"))
-    is_plain = not re.search(r"[^\w:.-]", f"{account}{start}{stop}", re.A)
-    if form != "quita-audit-export/2" or not is_plain or not 0 <= first <= end <= size < 2**48:
+    faults, signed, manifest = Faults(), [], parse((folder / "manifest.json").read_bytes().decode(errors="replace"))
+    form, origin, named, account, start, stop, first, end, size = (
+        manifest.pop(name, False) for name in ("format", "origin", "keys", "account", "from", "to", "first", "end", "size"))
+    is_text = type(named) is list and all(type(one) is str for one in [origin, *named])
+    is_plain = all(one is None or type(one) is str and re.fullmatch(r"[\w:.-]+", one, re.A) for one in (account, start, stop))
+    is_in_order = {int} == {type(one) for one in (first, end, size)} and 0 <= first <= end <= size <= 2**48
+    is_flat = not any(type(one) in (dict, list) for one in manifest.values())  # nothing is too deep to be parsed
+    if form != "quita-audit-export/2" or not (is_text and is_plain and is_in_order and is_flat):
         raise ValueError("manifest.json is not of the format quita-audit-export/2; export again")
-    trusted = [parse_key(key) for key in keys or manifest["keys"]]
+    trusted = [parse_key(key) for key in keys or named]
     for file in sorted((folder / "checkpoints").iterdir()) + checkpoints:
         found = open_checkpoint(file.read_bytes().decode(errors="replace"), trusted)
-        if found and found[0] == origin:
-            signed.append((*found[1:], file in checkpoints))
-        else:
-            faults.add(f"checkpoint {file.name} is not signed by a trusted key of {origin}")
+        if found and found[0] == origin: signed.append((*found[1:], file in checkpoints))
+        else: faults.add(f"checkpoint {file.name} is not signed by a trusted key of {origin}")
     begin, last = (max(0, first - 1), min(size, end + 1)) if account is None else (first, end)
     count = check_entries(folder, account, (start, stop, first, end), begin, last, tiles_in(folder, size), faults)
     roots = check_tree(size, {one for one, *_ in signed}, tiles_in(folder, size), faults)
@@ -161,11 +165,9 @@ def verify_export(folder, keys, checkpoints):
     return [("" if a is None else f"entry {a}: " if a == b else f"entries {a} to {b}: ") + text for text, a, b in faults], summary
 
 def proven_root(leaf, index, size, path):  # the root that an inclusion proof leads to (RFC 6962, 2.1.1)
-    if size < 2 or not path:
-        return leaf if (index, size, path) == (0, 1, []) else b""
+    if size < 2 or not path: return leaf if (index, size, path) == (0, 1, []) else b""
     middle = 1 << (size - 1).bit_length() - 1
-    if index < middle:
-        return hash_of(b"\1", proven_root(leaf, index, middle, path[:-1]), path[-1])
+    if index < middle: return hash_of(b"\1", proven_root(leaf, index, middle, path[:-1]), path[-1])
     return hash_of(b"\1", path[-1], proven_root(leaf, index - middle, size - middle, path[:-1]))
 
 def verify_proof(file, keys, _):
@@ -173,8 +175,7 @@ def verify_proof(file, keys, _):
     form = r"c2sp\.org/tlog-proof@v1\nextra ([!-~]+)\nindex (0|[1-9][0-9]{0,14})\n((?:[!-~]{44}\n)*)\n([\s\S]+)"
     found = re.fullmatch(form, file.read_bytes().decode(errors="replace"))
     checkpoint = open_checkpoint(found[4], [parse_key(key) for key in keys]) if found else None
-    if not checkpoint:
-        raise ValueError("a checkpoint of a trusted key is missing" if found else "malformed proof")
+    if not checkpoint: raise ValueError("a checkpoint of a trusted key is missing" if found else "malformed proof")
     (origin, size, root), entry, index = checkpoint, unbase64(found[1]), int(found[2])
     if proven_root(hash_of(b"\0", entry), index, size, [unbase64(one) for one in found[3].split()]) != root:
         raise ValueError(f"entry {index} is not in the tree that was signed")
@@ -191,10 +192,8 @@ if __name__ == "__main__":
     if not given.key: print("warning: trusts the public keys that the export names; better pass --key")
     failed = False
     for one in given.exports + given.proof:
-        try:
-            found, summary = (verify_proof if one in given.proof else verify_export)(one, given.key, given.checkpoint)
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            found = [f"{one}: {error}"]
+        try: found, summary = (verify_proof if one in given.proof else verify_export)(one, given.key, given.checkpoint)
+        except Exception as error: found = [f"{one}: {error}"]
         print("\n".join(printable(f"fault: {text}") for text in found) or printable(f"verified: {summary}"))
         failed = failed or bool(found)
     sys.exit(failed)

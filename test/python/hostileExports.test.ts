@@ -9,6 +9,8 @@ import { entryOf, noteOf, ORIGIN, writeSyntheticExport } from '../support/audit/
 import { GENUINE, LOG_KEY, TRUSTED } from '../support/audit/tamperings.ts';
 import { argumentsOf, runVerifier } from '../support/audit/verifiers.ts';
 
+const DEEP_ENTRY = '['.repeat(5_000);
+
 describe('docs/auditors, of a hostile export,', () => {
   let root: string;
   let folder: string;
@@ -81,6 +83,57 @@ describe('docs/auditors, of a hostile export,', () => {
       for (const language of ['node', 'python'] as const)
         expect(runVerifier(language, ['--proof', file, '--key', LOG_KEY.vkey]).lines).to.deep.equal([line]);
     });
+  });
+
+  describe('with a manifest of a wrong shape', () => {
+    const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const manifest = (): string => readFileSync(join(folder, 'manifest.json'), 'utf8');
+    const withField = (field: string): string => manifest().replace('{', `{${field},`);
+    const expectRefused = (text: string | Buffer): void => {
+      writeFileSync(join(folder, 'manifest.json'), text);
+      expect(found()).to.deep.equal([
+        1,
+        'fault: export: manifest.json is not of the format quita-audit-export/2; export again',
+        '',
+      ]);
+    };
+    for (const text of ['', 'null', '[]', '5', '"x"', '{', DEEP, '['.repeat(100_000)])
+      it(`refuse ${text.slice(0, 9) || 'an empty file'} (${text.length})`, () => expectRefused(text));
+    for (const [name, value] of [
+      ...['origin', 'keys', 'account', 'from', 'to', 'first'].map((one) => [one, undefined] as const),
+      ...[null, 5, {}].map((one) => ['origin', one] as const),
+      ...[null, 'x', {}, [5], [['x']]].map((one) => ['keys', one] as const),
+      ...[5, '', [], {}, ['x']].flatMap((one) => [['account', one] as const, ['to', one] as const]),
+      ...['0', null, true, -1, 0.5, []].map((one) => ['first', one] as const),
+      ...[299.5, 301, 1e300].map((one) => ['end', one] as const),
+    ])
+      it(`refuse ${name} ${JSON.stringify(value)}`, () => {
+        change({ [name]: value });
+        expectRefused(manifest());
+      });
+    it('refuse NaN', () => expectRefused(withField('"more":NaN')));
+    it('refuse a nested field', () => expectRefused(withField(`"more":${DEEP}`)));
+    it('accept another field, and numbers as JavaScript reads them', () => {
+      const more = withField(`"more":"x","large":${'1'.repeat(6_000)}`);
+      writeFileSync(join(folder, 'manifest.json'), more.replace('"end": 300', '"end":3.0e2'));
+      expect(found()[0]).to.equal(0);
+    });
+  });
+
+  it('name a malformed entry that the log signed', () => {
+    rmSync(folder, { recursive: true });
+    const ENTRIES = [
+      'null',
+      '[]',
+      '{',
+      DEEP_ENTRY,
+      '{"recordedAt":"1","stream":"x"}',
+      '{"recordedAt":"1","stream":"x","revision":"0"}',
+    ];
+    const size = ENTRIES.length;
+    const entry = (index: number) => Buffer.from(ENTRIES[index] as string);
+    writeSyntheticExport(folder, { ...GENUINE, size, signedAt: [size], entry });
+    expect(found()).to.deep.equal([1, 'fault: entries 0 to 5: malformed', '']);
   });
 
   describe('with a line for an entry far outside', () => {
