@@ -83,7 +83,7 @@ const tilesIn = (folder, size) => {
 const checkEntries = async (folder, { account, first, end, from, to, begin, stop }, tile, faults) => {
   let [next, count, revisions] = [begin, 0, new Map()];
   for await (const line of linesOf(join(folder, 'entries.ndjson'))) {
-    const [, entry = '', digits = next] = /^\{"entry":(.*),"index":(0|[1-9]\d{0,14})\}$/.exec(line) ?? [];
+    const [, entry = '', digits = next] = /^\{"entry":(.*),"index":(0|[1-9]\d{0,14})\}$/s.exec(line) ?? [];
     const index = Number(digits);
     const isExpected = index >= next && index < stop;
     const isGenuine = isExpected && tile(0, index).hash?.equals(leafOf(entry));
@@ -155,10 +155,10 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
     wasBad[by] = !isGood;
   }
   if (Math.max(...proven) < stop) faults.add('covered by no trusted checkpoint', Math.max(...proven), stop - 1);
-  const entries = `${count} entries from index ${first} to ${end - 1} of ${origin}, in the tree of size ${size}`;
+  const entries = first === end ? 'no entries' : `${count} entries from index ${first} to ${end - 1}`;
   const period = `period: ${from ?? 'first entry'} to ${end < size ? to : 'newest checkpoint'}`;
   const one = `not proved; only account ${account}, ${end - first - count} entries of others skipped`;
-  const summary = `${entries}; ${period}${account === null ? '; all accounts' : `, ${one}`}`;
+  const summary = `${entries} of ${origin}, in the tree of size ${size}; ${period}${account === null ? '; all accounts' : `, ${one}`}`;
   return { faults: Array.from(faults, (fault) => (fault.from === null ? '' : placeOf(fault)) + fault.text), summary };
 };
 

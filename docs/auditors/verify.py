@@ -158,10 +158,10 @@ def verify_export(folder, keys, checkpoints):
         elif was_good and not is_good[by]: faults.add(f"not as signed in checkpoint {one}", proven[by], one - 1)
         proven[by] = one if is_good[by] else proven[by]
     if max(proven) < last: faults.add("covered by no trusted checkpoint", max(proven), last - 1)
-    entries = f"{count} entries from index {first} to {end - 1} of {origin}, in the tree of size {size}"
+    entries = "no entries" if first == end else f"{count} entries from index {first} to {end - 1}"
     period = f"period: {'first entry' if start is None else start} to {stop if end < size else 'newest checkpoint'}"
     one = f"not proved; only account {account}, {end - first - count} entries of others skipped"
-    summary = f"{entries}; {period}{'; all accounts' if account is None else f', {one}'}"
+    summary = f"{entries} of {origin}, in the tree of size {size}; {period}{'; all accounts' if account is None else f', {one}'}"
     return [("" if a is None else f"entry {a}: " if a == b else f"entries {a} to {b}: ") + text for text, a, b in faults], summary
 
 def proven_root(leaf, index, size, path):  # the root that an inclusion proof leads to (RFC 6962, 2.1.1)

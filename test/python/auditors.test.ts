@@ -74,6 +74,13 @@ describe('docs/auditors/verify.py', () => {
       ]);
     });
 
+    it('verifies a period without entries', () => {
+      expect(verified({ first: 40, end: 40 })).to.deep.equal([
+        0,
+        `verified: no entries of ${ORIGIN}, in the tree of size 700; period: ${at(40)} to ${at(40)}; all accounts`,
+      ]);
+    });
+
     it('finds entries of the period that the manifest excludes', () => {
       const isKept = ({ index }: Line) => index >= 49 && index <= 640;
       expect(verified(PERIOD, { first: 50, end: 640 }, isKept)).to.deep.equal([

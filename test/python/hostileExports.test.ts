@@ -111,6 +111,10 @@ describe('docs/auditors, of a hostile export,', () => {
         change({ [name]: value });
         expectRefused(manifest());
       });
+    it('refuse a byte order mark', () => {
+      expectRefused(`\ufeff${manifest()}`);
+      expectRefused(Buffer.from(`\ufeff${manifest()}`, 'utf16le'));
+    });
     it('refuse NaN', () => expectRefused(withField('"more":NaN')));
     it('refuse a nested field', () => expectRefused(withField(`"more":${DEEP}`)));
     it('accept another field, and numbers as JavaScript reads them', () => {
@@ -118,6 +122,13 @@ describe('docs/auditors, of a hostile export,', () => {
       writeFileSync(join(folder, 'manifest.json'), more.replace('"end": 300', '"end":3.0e2'));
       expect(found()[0]).to.equal(0);
     });
+  });
+
+  it('read a signed entry with a carriage return alike', () => {
+    rmSync(folder, { recursive: true });
+    const entry = () => Buffer.from('{"recordedAt":"1",\r"stream":"x","revision":0}');
+    writeSyntheticExport(folder, { ...GENUINE, size: 1, signedAt: [1], entry });
+    expect(found()[0]).to.equal(0);
   });
 
   it('name a malformed entry that the log signed', () => {
