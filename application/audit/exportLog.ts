@@ -71,7 +71,8 @@ const begin = async (
     const manifest = JSON.parse(begun) as Manifest;
     if (manifest.format !== FORMAT)
       return reject('invalid_filter', 'The folder holds an export in another format. Use an empty folder.');
-    const isSame = manifest.from === from && manifest.account === account && (to === null || manifest.to === to);
+    // Earlier builds stored the time of the newest checkpoint instead of null. Such an export continues if `to` is that time.
+    const isSame = manifest.from === from && manifest.account === account && manifest.to === to;
     return isSame ? manifest : reject('invalid_filter', 'The folder holds an export of another period or account.');
   }
   if ((await folder.names()).some((name) => name !== CHECKPOINTS))
@@ -87,8 +88,7 @@ const begin = async (
   const first = from === null ? 0 : await indexAt(needs, size, from);
   const end = to === null ? size : Math.max(first, await indexAt(needs, size, to));
   const keys = noteKeysOf(await needs.auditKeys.list(), origin).map(vkeyOf);
-  const period = { from, to: to ?? newest.signedAt, account };
-  const manifest: Manifest = { format: FORMAT, origin, keys, ...period, first, end, size };
+  const manifest: Manifest = { format: FORMAT, origin, keys, from, to, account, first, end, size };
   await folder.write(MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 };

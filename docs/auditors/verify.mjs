@@ -134,7 +134,7 @@ export const verifyExport = async (folder, { keys = [], checkpoints = [] } = {})
   const isInOrder = [0, first, end, size, 2 ** 48].every((one, n, all) => Number.isInteger(one) && !(one < all[n - 1]));
   const isFlat = !Object.values(others).some((one) => one instanceof Object); // nothing is too deep for Python
   const areTexts = [account, from, to].every(isPlain) && Array.isArray(named) && [origin, ...named].every(isText);
-  if (format !== 'quita-audit-export/2' || !isInOrder || !isFlat || !areTexts)
+  if (format !== 'quita-audit-export/2' || !isInOrder || !isFlat || !areTexts || (to === null && end < size))
     throw new Error('manifest.json is not of the format quita-audit-export/2; export again');
   const trusted = (keys.length === 0 ? named : keys).map(parseKey);
   const own = readdirSync(join(folder, 'checkpoints')).map((name) => join(folder, 'checkpoints', name));

@@ -141,7 +141,7 @@ def verify_export(folder, keys, checkpoints):
     is_plain = all(one is None or type(one) is str and re.fullmatch(r"[\w:.-]+", one, re.A) for one in (account, start, stop))
     is_in_order = {int} == {type(one) for one in (first, end, size)} and 0 <= first <= end <= size <= 2**48
     is_flat = not any(type(one) in (dict, list) for one in manifest.values())  # nothing is too deep to be parsed
-    if form != "quita-audit-export/2" or not (is_text and is_plain and is_in_order and is_flat):
+    if form != "quita-audit-export/2" or not (is_text and is_plain and is_in_order and is_flat) or stop is None and end < size:
         raise ValueError("manifest.json is not of the format quita-audit-export/2; export again")
     trusted = [parse_key(key) for key in keys or named]
     for file in sorted((folder / "checkpoints").iterdir()) + checkpoints:

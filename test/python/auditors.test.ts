@@ -81,6 +81,10 @@ describe('docs/auditors/verify.py', () => {
       ]);
     });
 
+    it('verifies an export up to the newest checkpoint, whose manifest has no end', () => {
+      expect(verified({}, { to: null })?.[0]).to.equal(0);
+    });
+
     it('finds entries of the period that the manifest excludes', () => {
       const isKept = ({ index }: Line) => index >= 49 && index <= 640;
       expect(verified(PERIOD, { first: 50, end: 640 }, isKept)).to.deep.equal([

@@ -111,6 +111,10 @@ describe('docs/auditors, of a hostile export,', () => {
         change({ [name]: value });
         expectRefused(manifest());
       });
+    it('refuse a period without an end that leaves out entries', () => {
+      change({ to: null, end: 299, account: 'x' });
+      expectRefused(manifest());
+    });
     it('refuse a byte order mark', () => {
       expectRefused(`\ufeff${manifest()}`);
       expectRefused(Buffer.from(`\ufeff${manifest()}`, 'utf16le'));

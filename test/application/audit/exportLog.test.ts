@@ -80,7 +80,7 @@ describe('an audit export', () => {
       origin: ORIGIN,
       keys: [KEY.vkey, LATER_KEY.vkey],
       from: null,
-      to: HOUR[2],
+      to: null,
       account: null,
       first: 0,
       end: 600,
@@ -123,6 +123,17 @@ describe('an audit export', () => {
     writeFileSync(join(unbegun, 'checkpoints', '601'), 'of a begin that was killed');
     await log.export(unbegun);
     expect(contentsOf(unbegun)).to.deep.equal(expected);
+  });
+
+  it('resumes an export without an end of an earlier build, which stored the time of the newest checkpoint', async () => {
+    const folder = inRoot('of-earlier-build');
+    cpSync(all(), folder, { recursive: true });
+    const file = join(folder, 'manifest.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"to": null', `"to": "${HOUR[2]}"`));
+    const expected = contentsOf(folder);
+    truncateSync(join(folder, 'entries.ndjson'), 5_000);
+    await log.export(folder, { ...EVER, to: time(HOUR[2]) });
+    expect(contentsOf(folder)).to.deep.equal(expected);
   });
 
   it('keeps its original end if the log grows before it is resumed', async () => {
@@ -171,6 +182,13 @@ describe('an audit export', () => {
     expect(await rejected(log.export(all(), { ...EVER, from: time(HOUR[1]) }))).to.equal(
       'The folder holds an export of another period or account.',
     );
+    const ended = inRoot('ended');
+    await log.export(ended, { ...EVER, to: time(HOUR[2]) });
+    const before = contentsOf(ended);
+    const other = 'The folder holds an export of another period or account.';
+    expect(await rejected(log.export(ended))).to.equal(other);
+    expect(contentsOf(ended)).to.deep.equal(before);
+    expect(await rejected(log.export(all(), { ...EVER, to: time(HOUR[2]) }))).to.equal(other);
     const earlier = inRoot('earlier');
     cpSync(all(), earlier, { recursive: true });
     const manifest = readFileSync(join(earlier, 'manifest.json'), 'utf8');
