@@ -123,7 +123,7 @@ const isOutside = ({ outside = [] }: IncomingPaymentRecord, { id }: ProviderRetu
 const takeOwnReturn = async ({ commands }: TakeReturnsNeeds, { payment, seen, made, metadata, at }: Intake) => {
   if (seen.outcome === 'rejected' && seen.returnId === made.id) return;
   const stream = PAYMENT.stream(payment.charge.terms.paymentId);
-  await commands.record(PAYMENT, stream, recordReturn(seen.providerPaymentId, at), metadata);
+  await commands.record(PAYMENT, stream, recordReturn(seen.providerPaymentId, made.id, at), metadata);
 };
 
 const takeOutside = async ({ commands, alerts }: TakeReturnsNeeds, { payment, seen, made, metadata, at }: Intake) => {

@@ -93,7 +93,7 @@ export const sendBack =
     if (outcome.kind === 'unknown' || outcome.kind === 'processing')
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     if (outcome.kind === 'done') {
-      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, returnId, at), metadata);
       return;
     }
     const { reason } = outcome;

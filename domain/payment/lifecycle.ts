@@ -42,10 +42,10 @@ export const releaseFunds =
 
 /**
  * Records the provider's confirmation of a return, or a late confirmation if the money went elsewhere after a refusal. No-op if it is
- * already recorded, or if the payment had no return.
+ * already recorded, or if the payment had no return. `returnId`: the order that was confirmed, which may have been refused before.
  */
 export const recordReturn =
-  (providerPaymentId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (providerPaymentId: string, returnId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
     const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
@@ -53,7 +53,8 @@ export const recordReturn =
     const { outcome, late } = seen;
     const amount = leftOf(seen);
     if (late?.some(({ id }) => id === providerPaymentId)) return NOTHING;
-    const data = { providerPaymentId, amount, currency: charge.terms.currency, at };
+    const earlier = returnId === seen.returnId ? null : returnId;
+    const data = { providerPaymentId, amount, currency: charge.terms.currency, at, returnId: earlier };
     if (outcome === 'rejected' || outcome === 'unreturned')
       return { events: [{ type: 'TransactionPaymentReturned', data }], reply: 'recorded' };
     return {
@@ -107,7 +108,7 @@ export const enterReturnOutcome =
     if (refusal !== null) return refusal;
     const end =
       entered.outcome === 'done'
-        ? recordReturn(providerPaymentId, at)(state)
+        ? recordReturn(providerPaymentId, returnId, at)(state)
         : recordReturnRefusal(providerPaymentId, returnId, entered.reason, at)(state);
     if (isRejection(end)) return end;
     const event: PaymentEvent = {

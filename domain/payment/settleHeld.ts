@@ -150,7 +150,7 @@ export const recordHeldPayoutPaid =
     };
     const late: PaymentEvent = {
       type: 'TransactionReturnConfirmedLate',
-      data: { ...data, amount: beyond, fee: isOwed ? ZERO : fee, id },
+      data: { ...data, amount: beyond, fee: isOwed ? ZERO : fee, id, returnId: null },
     };
     return { events: [...(isOwed ? [paid] : []), ...(beyond > ZERO ? [late] : [])], reply: 'recorded' };
   };

@@ -9,11 +9,14 @@ import { money, nullable, record, type SerdeTable, text, time } from '../kernel/
 import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
 import {
+  type EarlierReturn,
+  earlierReturn,
   type HeldPayout,
   type IncomingPaymentRecord,
   type LateConfirmation,
   type Moved,
   moved,
+  NO_EARLIER_RETURN,
 } from './incomingPayment.ts';
 import type { RefundRecord } from './refunds.ts';
 
@@ -61,7 +64,7 @@ export type TransactionHeldWrittenOff = Fact<
  */
 export type TransactionReturnConfirmedLate = Fact<
   'TransactionReturnConfirmedLate',
-  Moved & { readonly providerPaymentId: string; readonly id: string; readonly fee: Minor }
+  Moved & EarlierReturn & { readonly providerPaymentId: string; readonly id: string; readonly fee: Minor }
 >;
 /** The provider confirmed a refund after it had failed. The merchant keeps the returned money; the amount is a claim, as above. */
 export type TransactionRefundConfirmedLate = Fact<
@@ -119,8 +122,9 @@ export const heldSettlementSerde: SerdeTable<HeldSettlementEvent> = {
   },
   TransactionReturnConfirmedLate: {
     version: 1,
-    shape: record({ providerPaymentId: text(), id: text(), ...moved, fee: money }),
+    shape: record({ providerPaymentId: text(), id: text(), ...moved, fee: money, ...earlierReturn }),
     personal: [],
+    unsaid: NO_EARLIER_RETURN,
   },
   TransactionRefundConfirmedLate: {
     version: 1,

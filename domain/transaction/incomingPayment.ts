@@ -2,7 +2,7 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, subtract } from '../kernel/money.ts';
-import { money, text, time } from '../kernel/serde.ts';
+import { money, nullable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { contradicts, payerTaxIdOf } from '../pix/taxId.ts';
 
@@ -38,6 +38,13 @@ export interface Moved {
   readonly at: Timestamp;
 }
 export const moved = { amount: money, currency: text(), at: time };
+
+/** Which return the provider confirmed: an earlier order, which it had refused, or null for the latest one. */
+export interface EarlierReturn {
+  readonly returnId: string | null;
+}
+export const earlierReturn = { returnId: nullable(text()) };
+export const NO_EARLIER_RETURN = { returnId: { usually: null } } as const;
 
 export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 

@@ -17,11 +17,14 @@ import {
   writtenOffLate,
 } from './heldSettlement.ts';
 import {
+  type EarlierReturn,
+  earlierReturn,
   type IncomingPayment,
   type IncomingPaymentRecord,
   isNamed,
   type Moved,
   moved,
+  NO_EARLIER_RETURN,
   type Payer,
   type RejectionReason,
   recordOf,
@@ -103,9 +106,7 @@ export type TransactionPaymentRejected = Fact<
 /** The provider accepted the return of a rejected payment. */
 export type TransactionPaymentReturned = Fact<
   'TransactionPaymentReturned',
-  Moved & {
-    readonly providerPaymentId: string;
-  }
+  Moved & EarlierReturn & { readonly providerPaymentId: string }
 >;
 /** The provider refused the return: it keeps the money, owed to the payer, until an operator decides. */
 export type TransactionReturnRefused = Fact<
@@ -443,7 +444,12 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
     personal: ['incoming.payer'],
   },
-  TransactionPaymentReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
+  TransactionPaymentReturned: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, ...earlierReturn }),
+    personal: [],
+    unsaid: NO_EARLIER_RETURN,
+  },
   TransactionReturnRefused: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, reason: text() }),

@@ -34,7 +34,8 @@ interface Batch {
   /** Postings of ordered movements. */
   readonly posted: Row<'kind' | 'reference' | 'end_to_end_id' | 'at' | 'day'>[];
   /** Postings of the latest ordered return of a received Pix, of which a part may have been returned outside Quita since the order. */
-  readonly sentBack: Row<'payment_id' | 'end_to_end_id' | 'amount' | 'at' | 'day'>[];
+  /** `reference`: the confirmed order; null for the latest. */
+  readonly sentBack: Row<'payment_id' | 'end_to_end_id' | 'reference' | 'amount' | 'at' | 'day'>[];
   /** Fees of payouts, which belong to the payout's connection. */
   readonly payoutFees: Row<'reference' | 'amount' | 'at' | 'day' | 'ordinal'>[];
 }
@@ -153,8 +154,8 @@ const collectPayment = (batch: Batch, logged: LoggedEvent & { readonly event: Pa
       return;
     }
     case 'TransactionPaymentReturned': {
-      const { providerPaymentId, amount, at } = event.data;
-      sentBack.push({ payment_id: subject, end_to_end_id: providerPaymentId, amount, ...dated(at) });
+      const { providerPaymentId, returnId: reference, amount, at } = event.data;
+      sentBack.push({ payment_id: subject, end_to_end_id: providerPaymentId, reference, amount, ...dated(at) });
       return;
     }
     case 'TransactionReturnedOutside': {
@@ -240,10 +241,10 @@ const collectOrder = (batch: Batch, logged: LoggedEvent, event: Order): void => 
       return;
     }
     case 'TransactionReturnConfirmedLate': {
-      const { id, providerPaymentId, amount, fee, at } = event.data;
+      const { id, providerPaymentId, returnId: reference, amount, fee, at } = event.data;
       // The late confirmation of a return has the id of the received Pix, that of a Pix-out its own.
       if (id === providerPaymentId)
-        batch.sentBack.push({ payment_id: logged.subject, end_to_end_id: id, amount, ...dated(at) });
+        batch.sentBack.push({ payment_id: logged.subject, end_to_end_id: id, reference, amount, ...dated(at) });
       else posted.push({ kind: 'paid_out', reference: id, end_to_end_id: null, ...dated(at) });
       pushFee(batch, logged, id, fee, at);
       return;
@@ -372,10 +373,11 @@ const write = async (schema: string, batch: Batch, tx: Sql): Promise<void> => {
         end_to_end_id = CASE m.kind WHEN 'paid_out' THEN v.end_to_end_id ELSE m.end_to_end_id END
       FROM ${rows} v WHERE m.reference = v.reference AND m.kind = v.kind AND m.at IS NULL`),
   );
-  await run(batch.sentBack, ['payment_id', 'end_to_end_id', 'amount', 'at', 'day'], (rows) =>
+  await run(batch.sentBack, ['payment_id', 'end_to_end_id', 'reference', 'amount', 'at', 'day'], (rows) =>
     counted(`UPDATE ${schema}.movements m SET at = v.at, day = v.day, amount = v.amount
       FROM ${rows} v CROSS JOIN LATERAL (SELECT l.reference, l.connection_id FROM ${schema}.movements l WHERE l.payment_id = v.payment_id
-        AND l.kind = 'returned' AND l.end_to_end_id = v.end_to_end_id AND l.at IS NULL ORDER BY l.ordinal DESC LIMIT 1) l
+        AND l.kind = 'returned' AND l.end_to_end_id = v.end_to_end_id AND l.at IS NULL
+          AND l.reference = coalesce(v.reference, l.reference) ORDER BY l.ordinal DESC LIMIT 1) l
       WHERE m.reference = l.reference AND m.kind = 'returned' AND m.connection_id = l.connection_id`),
   );
   await run(batch.payoutFees, ['reference', 'amount', 'at', 'day', 'ordinal'], (rows) =>

@@ -133,7 +133,7 @@ class Story {
           this.decide(recordReturnRefusal(providerPaymentId, returnId, 'no', NOW)(this.state));
         } else {
           this.bank.pay(providerPaymentId, amount);
-          this.decide(recordReturn(providerPaymentId, NOW)(this.state));
+          this.decide(recordReturn(providerPaymentId, returnId, NOW)(this.state));
         }
         return;
       }

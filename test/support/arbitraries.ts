@@ -228,7 +228,7 @@ export const ANY_DATA: DataOf = {
     returnId: anyText,
     at: anyTime,
   }),
-  TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved }),
+  TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved, returnId: optional }),
   TransactionReturnedOutside: fc.record({
     providerPaymentId,
     id: anyText,
@@ -260,7 +260,13 @@ export const ANY_DATA: DataOf = {
   }),
   TransactionHeldPayoutFailed: fc.record({ providerPaymentId, payoutId: refundId, reason: anyText, at: anyTime }),
   TransactionHeldWrittenOff: fc.record({ providerPaymentId, ...moved, reason: anyText, by: anyText }),
-  TransactionReturnConfirmedLate: fc.record({ providerPaymentId, id: anyText, ...moved, fee: anyAmount }),
+  TransactionReturnConfirmedLate: fc.record({
+    providerPaymentId,
+    id: anyText,
+    ...moved,
+    fee: anyAmount,
+    returnId: optional,
+  }),
   TransactionRefundConfirmedLate: fc.record({ refundId, ...moved, fee: anyAmount, endToEndId: optional }),
   TransactionLateConfirmationWrittenOff: fc.record({ id: anyText, ...moved, reason: anyText, by: anyText }),
   TransactionHeldReleased: fc.record({ providerPaymentId, ...moved, by: anyText }),

@@ -156,7 +156,7 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
     weight: 2,
     arbitrary: fc
       .tuple(providerPaymentId, when)
-      .map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, at) })),
+      .map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, returnIdOf(id), at) })),
   },
   {
     weight: 3,

@@ -176,9 +176,14 @@ export const sentBack = (reason: RejectionReason, over: Partial<IncomingPayment>
   type: 'TransactionPaymentRejected',
   data: { incoming: incoming(over), currency: 'BRL', reason, returnId: 'return-1', at: SETTLED_AT },
 });
-export const returned = (providerPaymentId = END_TO_END_ID, amount = 12_345, when = at('13:05:02')): PaymentEvent => ({
+export const returned = (
+  providerPaymentId = END_TO_END_ID,
+  amount = 12_345,
+  when = at('13:05:02'),
+  returnId: string | null = null,
+): PaymentEvent => ({
   type: 'TransactionPaymentReturned',
-  data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when },
+  data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when, returnId },
 });
 /** The provider refuses to return the payment. */
 export const returnRefused = (

@@ -395,6 +395,40 @@ describe('the comparison of a provider connection', () => {
     expect([difference, closing, await desk.findings()]).to.deep.equal([0, 0, ['foreign_return E0/app']]);
   });
 
+  for (const [name, late] of [
+    ['while its retry is under way', []],
+    [
+      'after the money was written off',
+      [
+        ['TransactionReturnRefused', {}],
+        ['TransactionHeldWrittenOff', {}],
+      ],
+    ],
+  ] as const)
+    it(`posts the refused return that the institution made after all, ${name}`, async () => {
+      const pix = receivedPix('E0', txidOf(0), 500, T(0));
+      const event = (type: string, data: object) =>
+        ['payment0', { type, data: { providerPaymentId: 'E0', currency: 'BRL', amount: 500, ...data } }] as unknown as [
+          string,
+          PaymentEvent,
+        ];
+      await desk.project(
+        desk.created('payment0', txidOf(0)),
+        event('TransactionPaymentRejected', { incoming: pix.incoming, reason: 'wrong_amount', returnId: 'first' }),
+        event('TransactionReturnRefused', { reason: 'no', at: T(10) }),
+        event('TransactionReturnRetried', { returnId: 'second', by: 'operator', at: T(20) }),
+        ...late.map(([type, data]) => event(type, { ...data, reason: 'no', by: 'operator', at: T(25) })),
+        late.length === 0
+          ? event('TransactionPaymentReturned', { returnId: 'first', at: T(30) })
+          : event('TransactionReturnConfirmedLate', { returnId: 'first', id: 'E0', fee: 0, at: T(30) }),
+      );
+      const returns = [returnOf('first', 500, T(30)), returnOf('second', 500, T(40), { status: 'refused' })];
+      desk.institution.received.push({ ...pix, returns });
+      await compare();
+      const { difference, closing } = await desk.report('2026-11-20');
+      expect([difference, closing, await desk.findings()]).to.deep.equal([0, 0, []]);
+    });
+
   it('continues if a payment can’t accept a return yet, and retries until it can (V10)', async () => {
     await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
     await desk.project(desk.created('payment1', txidOf(1)));

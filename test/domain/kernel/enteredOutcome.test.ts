@@ -115,7 +115,7 @@ describe('an outcome entered by an operator', () => {
       .when(enterReturnOutcome(order, DONE, later))
       .then(
         { type: 'TransactionReturnOutcomeEntered', data: { providerPaymentId: END_TO_END_ID, ...DONE, at: later } },
-        { type: 'TransactionPaymentReturned', data: about },
+        { type: 'TransactionPaymentReturned', data: { ...about, returnId: null } },
         'entered',
       )
       .again('known');

@@ -153,7 +153,7 @@ describe('releaseFunds', () => {
 });
 
 describe('recordReturn', () => {
-  const back = recordReturn(END_TO_END_ID, at('13:05:02'));
+  const back = recordReturn(END_TO_END_ID, 'return-1', at('13:05:02'));
   it('records the return of a rejected Pix, once', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'))
       .when(back)
@@ -166,7 +166,7 @@ describe('recordReturn', () => {
   });
   it('does nothing when repeated later', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'), returned())
-      .when(recordReturn(END_TO_END_ID, at('15:00:00')))
+      .when(recordReturn(END_TO_END_ID, 'return-1', at('15:00:00')))
       .then('nothing');
   });
   it('records the amount that arrived, not the amount of the charge', () => {
@@ -177,7 +177,7 @@ describe('recordReturn', () => {
   it('records the return of a second Pix, once', () => {
     const second = incoming({ providerPaymentId: OTHER_END_TO_END_ID });
     given(payment, ...OPEN, settled(), sentBack('second_payment', second))
-      .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
+      .when(recordReturn(OTHER_END_TO_END_ID, 'return-1', at('13:05:02')))
       .then(returned(OTHER_END_TO_END_ID), 'recorded')
       .again('nothing');
   });
@@ -185,7 +185,7 @@ describe('recordReturn', () => {
     const cancelledHeld = [...OPEN, held(), cancelRequested(), cancelled(), heldRejected('cancelled')];
     for (const history of [[...OPEN, held(), heldRejected('operator')], cancelledHeld])
       given(payment, ...history)
-        .when(back)
+        .when(recordReturn(END_TO_END_ID, `return-${END_TO_END_ID}`, at('13:05:02')))
         .then(returned(), 'recorded')
         .again('nothing');
   });
@@ -220,14 +220,15 @@ describe('recordReturnRefusal', () => {
       .then('nothing');
   });
   it('lets a refused return be recorded as returned if the provider confirms it later, before or after a retry', () => {
-    const back = recordReturn(END_TO_END_ID, at('13:05:02'));
+    const back = recordReturn(END_TO_END_ID, 'return-1', at('13:05:02'));
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
       .when(back)
       .then(returned(), 'recorded')
       .again('nothing');
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
       .when(back)
-      .then(returned(), 'recorded');
+      .then(returned(END_TO_END_ID, 12_345, at('13:05:02'), 'return-1'), 'recorded')
+      .again('nothing');
   });
   it('ignores a Pix that was settled, held, returned or never seen', () => {
     for (const history of [[settled()], [held()], [sentBack('wrong_amount'), returned()], []])

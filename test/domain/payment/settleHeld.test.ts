@@ -56,6 +56,7 @@ const settle = (over: Partial<SettleHeld> = {}) => settleHeld(wish(over), NOW);
 const writeOff = settle({ pixOut: null });
 
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
+const ORDER = 'return-1';
 const REFUSED = [...LOCKED, sentBack('payer_mismatch'), returnRefused()];
 const WRONG = [created(), issued(), sentBack('wrong_amount'), returnRefused()];
 
@@ -86,7 +87,7 @@ const writtenOff: PaymentEvent = {
 };
 const confirmedLate = (id: string, fee: number, when = at('19:00:00')): PaymentEvent => ({
   type: 'TransactionReturnConfirmedLate',
-  data: { ...money, id, fee: toMinor(fee), at: when },
+  data: { ...money, id, fee: toMinor(fee), at: when, returnId: null },
 });
 const statusAfter = (...events: PaymentEvent[]) => transactionStatus(paymentAfter(...events));
 const waitingAfter = (...events: PaymentEvent[]) =>
@@ -196,9 +197,9 @@ describe('settleHeld (M10)', () => {
 
 describe('a confirmation after a refusal', () => {
   it('of a return whose money still waits is recorded as the return', () => {
-    const data = { ...money, at: NOW };
+    const data = { ...money, at: NOW, returnId: null };
     given(payment, ...REFUSED)
-      .when(recordReturn(END_TO_END_ID, NOW))
+      .when(recordReturn(END_TO_END_ID, ORDER, NOW))
       .then({ type: 'TransactionPaymentReturned', data }, 'recorded')
       .again('nothing');
   });
@@ -210,7 +211,7 @@ describe('a confirmation after a refusal', () => {
     it(`of a return whose money ${name} is recorded and listed once, and can be written off once`, () => {
       const late = confirmedLate(END_TO_END_ID, 0);
       given(payment, ...REFUSED, ...done)
-        .when(recordReturn(END_TO_END_ID, at('19:00:00')))
+        .when(recordReturn(END_TO_END_ID, ORDER, at('19:00:00')))
         .then(late, 'recorded')
         .again('nothing')
         .and()
@@ -254,16 +255,16 @@ describe('a confirmation after a refusal', () => {
   it('of a return after the Pix was credited is recorded as late', () => {
     const credited = [...LOCKED, held(), heldRejected('operator'), returnRefused(), settled()];
     given(payment, ...credited)
-      .when(recordReturn(END_TO_END_ID, at('19:00:00')))
+      .when(recordReturn(END_TO_END_ID, `return-${END_TO_END_ID}`, at('19:00:00')))
       .then(confirmedLate(END_TO_END_ID, 0), 'recorded')
       .again('nothing');
   });
   it('of a Pix that was never to be returned is ignored', () => {
     given(payment, ...LOCKED, settled())
-      .when(recordReturn(END_TO_END_ID, NOW))
+      .when(recordReturn(END_TO_END_ID, ORDER, NOW))
       .then('nothing');
     given(payment, ...LOCKED, held())
-      .when(recordReturn(END_TO_END_ID, NOW))
+      .when(recordReturn(END_TO_END_ID, ORDER, NOW))
       .then('nothing');
   });
   it('of a Pix-out whose money still waits is recorded as paid, and nothing waits any longer', () => {
@@ -298,7 +299,14 @@ describe('a confirmation after a refusal', () => {
       };
       const late: PaymentEvent = {
         type: 'TransactionReturnConfirmedLate',
-        data: { ...money, amount: toMinor(part), id: FIRST, fee: toMinor(owed === null ? 50 : 0), at: when },
+        data: {
+          ...money,
+          amount: toMinor(part),
+          id: FIRST,
+          fee: toMinor(owed === null ? 50 : 0),
+          at: when,
+          returnId: null,
+        },
       };
       const events = owed === null ? [late] : [paid, late];
       given(payment, ...history)

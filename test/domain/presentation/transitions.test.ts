@@ -80,7 +80,7 @@ const pays = (over: Partial<IncomingPayment> = {}): Trigger =>
     returnId: 'return-1',
     at: SETTLED_AT,
   });
-const isBack = recordReturn(END_TO_END_ID, at('13:05:02'));
+const isBack = recordReturn(END_TO_END_ID, 'return-1', at('13:05:02'));
 const cancels = [
   requestCancel(CANCELLED_AT),
   recordCancelled({ returnIdOf: (id) => id, by: 'merchant' }, CANCELLED_AT),
