@@ -5,7 +5,7 @@
 import { type Repeating, repeating } from '../../../application/ports/repeating.ts';
 import type { NotificationListener } from '../../postgres/notificationListener.ts';
 import type { LogMemory } from './logMemory.ts';
-import { CONNECT_MS_MAX, NEWEST_TEXT, withQueryTimeout } from './session.ts';
+import { checkSession, NEWEST_TEXT } from './session.ts';
 
 interface AnnouncementsOptions {
   readonly notices: NotificationListener;
@@ -43,13 +43,7 @@ export class Announcements {
     const announcements = new Announcements(options);
     const { notices, isOwn, memory, onError } = options;
     announcements.#undo.push(
-      notices.beforeUse((client) =>
-        withQueryTimeout(
-          client,
-          memory.check((query) => client.query(query)),
-          CONNECT_MS_MAX,
-        ),
-      ),
+      notices.beforeUse((client) => checkSession(client, () => memory.check((query) => client.query(query)))),
       notices.onLost(onError),
       await notices.on(CHANNEL, (place) => {
         if (place === '') void announcements.#looking.now();

@@ -17,7 +17,7 @@ interface SessionOptions {
 }
 
 /** Longest time for each step of opening a session: connecting, its settings, its check. */
-export const CONNECT_MS_MAX = 3_000;
+const CONNECT_MS_MAX = 3_000;
 
 /** Returns every value as the server's text; positions, times and JSON are converted elsewhere, each in one place. */
 const textOnly = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
@@ -45,8 +45,14 @@ export const prepareSession = async <Client extends pg.ClientBase>(
   check: ((client: Client) => Promise<void>) | undefined,
 ): Promise<void> => {
   await withQueryTimeout(client, client.query(`${COMMON_SETTINGS}; ${settings}`), CONNECT_MS_MAX);
-  if (check !== undefined) await withQueryTimeout(client, check(client), CONNECT_MS_MAX);
+  if (check !== undefined) await checkSession(client, check);
 };
+
+/** Checks a new session within 3 s, or cuts the connection and rejects. */
+export const checkSession = <Client extends pg.ClientBase>(
+  client: Client,
+  check: (client: Client) => Promise<void>,
+): Promise<void> => withQueryTimeout(client, check(client), CONNECT_MS_MAX);
 
 /** Opens a connection, applies its settings and checks it. Each step takes at most 3 s, or rejects. */
 export const openSession = async (options: SessionOptions): Promise<pg.Client> => {
