@@ -9,14 +9,14 @@ import {
   COLOR,
   CONTENT_WIDTH,
   drawHead,
+  drawRule,
   MARGIN,
   openPdf,
   PAGE_HEIGHT,
   type Pdf,
   REGULAR,
 } from '../../site/pdf/document.ts';
-import { drawFactTable } from '../../site/pdf/factTable.ts';
-import { printableRows } from '../../site/pdf/receiptParts.ts';
+import { spelledOut } from '../../site/pdf/printable.ts';
 
 /** Words of the stored fields. Others are shown as stored. */
 const WORDS: { readonly [field: string]: string } = {
@@ -53,38 +53,43 @@ const SILENT: ReadonlySet<string> = new Set([
 
 type Fact = readonly [label: string, value: string];
 
-const factsOf = (data: unknown, path: readonly string[] = []): readonly Fact[] => {
+/** Returns each value with its place. `isOwn`: the keys are a merchant's own words, so they are shown as stored. */
+const factsOf = (data: unknown, path: readonly string[] = [], isOwn = false): readonly Fact[] => {
   if (typeof data !== 'object' || data === null) return [[path.join(' '), String(data)]];
   return Object.entries(data).flatMap(([key, value]) => {
-    const isPlace = Array.isArray(data);
-    return factsOf(value, isPlace || SILENT.has(key) ? path : [...path, WORDS[key] ?? key]);
+    const isSilent = Array.isArray(data) || (!isOwn && SILENT.has(key));
+    const word = isOwn ? key : (WORDS[key] ?? key);
+    return factsOf(value, isSilent ? path : [...path, word], isOwn || key === 'metadata');
   });
 };
 
 const day = (at: Timestamp | null): string | null => at && `${brasiliaSecond(at)} (horário de Brasília)`;
 
-const rowsOf = (held: HeldView) =>
-  printableRows([
-    ['Valor', formatAmount(held.amount, held.currency, 'pt')],
-    ['Criado em', day(held.createdAt)],
-    ['Conta', held.accountId],
-    ['Guardado por lei até', day(held.keptUntil)],
-    ['Dados apagados em', day(held.erasedAt)],
-    ...factsOf(held.data),
-    ...held.disputes.flatMap(({ id, data }) =>
-      factsOf(data ?? 'os dados não puderam ser lidos', ['Disputa']).map(
-        ([label, value]): Fact => [label, `${value} (${id})`],
-      ),
-    ),
-  ]);
+const known = (label: string, value: string | null): readonly Fact[] => (value === null ? [] : [[label, value]]);
 
-/** The maximum height of a heading or a row, in points. */
-const ROW_MAX = 64;
+const rowsOf = (held: HeldView): readonly Fact[] => [
+  ['Valor', formatAmount(held.amount, held.currency, 'pt')],
+  ...known('Criado em', day(held.createdAt)),
+  ['Conta', held.accountId],
+  ['Ambiente', held.mode === 'test' ? 'teste' : 'produção'],
+  ...known('Cobrança', held.chargeId),
+  ...known('Guardado por lei até', day(held.keptUntil)),
+  ...known('Dados apagados em', day(held.erasedAt)),
+  ...factsOf(held.data),
+  ...held.disputes.flatMap(({ id, data }) =>
+    factsOf(data ?? 'os dados não puderam ser lidos', ['Disputa']).map(
+      ([label, value]): Fact => [label, `${value} (${id})`],
+    ),
+  ),
+];
+
+/** Height of a heading, or of the start of a row that doesn't begin just above the lower margin, in points. */
+const START = 64;
 const BOTTOM = PAGE_HEIGHT - MARGIN;
 
-/** Returns the top of the next part, on another page if it doesn't fit on this one. */
+/** Returns the top of the next part, on another page if it can't start on this one. */
 const roomBelow = (pdf: Pdf, y: number): number => {
-  if (y + ROW_MAX <= BOTTOM) return y;
+  if (y + START <= BOTTOM) return y;
   pdf.addPage();
   return MARGIN;
 };
@@ -95,23 +100,48 @@ const drawText = (pdf: Pdf, text: string, y: number): number => {
   return pdf.y + 12;
 };
 
+const LABEL_WIDTH = 150;
+const VALUE_WIDTH = CONTENT_WIDTH - LABEL_WIDTH;
+const GAP = 8;
+const PADDING = 9;
+
+/**
+ * Draws a label and its value, with a rule above and below, and returns the lower edge. Unlike on a receipt, nothing is cut, because the
+ * person is entitled to all of it: both flow over as many lines and pages as they need. A long label has lines of its own.
+ */
+const drawFact = (pdf: Pdf, [name, value]: Fact, y: number): number => {
+  drawRule(pdf, y);
+  const label = spelledOut(name);
+  pdf.font(REGULAR).fontSize(10.5).fillColor(COLOR.muted);
+  const isBeside = !label.includes('\n') && pdf.widthOfString(label) <= LABEL_WIDTH - GAP;
+  pdf.text(label, MARGIN, y + PADDING, { width: CONTENT_WIDTH });
+  pdf.font(BOLD).fillColor(COLOR.text);
+  const top = isBeside ? y + PADDING : pdf.y;
+  pdf.text(spelledOut(value) || '(vazio)', MARGIN + LABEL_WIDTH, top, { width: VALUE_WIDTH });
+  const bottom = pdf.y + PADDING - 2;
+  drawRule(pdf, bottom);
+  return bottom;
+};
+
 const INTRODUCTION =
   'Este documento lista os dados pessoais que a plataforma mantém sobre o titular em pagamentos e saques, com o prazo de guarda exigido por lei. Dados apagados não aparecem.';
+const SPELLING =
+  'Um código como [U+0414] representa um caractere que este documento não pode desenhar: o relatório em JSON tem o texto exato.';
 
-/** Returns the report. The same facts give the same bytes. */
+/** Returns the report, which shows everything that the JSON report does. The same facts give the same bytes. */
 export const renderPrivacyReport = async (held: readonly HeldView[], at: Timestamp): Promise<Buffer> => {
-  const pdf = await openPdf({ title: 'Relatório de dados pessoais', subject: 'LGPD, artigo 18', at });
+  const pdf = await openPdf({ title: 'Relatório de dados pessoais', subject: 'LGPD, artigo 18', at, margin: MARGIN });
   drawHead(pdf, MARGIN, false);
   pdf.font(BOLD).fontSize(18).fillColor(COLOR.text);
   pdf.text('Relatório de dados pessoais', MARGIN, 110, { lineBreak: false });
-  let y = drawText(pdf, `${INTRODUCTION} Emitido em ${day(at)}.`, 140);
+  let y = drawText(pdf, `${INTRODUCTION} ${SPELLING} Emitido em ${day(at)}.`, 140);
   if (held.length === 0) y = drawText(pdf, 'Nenhum dado pessoal foi encontrado.', y);
   for (const one of held) {
     y = roomBelow(pdf, y + 12);
     pdf.font(BOLD).fontSize(12).fillColor(COLOR.text);
     pdf.text(`${one.kind === 'payment' ? 'Pagamento' : 'Saque'} ${one.id}`, MARGIN, y, { lineBreak: false });
     y += 20;
-    for (const row of rowsOf(one)) y = drawFactTable(pdf, [row], roomBelow(pdf, y));
+    for (const fact of rowsOf(one)) y = drawFact(pdf, fact, roomBelow(pdf, y));
   }
   return bytesOf(pdf);
 };

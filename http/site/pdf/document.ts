@@ -29,14 +29,16 @@ interface Described {
   readonly subject: string;
   /** The creation date in the document. It comes from the facts, so that equal facts give equal bytes. */
   readonly at: Timestamp;
+  /** Text that reaches the lower margin continues below the upper margin of a new page. Default: 0. */
+  readonly margin?: number;
 }
 
 /** Opens a document. The first call loads pdfkit, so that the start doesn't spend 81 ms of CPU on it. */
-export const openPdf = async ({ title, subject, at }: Described): Promise<Pdf> => {
+export const openPdf = async ({ title, subject, at, margin = 0 }: Described): Promise<Pdf> => {
   const { default: Document } = await import('pdfkit');
   return new Document({
     size: 'A4',
-    margin: 0,
+    margin,
     lang: 'pt-BR',
     displayTitle: true,
     info: { Title: title, Subject: subject, Author: 'Quita', Creator: 'Quita', CreationDate: new Date(at) },

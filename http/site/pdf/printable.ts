@@ -51,3 +51,15 @@ export const printable = (text: string): string => {
   }
   return line.replace(/ +/g, ' ').trim();
 };
+
+const codePoint = (character: string): string =>
+  `[U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`;
+
+/**
+ * Returns the text in WinAnsi without losing any of it: each other character becomes its code point, such as `[U+0414]`. Line breaks stay.
+ * Accepts any string.
+ */
+export const spelledOut = (text: string): string =>
+  Array.from(text.normalize('NFC').replaceAll('\r\n', '\n').replaceAll('\u00a0', ' '), (character) =>
+    isPrintable(character) || character === '\n' ? character : codePoint(character),
+  ).join('');
