@@ -8,6 +8,10 @@ interface Blanking {
   readonly values: (owner: ErasedOwner) => readonly unknown[];
 }
 
+/** An operator's reason may name the person, although it should not. */
+const findingsReason = (isOfOwner: string): string =>
+  `UPDATE operations.reconciliation_findings SET reason = '${ERASED}' WHERE reason IS NOT NULL AND (${isOfOwner})`;
+
 const OF_PAYMENT: readonly Blanking[] = [
   {
     text: 'UPDATE operations.velocity_reservations SET customer = NULL WHERE payment_id = $1 AND customer IS NOT NULL',
@@ -34,12 +38,21 @@ const OF_PAYMENT: readonly Blanking[] = [
     text: `UPDATE operations.evidence_grants SET file_name = '${ERASED}' WHERE case_id = ANY($1::text[])`,
     values: ({ caseIds }) => [caseIds],
   },
+  {
+    // A Pix-out that we didn't record names no payment, only the refund.
+    text: findingsReason("payment_id = $1 OR txid = $2 OR (moved = 'paid_out' AND reference = ANY($3::text[]))"),
+    values: ({ paymentId, txid, refundIds }) => [paymentId, txid, refundIds],
+  },
 ];
 
 const OF_PAYOUT: readonly Blanking[] = [
   {
     text: `UPDATE sandbox_bank.payouts SET destination = '${ERASED}', reason = NULL WHERE account_id = $1 AND payout_id = $2`,
     values: ({ accountId, payoutId }) => [accountId, payoutId],
+  },
+  {
+    text: findingsReason("moved = 'paid_out' AND reference = $1"),
+    values: ({ payoutId }) => [payoutId],
   },
 ];
 

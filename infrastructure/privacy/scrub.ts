@@ -10,6 +10,7 @@ const SCRUBBED_TABLES = [
   'operations.velocity_reservations',
   'operations.evidence_grants',
   'operations.provider_callbacks',
+  'operations.reconciliation_findings',
   'sandbox_bank.payments',
   'sandbox_bank.cases',
   'sandbox_bank.refunds',

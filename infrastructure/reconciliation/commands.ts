@@ -142,7 +142,7 @@ const resolve: CliCommand = {
   name: 'reconcile resolve',
   summary: 'Resolve a finding; it stays in the report with the reason',
   args: [{ name: 'finding' }],
-  options: { reason: { description: 'reason, 1 to 500 characters', required: true } },
+  options: { reason: { description: 'reason, 1 to 500 characters; no personal data', required: true } },
   changes: 'always',
   run: async (world, { args, options: { reason } }) => {
     const done = accepted(await world.platform.resolveFinding(args[0] as string, String(reason), byOf(world)));

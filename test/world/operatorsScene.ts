@@ -10,17 +10,30 @@ import type { TestGateway } from './gateway.ts';
 import { rawIdOf } from './http.ts';
 import { refusedReturn } from './refusedReturn.ts';
 
+interface FindingAbout {
+  readonly moved: 'received' | 'paid_out';
+  readonly reference: string;
+  readonly paymentId: string | null;
+}
+
 /** Stores a reconciliation finding for a connection that is never compared. */
-export const storeFinding = async ({ storage }: TestGateway, connection: string, number = 1): Promise<string> => {
+export const storeFinding = async (
+  { storage }: TestGateway,
+  connection: string,
+  number = 1,
+  about?: FindingAbout,
+): Promise<string> => {
   const id = `rf_${String(number).padStart(24, '0')}`;
   await storage.operations.query(
     `INSERT INTO operations.reconciliation_findings
        (connection_id, id, kind, moved, reference, day, at, end_to_end_id, txid, payment_id, expected, found)
-     VALUES ($1, $2, 'missing_here', 'received', $3, '2026-11-21', now(), $3, null, null, null, 1234)`,
+     VALUES ($1, $2, 'missing_here', $3, $4, '2026-11-21', now(), $4, null, $5, null, 1234)`,
     [
       connection.slice(PROVIDER_CONNECTION.idPrefix.length),
       id,
-      `E18236120202611241200s${String(number).padStart(10, '0')}`,
+      about?.moved ?? 'received',
+      about?.reference ?? `E18236120202611241200s${String(number).padStart(10, '0')}`,
+      about?.paymentId ?? null,
     ],
   );
   return id;

@@ -208,6 +208,10 @@ export class PersonDesk {
       const { rowCount } = await this.gateway.storage.operations.query(text, [owners]);
       return rowCount === owners.length;
     });
+    const { storage, gateway } = this.gateway;
+    const head = await storage.store.head();
+    if (head !== null) gateway.reacted.sawHead(head);
+    expect(await gateway.reacted.caughtUp(30_000), 'jobs started').to.equal(true);
     await this.#until(async () => {
       const open = await this.gateway.storage.operations.query(
         "SELECT FROM operations.owed WHERE queue = 'completeErasure'",

@@ -168,7 +168,9 @@ const resolveRoute = route('POST', '/ops/v1/reconciliation/findings/{id}/resolve
         /^rf_[0-9a-f]{24}$/.test(text) ? text : reject('not_found', 'No unresolved finding has this id.'),
     },
   },
-  body: jsonBody({ schema: s.accepting({ reason: s.described('1 to 500 characters.', s.string()) }) }),
+  body: jsonBody({
+    schema: s.accepting({ reason: s.described('1 to 500 characters. Don’t include personal data.', s.string()) }),
+  }),
   responses: { 200: json('The finding.', findingSchema) },
   errors: ['not_found', 'invalid_request'],
   handle: async (context) =>
