@@ -137,9 +137,11 @@ const disputeEntry = (
   const { data } = event;
   if (event.type === 'TransactionDisputeReturnCounted') {
     const { amount, posted, currency, at } = event.data;
+    // Two moves, not their sum: equal amounts would leave no trace of the dispute, like a payment without fees (M12).
     return entry(at, currency, [
       ['merchant_available', amount],
-      ['disputes', subtract(posted, amount)],
+      ['disputes', negate(amount)],
+      ['disputes', posted],
       ['provider_clearing', negate(posted)],
     ]);
   }

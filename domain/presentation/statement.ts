@@ -18,6 +18,7 @@ export const MOVEMENT_NAMES = {
   dispute_hold: 'Bloqueio por contestação',
   dispute_release: 'Desbloqueio de contestação',
   dispute_loss: 'Perda em contestação',
+  dispute_return: 'Estorno de perda em contestação',
   bank_return: 'Devolução feita pelo banco',
   other: 'Outro lançamento',
 } as const;
@@ -27,7 +28,7 @@ const MOVEMENT_KINDS = Object.keys(MOVEMENT_NAMES) as readonly MovementKind[];
 /** The amounts of an entry, or of several of the same shape. */
 export interface EntryAmounts {
   readonly category: string;
-  /** At most one amount for each account. */
+  /** The sum of each account that was posted to, also if it is 0. */
   readonly amounts: { readonly [Account in LedgerAccount]?: Minor };
 }
 
@@ -48,12 +49,15 @@ export interface Movement extends MovementAmounts {
   readonly at: Timestamp;
 }
 
-/** Determines the kind from the accounts involved, because the ledger's entries don't hold the event. */
+/**
+ * Determines the kind from the accounts involved, because the ledger's entries don't hold the event. It depends only on the accounts and
+ * on the direction of the first one, by which months are summed (projections/wallet/statements.ts).
+ */
 const kindOf = ({ category, amounts }: EntryAmounts, { available, pending, retained }: MerchantSums): MovementKind => {
   const to = (account: LedgerAccount): Minor => amounts[account] ?? ZERO;
   if (to('refunds_in_transit') !== 0) return to('refunds_in_transit') > 0 ? 'refund' : 'refund_failed';
   if (to('payouts_in_transit') !== 0) return to('payouts_in_transit') > 0 ? 'payout' : 'payout_failed';
-  if (to('disputes') > 0) return 'dispute_loss';
+  if (amounts.disputes !== undefined) return available > 0 ? 'dispute_return' : 'dispute_loss';
   if (retained > 0) return 'dispute_hold';
   if (retained < 0 && available > 0) return 'dispute_release';
   if (pending < 0 && available > 0) return 'release';

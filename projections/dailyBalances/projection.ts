@@ -34,7 +34,7 @@ const movementsOf = (events: readonly LoggedEvent[]): Additions<Count> => {
 
 export const dailyBalancesProjection: Projection<'dailyBalances'> = {
   name: 'dailyBalances',
-  version: 2,
+  version: 3,
   categories: [...POSTINGS.keys()],
   isByAccount: true,
   skips: isIdleIn(POSTINGS),

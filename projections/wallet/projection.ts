@@ -32,7 +32,7 @@ export const walletHash = (accountId: string, mode: string, currency: string): s
 /** Returns the wallet of these aggregates, with the accounts that their postings declare. */
 export const walletOf = (aggregates: readonly AnyAggregate[]) => ({
   name: 'wallet' as const,
-  version: 6,
+  version: 7,
   categories: [...postingsOf(aggregates).keys()],
   skips: isIdleIn(postingsOf(aggregates)),
   isDecidedOn: true, // operations.reserve_payout (ADR 0013)

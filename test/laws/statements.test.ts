@@ -14,6 +14,7 @@ import {
   NO_MONEY,
   totalOf,
 } from '../../domain/kernel/journal.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
 import { addSeconds, DAY_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { journalEntry } from '../../domain/payment/postings.ts';
@@ -29,6 +30,7 @@ import { statementViews } from '../../projections/wallet/statements.ts';
 import { failed, late, paid, requested } from '../domain/payout/samples.ts';
 import { type LawDatabase, lawDatabase } from '../support/lawDatabase.ts';
 import { histories, run } from '../support/paymentHistories.ts';
+import { at, CASE_ID, settled } from '../support/samples.ts';
 
 const RUNS = 40;
 /** The events of the histories are within four days of 2026-11-21. */
@@ -46,8 +48,19 @@ const PAYOUTS: readonly (readonly PayoutEvent[])[] = [
 const shift = fc.integer({ min: 0, max: 60 * (DAY_MS / 1_000) });
 /** The first and last milliseconds of months. */
 const edge = fc.constantFrom(...MONTHS.flatMap(({ from, to }) => [from, to]));
+/** Returns that count as those of a lost dispute, with what its ruling had posted. All on one day, so that the sums could mix them. */
+const counted = fc
+  .constantFrom([700, 700], [700, 200], [200, 700], [700, 0], [-300, 0])
+  .map(([amount = 0, posted = 0]): readonly PaymentEvent[] => [
+    settled(),
+    {
+      type: 'TransactionDisputeReturnCounted',
+      data: { caseId: CASE_ID, amount: toMinor(amount), posted: toMinor(posted), currency: 'BRL', at: at('17:00:00') },
+    },
+  ]);
 const plot = fc.array(
   fc.oneof(
+    counted.map((events) => ({ of: 'lost' as const, events })),
     fc
       .tuple(histories, shift)
       .map(([[isLocked, steps], seconds]) => ({ of: 'payment' as const, isLocked, steps, seconds })),
@@ -87,6 +100,10 @@ const writtenBy = (told: Plot): readonly Written[] =>
         const shifted = { ...event, data: { ...event.data, at } } as PayoutEvent;
         return { category: 'payout', subject, revision, event: shifted, entry: payoutPostings.entryOf(shifted) };
       });
+    if (one.of === 'lost')
+      return one.events.map((event, revision) => ({
+        ...{ category: 'payment', subject, revision, event, entry: journalEntry(event) },
+      }));
     return run(one.isLocked, one.steps).events.map((event, revision) => {
       const shifted = later(event, one.seconds);
       return { category: 'payment', subject, revision, event: shifted, entry: journalEntry(shifted) };
@@ -94,6 +111,8 @@ const writtenBy = (told: Plot): readonly Written[] =>
   });
 
 const sumsOf = ({ available, pending, retained }: MerchantSums): MerchantSums => ({ available, pending, retained });
+
+const grossOf = (movements: readonly Movement[]): number => movements.reduce((sum, { gross }) => sum + gross, 0);
 
 const sumsUntil = (written: readonly Written[], to: Timestamp): MerchantSums =>
   written
@@ -157,8 +176,12 @@ describe('the property of statements', () => {
           expect(summary.days).to.deep.equal(
             [...byDay].map(([day, of]) => ({ day, ...of.map(sumsOf).reduce(addSums, NO_MONEY) })),
           );
-          expect(new Map(summary.kinds.map(({ kind, movements: count }) => [kind, count]))).to.deep.equal(
-            new Map([...Map.groupBy(movements, ({ kind }) => kind)].map(([kind, of]) => [kind, of.length])),
+          expect(
+            new Map(summary.kinds.map(({ kind, movements: count, gross }) => [kind, [count, gross]])),
+          ).to.deep.equal(
+            new Map(
+              [...Map.groupBy(movements, ({ kind }) => kind)].map(([kind, of]) => [kind, [of.length, grossOf(of)]]),
+            ),
           );
           if (movements.length > 0)
             expect((await views.summary(tenant, 'BRL', month, movements.length - 1)).movements).to.equal(null);
@@ -178,7 +201,7 @@ describe('the property of statements', () => {
       }),
       { numRuns: RUNS },
     );
-    expect(seen, 'kinds').to.include.members(['payment', 'payout', 'payout_failed']);
+    expect(seen, 'kinds').to.include.members(['payment', 'payout', 'payout_failed', 'dispute_loss', 'dispute_return']);
   });
 
   it('a summary is consistent while money is posted and while the read model of days lags behind the ledger', async () => {

@@ -53,6 +53,10 @@ const disputeResolved = (moneyOutcome: MoneyOutcome, held = 12_345): PaymentEven
     at: at('18:00:00'),
   },
 });
+const disputeReturnCounted = (amount: number, posted: number): PaymentEvent => ({
+  type: 'TransactionDisputeReturnCounted',
+  data: { caseId: CASE_ID, amount: toMinor(amount), posted: toMinor(posted), currency: 'BRL', at: at('18:00:00') },
+});
 const disputeReturned = (amount: number): PaymentEvent => ({
   type: 'TransactionDisputeReturned',
   data: { caseId: CASE_ID, amount: toMinor(amount), currency: 'BRL', at: at('18:00:00') },
@@ -200,6 +204,27 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     'return by the bank to the payer of a dispute, from disputes to provider_clearing (Q11)',
     disputeReturned(7_000),
     entry(at('18:00:00'), ['disputes', -7_000], ['provider_clearing', 7_000]),
+  ],
+  [
+    'return outside Quita that counts as that of a lost dispute, whose ruling was posted: back from disputes, and not paid twice (V10)',
+    disputeReturnCounted(7_000, 7_000),
+    entry(
+      at('18:00:00'),
+      ['merchant_available', 7_000],
+      ['disputes', -7_000],
+      ['disputes', 7_000],
+      ['provider_clearing', -7_000],
+    ),
+  ],
+  [
+    'return outside Quita that counts as that of a lost dispute, without a ruling (V10)',
+    disputeReturnCounted(7_000, 0),
+    entry(at('18:00:00'), ['merchant_available', 7_000], ['disputes', -7_000]),
+  ],
+  [
+    'returns by the banks beyond a lost dispute (V10)',
+    disputeReturnCounted(-500, 0),
+    entry(at('18:00:00'), ['merchant_available', -500], ['disputes', 500]),
   ],
   [
     'mismatch settled as held, from available to retained (Q1)',
