@@ -19,6 +19,8 @@ const identifyingInText = (text: string): readonly string[] => [
   ...text.split(/\s/).filter((word) => word.includes('@')),
   ...(text.match(DIGITS) ?? []).map(digitsOf).flatMap(partsOf),
 ];
+/** The country of a phone number of Brazil or Portugal (MB WAY). No CPF or CNPJ has as many digits. */
+const COUNTRY = /^55(?=\d{10,11}$)|^351(?=\d{9}$)/;
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
 const partsOf = (digits: string): readonly string[] =>
   Array.from({ length: Math.max(0, digits.length - NUMBER + 1) }, (_, at) => digits.slice(at, at + NUMBER));
@@ -46,7 +48,8 @@ const wordsOf = (text: string): string =>
 const containedIn = (reason: string): ((value: string) => boolean) => {
   const [ownWords, ownDigits] = [wordsOf(reason), digitsOf(reason)];
   return (value) => {
-    const [words, digits] = [wordsOf(value), digitsOf(value)];
+    // People write their phone without its country.
+    const [words, digits] = [wordsOf(value), digitsOf(value).replace(COUNTRY, '')];
     return (
       (words.trim() !== '' && ownWords.includes(words)) || (digits.length >= LONG_NUMBER && ownDigits.includes(digits))
     );

@@ -31,7 +31,12 @@ const HELD = [
       },
       transaction: {
         settlement: { incoming: { payer: { name: 'Zé', document: '12345678909' } } },
-        refunds: [{ reason: 'wrong size', destination: '5b0c4e8e-2e2b-4ee1-9d2c-0a53f7f3a111' }],
+        refunds: [
+          { reason: 'wrong size', destination: '5b0c4e8e-2e2b-4ee1-9d2c-0a53f7f3a111' },
+          { destination: '+554133334444' },
+          { destination: '55612345678' },
+        ],
+        instruments: [{ phone: '+351912345678' }, { phone: '(81) 94444-3322' }],
       },
     },
   },
@@ -47,6 +52,8 @@ describe('the reason of an erasure', () => {
     'Zélia asked',
     'wrong size, order 123456789, invoice 17',
     'protocol 3905334470',
+    'protocol 612345678',
+    'order 97357-1113',
   ])
     it(`can be “${reason}”`, () => {
       expect(reasonProblem(reason, { document: '39053344705' }, HELD)).to.equal(null);
@@ -61,6 +68,12 @@ describe('the reason of an erasure', () => {
     'CPF 123.456.789-09',
     'mail of ANA@example.com',
     'called +55 11 97357-1113',
+    'called (11) 97357-1113',
+    'called 11973571113',
+    'key 41 3333-4444',
+    'key +55 41 3333-4444',
+    'called 912 345 678',
+    'called +5581944443322',
     'CPF 52998224725',
     'mail of Eva@example.com',
     'called 5521988887766',
