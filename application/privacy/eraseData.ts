@@ -99,11 +99,18 @@ const unreadableCaseOf = (one: Held): StreamName | null => {
 
 const UNREADABLE = reject('service_unavailable', 'An event of its stream can’t be read. Repair it, then erase again.');
 
+/** The payment holds more data than the Pix-out that was named, and an erasure can't be undone. */
+const isRefundOf = (payment: PaymentId): Rejection => {
+  const id = PAYMENT.idPrefix + payment;
+  const message = `This Pix-out is a refund of ${id}. Its data is erased with that payment: name it instead.`;
+  return reject('invalid_request', message, { param: 'payout' });
+};
+
 /**
  * Erases the data of everything found for the subject after `after`, up to FOUND_MAX payments and payouts. Those of a person are erased or
- * refused one by one; unreadable ones are refused. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason, with
- * `not_found` if nothing is held, and for a single payment or payout as `eraseOne` does. Throws StreamUnreadable if a single one is
- * unreadable.
+ * refused one by one; unreadable ones are refused. Rejects with `invalid_cursor`, with `invalid_request` for an unusable reason or the
+ * Pix-out of a refund, with `not_found` if nothing is held, and for a single payment or payout as `eraseOne` does. Throws
+ * StreamUnreadable if a single one is unreadable.
  */
 export const eraseData =
   (needs: EraseNeeds) =>
@@ -116,6 +123,8 @@ export const eraseData =
     const found = await findPerson(needs)(subject, after);
     if (isRejection(found)) return found;
     const { held, next } = found;
+    const [first] = held;
+    if ('payout' in subject && first?.kind === 'payment') return isRefundOf(first.id);
     const problem = reasonProblem(order.reason, subject, held);
     if (problem !== null) return reject('invalid_request', `reason ${problem}.`, { param: 'reason' });
     if (held.length === 0 && after === null) return reject('not_found', 'Nothing is held about this subject.');

@@ -12,6 +12,7 @@ import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { PAYOUT } from '../../domain/payout/aggregate.ts';
 import { endOfPayout } from '../../domain/payout/erase.ts';
 import { type Payout, type PayoutId, payout as payoutDecider } from '../../domain/payout/payout.ts';
+import { REFUND } from '../../domain/refund/refund.ts';
 import { type CommandHandler, StreamUnreadable, unlessUnreadable } from '../core/commandHandler.ts';
 import type { Person, PersonalPayments, PersonalPayouts } from '../ports/personalData.ts';
 import { concerns, type HeldData, heldData } from './heldData.ts';
@@ -141,6 +142,18 @@ async function* ofOwner({ commands }: FindNeeds, owner: OwnerId): AsyncGenerator
   if (state.status !== 'absent') yield state;
 }
 
+/**
+ * Returns the owner of the data. The Pix-out of a cash-out refund, or in place of a refused return, has a `po_` id like a payout (Y2), but
+ * its data is that of its payment.
+ */
+const dataOwnerOf = async ({ commands }: FindNeeds, owner: OwnerId): Promise<OwnerId> => {
+  if ('payment' in owner) return owner;
+  const payout = await commands.load(PAYOUT, PAYOUT.stream(owner.payout));
+  if (payout.state.status !== 'absent') return owner;
+  const { state } = await commands.load(REFUND, REFUND.stream(owner.payout as string as RefundId));
+  return state.status !== 'absent' && state.order.strategy === 'cashout' ? { payment: state.order.paymentId } : owner;
+};
+
 /** `after`: the item after which the search continues, or null. Payouts come after all payments. */
 async function* ofPerson(
   needs: FindNeeds,
@@ -178,8 +191,8 @@ export const NO_CURSOR = reject('invalid_cursor', 'startingAfter does not match 
 });
 
 /**
- * Returns up to FOUND_MAX payments and payouts that hold data of the subject. A search for a person continues after `after`. Rejects with
- * `invalid_cursor` if that doesn't exist.
+ * Returns up to FOUND_MAX payments and payouts that hold data of the subject; for the Pix-out of a refund, its payment. A search for a
+ * person continues after `after`. Rejects with `invalid_cursor` if that doesn't exist.
  */
 export const findPerson =
   (needs: FindNeeds) =>
@@ -187,7 +200,8 @@ export const findPerson =
     const held: Held[] = [];
     const last = after === null ? null : ((await ofOwner(needs, after).next()).value ?? null);
     if (after !== null && last === null) return NO_CURSOR;
-    for await (const one of isOwner(subject) ? ofOwner(needs, subject) : ofPerson(needs, subject, last)) {
+    const found = isOwner(subject) ? ofOwner(needs, await dataOwnerOf(needs, subject)) : ofPerson(needs, subject, last);
+    for await (const one of found) {
       if (held.length === FOUND_MAX) return { held, next: ownerOf(held.at(-1) as Held) };
       held.push('terms' in one ? heldOfPayout(needs, one) : await heldOfPayment(needs, one));
     }

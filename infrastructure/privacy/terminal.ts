@@ -16,7 +16,7 @@ const SUBJECT_OPTIONS = {
   document: { description: 'a CPF or CNPJ (other users of this machine can see arguments)' },
   email: { description: 'an email address' },
   payment: { description: 'a ch_ or tx_ id' },
-  payout: { description: 'a po_ id' },
+  payout: { description: 'a po_ id; that of a refund finds its payment (to erase it, name the payment)' },
 } as const;
 
 /** Returns the subject of the options. Throws UsageError unless exactly one is given, and valid. */

@@ -14,7 +14,12 @@ const subject = {
   document: s.optional(s.described('A CPF or CNPJ, with or without punctuation.', s.string(32))),
   email: s.optional(s.described('An email address.', s.string(254))),
   payment: s.optional(s.described('The ch_ or tx_ id of a payment.', s.string(64))),
-  payout: s.optional(s.described('The po_ id of a payout.', s.string(64))),
+  payout: s.optional(
+    s.described(
+      'The po_ id of a payout. That of a refund finds its payment; an erasure must name the payment itself.',
+      s.string(64),
+    ),
+  ),
   startingAfter: s.optional(
     s.described('The last id of the previous page, for a document or an email address.', s.string(64)),
   ),

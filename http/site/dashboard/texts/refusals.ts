@@ -119,6 +119,8 @@ export const PT_BY_SENTENCE: { readonly [english: string]: string } = {
   'This case has ended.': 'A contestação terminou.',
   'An event of its stream can’t be read. Repair it, then erase again.':
     'Um evento do seu histórico não pode ser lido. Repare-o e apague de novo.',
+  'This Pix-out is a refund of {}. Its data is erased with that payment: name it instead.':
+    'Este envio de Pix é um estorno de {}. Os seus dados são apagados com esse pagamento: busque por ele.',
   'The case changed in the meantime; this step no longer applies.':
     'A contestação mudou nesse meio-tempo. Este passo não se aplica mais.',
   'The case has {} files, the maximum.': 'A contestação já tem {} arquivos, o máximo.',

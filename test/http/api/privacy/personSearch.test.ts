@@ -4,10 +4,11 @@ import { MED_CASE } from '../../../../domain/dispute/aggregate.ts';
 import type { MedCaseId } from '../../../../domain/kernel/ids.ts';
 import { CaseDesk } from '../../../world/caseDesk.ts';
 import { newKey, type TestGateway } from '../../../world/gateway.ts';
-import { openReady, rawIdOf } from '../../../world/http.ts';
+import { type ErrorReply, openReady, rawIdOf } from '../../../world/http.ts';
 import { type Body, Merchant } from '../../../world/merchant.ts';
 import { PayoutDesk } from '../../../world/payoutDesk.ts';
 import { poison } from '../../../world/poison.ts';
+import { pollUntil } from '../../../world/pollUntil.ts';
 
 describe('the search for a person (L1)', () => {
   let gateway: TestGateway;
@@ -217,5 +218,45 @@ describe('the search for a person (L1)', () => {
     await operate('erase', { document: '11144477735', reason: 'request 17', despiteRetention: true });
     await gateway.untilProjected();
     expect(await operate('find', { document: '11144477735' })).to.deep.equal([]);
+  });
+
+  it('finds and reports the payment of a cash-out refund by its po_ id, and erases it by the payment’s id only', async () => {
+    const [id] = await charges({});
+    await merchant.pay(`ch_${id}`);
+    const asked = { amount: 1_000, idempotencyKey: newKey(), destinationKey: 'bia@example.com' };
+    const refund = await gateway.post<Body>(`/v1/payments/${id}/refund`, asked, merchant);
+    expect(refund.status, refund.text).to.equal(201);
+    const isPaid = await pollUntil(gateway.gateway.projected, 30_000, async () => {
+      const { data } = await merchant
+        .get<{ data: readonly Body[] }>(`/v1/payments/${id}/refunds`)
+        .then(({ body }) => body);
+      return data.every(({ status }) => status === 'REFUNDED') ? true : null;
+    });
+    expect(isPaid).to.equal(true);
+    await gateway.untilProjected();
+    const { body } = await merchant.get<{ data: readonly Body[] }>('/v1/payouts');
+    const payout = body.data.find(({ charge_id: charge }) => charge === `ch_${id}`)?.['id'];
+
+    expect(await operate('find', { payout })).to.deep.equal([id]);
+    // Lists continue after payments and requested payouts only.
+    expect((await ask('find', { email: 'bia@example.com', startingAfter: payout })).status).to.equal(400);
+    const [held] = (await ask('report', { payout })).body.data;
+    expect(held?.['data']).to.have.nested.property('transaction.refunds[0].destination', 'bia@example.com');
+    const order = { reason: 'request 17', despiteRetention: true };
+    const refused = await gateway.call<ErrorReply>('POST', '/ops/v1/privacy/erase', {
+      ...{ key: null, headers, body: { payout, ...order } },
+    });
+    expect([
+      refused.status,
+      refused.body.error.code,
+      refused.body.error.param,
+      refused.body.error.message,
+    ]).to.deep.equal([
+      ...[400, 'invalid_request', 'payout'],
+      `This Pix-out is a refund of tx_${id}. Its data is erased with that payment: name it instead.`,
+    ]);
+    expect(await operate('erase', { payment: `tx_${id}`, ...order })).to.deep.equal([id]);
+    await gateway.untilProjected();
+    expect(await operate('find', { email: 'bia@example.com' })).to.deep.equal([]);
   });
 });
