@@ -21,6 +21,7 @@ interface ProviderView {
   readonly providerTransactionId: string;
   /** null: the provider has no such instrument. */
   readonly providerStatus: string | null;
+  /** Without those who paid. null: the provider has no such instrument, or the payment's personal data was erased. */
   readonly rawResponse: Json;
 }
 
@@ -33,7 +34,7 @@ export const providerStatus =
   async (payment: ExistingPayment): Promise<ProviderView | null> => {
     const bound = boundOf(payment);
     if (bound === null) return null;
-    const { terms } = payment.charge;
+    const { terms, erasedAt } = payment.charge;
     const account = await accounts.get(terms.accountId);
     const request = {
       ...instrumentRequest(terms, bound.method, account, terms.createdAt),
@@ -49,7 +50,8 @@ export const providerStatus =
       provider: bound.provider,
       providerTransactionId: bound.reference,
       providerStatus: answer.value?.status ?? null,
-      rawResponse: answer.value?.raw ?? null,
+      // The provider doesn't erase its own records.
+      rawResponse: (erasedAt === undefined ? answer.value?.raw : null) ?? null,
     };
   };
 

@@ -133,6 +133,7 @@ export interface DisputeFeed {
 export interface ProviderStatus {
   /** The provider's own status, such as the standard API's ATIVA or CONCLUIDA. */
   readonly status: string;
+  /** The response, without those who paid: merchants see it. */
   readonly raw: Json;
 }
 

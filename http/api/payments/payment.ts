@@ -101,7 +101,7 @@ const providerStatusSchema = s.exactly({
   provider: maybeText('The name of the provider.'),
   providerTransactionId: maybeText('The provider’s id of the payment.'),
   providerStatus: maybeText('The provider’s status of the payment.'),
-  rawResponse: s.described('The provider’s response, unchanged.', s.anyJson),
+  rawResponse: s.described('The provider’s response, without those who paid. Null after an erasure.', s.anyJson),
   error: s.optional(
     s.described(
       'Present if the payment was never sent to a provider.',

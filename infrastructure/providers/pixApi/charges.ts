@@ -100,7 +100,7 @@ export class Charges {
     if (reply.kind === 'absent') return { kind: 'known', value: null };
     const status = reply.kind === 'ok' && ofTxid(reply.body, txid) ? textAt(reply.body, 'status') : null;
     if (reply.kind !== 'ok' || status === null) return UNKNOWN;
-    return { kind: 'known', value: { status, raw: reply.body as Json } };
+    return { kind: 'known', value: { status, raw: withoutPayers(reply.body) } };
   }
 
   /** Returns the answer of GET /cob/{txid}, which lists the Pix received, or null if there is no such charge. */
@@ -157,6 +157,10 @@ export class Charges {
     return { kind: 'issued', issued: { method: 'PIX', instrument: { provider, txid, brCode, expiresAt } } };
   }
 }
+
+/** Institutions name the payer in `pix[].pagador` or `gnExtras.pagador`. */
+const withoutPayers = (body: unknown): Json =>
+  JSON.parse(JSON.stringify(body, (key, value) => (key === 'pagador' ? undefined : value)));
 
 const ofTxid = (body: unknown, txid: string): boolean => textAt(body, 'txid') === txid;
 

@@ -27,6 +27,18 @@ describe('providerStatus', () => {
     expect(failed).to.be.instanceOf(ProviderUnavailable);
     expect(await ask(payment)).to.deep.include({ providerStatus: null, rawResponse: null });
   });
+  it('returns no response of the provider after an erasure', async () => {
+    const raw = { devedor: { nome: 'Maria' } };
+    const statusOf = async () => ({ kind: 'known', value: { status: 'CONCLUIDA', raw } }) as const;
+    const providers = {
+      route: async () => [],
+      of: async () => Object.assign(Object.create(core.provider), { statusOf }),
+    };
+    const ask = providerStatus({ ...connection('enabled'), accounts: core.accounts, providers });
+    expect(await ask(payment)).to.deep.include({ providerStatus: 'CONCLUIDA', rawResponse: raw });
+    const erased = { ...payment, charge: { ...payment.charge, erasedAt: payment.charge.terms.createdAt } };
+    expect(await ask(erased)).to.deep.include({ providerStatus: 'CONCLUIDA', rawResponse: null });
+  });
   for (const [status, message] of [
     ['disabled', 'The payment provider did not answer.'],
     ['removed', 'The connection to the payment provider was removed.'],

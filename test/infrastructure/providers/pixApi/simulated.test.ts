@@ -122,6 +122,18 @@ describe('a connection through API Pix', () => {
     expect(await provider.findPayment(TENANT, '../cob')).to.deep.equal({ kind: 'known', value: null });
   });
 
+  it('shows the status of a charge without the payer', async () => {
+    const simulator = await start({ settings: { payer: 'full' } });
+    const { provider } = connect(simulator);
+    await provider.issue(requestOf());
+    const endToEndId = simulator.pay(TXID);
+    const status = await provider.statusOf(requestOf());
+    if (status.kind !== 'known' || status.value === null) throw new Error('not found');
+    expect(status.value.raw).to.deep.include({ txid: TXID, status: 'CONCLUIDA' });
+    expect(status.value.raw).to.have.nested.property('pix[0].endToEndId', endToEndId);
+    expect(JSON.stringify(status.value.raw)).to.not.match(/pagador|PAGADOR|99991111140/);
+  });
+
   it('reads and lists payments to a former key, because a code with that key can still be paid', async () => {
     const simulator = await start({ clients: [{ pixKeys: ['a@b.example', 'c@d.example', 'e@f.example'] }] });
     await connect(simulator, { pixKey: 'a@b.example' }).provider.issue(requestOf());
