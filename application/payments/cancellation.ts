@@ -156,9 +156,10 @@ export const cancelPayment =
     return notCancellable(after) ?? reject('service_unavailable', 'The cancellation is still in progress.');
   };
 
+/** The provider did not answer, or it still returns money to the payer. */
 const unavailable = (error: unknown): never => {
   if (!(error instanceof UnknownAtProvider)) throw error;
   throw new ProviderUnavailable(
-    'The payment provider did not answer. The cancellation continues in the background; retrieve the payment to see the result.',
+    'The payment provider has not confirmed the cancellation yet. It continues in the background; retrieve the payment to see the result.',
   );
 };
