@@ -27,9 +27,13 @@ const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null =>
   return seen !== undefined && canGoBack(seen) && seen.reason === 'operator' ? transaction.incoming : null;
 };
 
+/** Returns whether it went back although it paid the price of the locked charge. Other payments never await a release. */
+const decidesCharge = ({ reason }: IncomingPaymentRecord): boolean =>
+  reason === 'operator' || reason === 'cancelled' || reason === 'payer_mismatch';
+
 /**
- * Credits a held payment. `by`: who decided it. No-op if already released. Rejects with `invalid_request` if the payment was returned, is
- * being returned, was never held, or must not be credited.
+ * Credits a held payment. `by`: who decided it. No-op if already released. Rejects with `held_already_settled` if an operator settled the
+ * held payment, and with `invalid_request` if it was returned, is being returned, was never held, or must not be credited.
  */
 export const releaseHeld =
   (
@@ -40,11 +44,12 @@ export const releaseHeld =
   (state) => {
     const payment = assertExists(state);
     const { transaction } = payment;
-    if (transaction.incomingPayments.some(isSettledByOperator) && creditable(payment) === null) return ALREADY_SETTLED;
     const wasReleased = transaction.incomingPayments.some(({ reason }) => reason === 'released');
     if (transaction.status === 'settled' && wasReleased) return { events: [], reply: 'already_released' };
     const incoming = creditable(payment);
     if (incoming === null) {
+      if (transaction.incomingPayments.some((one) => decidesCharge(one) && isSettledByOperator(one)))
+        return ALREADY_SETTLED;
       const kept = transaction.incomingPayments.find(({ outcome }) => outcome === 'unreturned' || outcome === 'held');
       const why = kept?.outside === undefined ? kept?.reason : 'a part was already returned';
       return kept === undefined

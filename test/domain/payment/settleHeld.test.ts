@@ -26,6 +26,8 @@ import {
   END_TO_END_ID,
   held,
   heldRejected,
+  heldReleased,
+  incoming,
   issued,
   LOCKED_TO,
   OTHER_END_TO_END_ID,
@@ -89,6 +91,17 @@ const confirmedLate = (id: string, fee: number, when = at('19:00:00')): PaymentE
   type: 'TransactionReturnConfirmedLate',
   data: { ...money, id, fee: toMinor(fee), at: when, returnId: null },
 });
+const refundConfirmedLate: PaymentEvent = {
+  type: 'TransactionRefundConfirmedLate',
+  data: {
+    refundId: REFUND_ID,
+    amount: toMinor(12_345),
+    currency: 'BRL',
+    fee: toMinor(50),
+    endToEndId: 'E-x',
+    at: NOW,
+  },
+};
 const statusAfter = (...events: PaymentEvent[]) => transactionStatus(paymentAfter(...events));
 const waitingAfter = (...events: PaymentEvent[]) =>
   heldMoney(paymentAfter(...events)).map(({ providerPaymentId, amount, reason }) => [
@@ -118,6 +131,23 @@ describe('settleHeld (M10)', () => {
       const terms = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
       after.when(releaseHeld(terms, 'operator:bia', NOW)).rejected('held_already_settled');
     }
+  });
+  it('does not change what a release replies, if it was the settlement of another Pix', () => {
+    const terms = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
+    const release = releaseHeld(terms, 'operator:bia', NOW);
+    // A wrong amount was written off, and the charge was paid. Its refund was confirmed late, and nobody settled that.
+    const incomingOther = incoming({ providerPaymentId: OTHER_END_TO_END_ID });
+    const paid = [...WRONG, writtenOff, settled({ incoming: incomingOther }), refundReserved(), refundReleased()];
+    expect(waitingAfter(...paid, refundConfirmedLate)).to.deep.equal([[`rf_${REFUND_ID}`, 12_345, 'confirmed_late']]);
+    given(payment, ...paid, refundConfirmedLate)
+      .when(release)
+      .rejected('invalid_request');
+    // A held Pix was released, and a second one was written off.
+    const second = sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID });
+    const off = { ...writtenOff.data, providerPaymentId: OTHER_END_TO_END_ID };
+    given(payment, ...LOCKED, held(), second, heldReleased(), settled(), { ...writtenOff, data: off } as PaymentEvent)
+      .when(release)
+      .then('already_released');
   });
   it('makes the payment REFUNDED when the Pix-out is paid, once, and charges its fee to the platform', () => {
     given(payment, ...REFUSED, requested())
@@ -336,17 +366,7 @@ describe('a confirmation after a refusal', () => {
   });
   it('of a failed refund is recorded and listed once, does not charge the merchant and can be written off', () => {
     const failed = [...LOCKED, settled(), refundReserved(), refundReleased()];
-    const late: PaymentEvent = {
-      type: 'TransactionRefundConfirmedLate',
-      data: {
-        refundId: REFUND_ID,
-        amount: toMinor(12_345),
-        currency: 'BRL',
-        fee: toMinor(50),
-        endToEndId: 'E-x',
-        at: NOW,
-      },
-    };
+    const late = refundConfirmedLate;
     given(payment, ...failed)
       .when(completeRefund(REFUND_ID, 'E-x', NOW))
       .then(late, 'recorded')

@@ -196,4 +196,31 @@ describe('a return that the bank refuses for good', () => {
       ['platform_fees', -1_000],
     ]);
   });
+
+  it('of a second Pix leaves the release of the first one repeatable', async () => {
+    const { id } = await shop.charge({
+      amount: 10_000,
+      expected_payer_tax_id: '12345678909',
+      customer: { name: 'Ana Souza' },
+      metadata: { sandbox_provider: 'return_refused' },
+    });
+    const pay = (name: string) =>
+      gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { name, document: null } }, shop);
+    const release = async () => (await ask('POST', `/ops/v1/held/${id}/release`)).body;
+    const untilWaiting = async (reasons: readonly string[]): Promise<void> => {
+      const look = async () => {
+        const found = (await waiting(id)).map(({ reason }) => reason).toSorted();
+        return JSON.stringify(found) === JSON.stringify(reasons) ? true : null;
+      };
+      expect(await pollUntil(gateway.gateway.projected, 20_000, look), reasons.join()).to.equal(true);
+    };
+    expect((await pay('ANA')).body['outcome']).to.equal('held');
+    expect((await pay('BIA')).status).to.equal(200);
+    await untilWaiting(['no_payer_document', 'second_payment']);
+    expect(await release()).to.include({ status: 'PAID', isNew: true });
+    await untilWaiting(['second_payment']);
+    expect((await settle(id, { writtenOff: true })).body).to.include({ isNew: true });
+    expect(await release()).to.include({ status: 'PAID', isNew: false });
+    expectError(await settle(id, { writtenOff: true }), 409, 'held_already_settled');
+  });
 });
