@@ -11,6 +11,7 @@ import { type Issuance, recordIssuances, rerouteCharge } from '../../domain/paym
 import { type ExistingPayment, exists, isAwaitingMoney, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import { payerTaxIdOf } from '../../domain/pix/taxId.ts';
+import { PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { idOf, jobKind, ofPayment, payloadOf, timedKind } from '../core/capability.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -153,30 +154,49 @@ export class InstrumentIssuer {
   async issue(route: readonly PaymentProvider[], payment: ExistingPayment): Promise<boolean> {
     const { terms } = payment.charge;
     const [request] = await this.#pendingRequests(payment, await this.#now(terms));
-    if (request === undefined) return true;
-    for (const [i, provider] of route.entries()) {
-      const outcome = await provider.issue(withSpare(provider, request));
-      const next = route[i + 1];
+    for (let provider = route[0]; request !== undefined && provider !== undefined; ) {
+      const outcome = (await this.#mayCall(provider)) ? await provider.issue(withSpare(provider, request)) : OUT_OF_USE;
       const isCertain = outcome.kind === 'refused' || outcome.kind === 'unavailable';
-      if (!isCertain || next === undefined || !(await this.#reroute(terms, provider, next, outcome)))
-        return this.#recordKnown(provider, terms, [{ request, outcome }]);
+      const next = isCertain ? await this.#reroute(terms, route, provider, outcome) : undefined;
+      if (next === undefined) return this.#recordKnown(provider, terms, [{ request, outcome }]);
+      provider = next;
     }
     return true;
   }
 
-  /** Records that the request goes to `next`. Returns false if the charge changed in the meantime. */
+  /**
+   * Returns whether the connection, to which the charge was assigned before, is still in use. Reads its stream, because the registry may be
+   * a second behind. So no charge is issued at a removed connection, in whichever process: either the removal is recorded before this read,
+   * which then sees it, or after the assignment. Then the removal, which counts the open work after it is recorded, sees the charge.
+   */
+  async #mayCall({ connectionId: id }: PaymentProvider): Promise<boolean> {
+    if (id === null) return true;
+    const { state } = await this.#needs.commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id));
+    return state.status !== 'removed' && state.status !== 'disabled';
+  }
+
+  /**
+   * Records that the request goes to the next connection of the route that still takes new charges: the last one may have taken half a
+   * minute to fail. Returns undefined if there is none, or if the charge changed in the meantime.
+   */
   async #reroute(
     terms: ChargeTerms,
+    route: readonly PaymentProvider[],
     { connectionId: from }: PaymentProvider,
-    { connectionId: to }: PaymentProvider,
     outcome: Extract<InstrumentOutcome, { kind: 'refused' | 'unavailable' }>,
-  ): Promise<boolean> {
-    if (to === null) return false;
+  ): Promise<PaymentProvider | undefined> {
+    const later = route.slice(route.findIndex(({ connectionId }) => connectionId === from) + 1);
+    if (later.length === 0) return undefined;
+    const fresh = await this.#needs.providers.route(terms, terms.methods);
+    const found = later.map(({ connectionId: id }) => fresh.find(({ connectionId }) => connectionId === id));
+    const next = found.find((one) => one !== undefined);
+    if (next === undefined || next.connectionId === null) return undefined;
     const { paymentId, txid } = terms;
-    const decide = rerouteCharge(from, to, outcome.kind === 'refused' ? outcome : UNAVAILABLE, await this.#now(terms));
+    const failure = outcome.kind === 'refused' ? outcome : UNAVAILABLE;
+    const decide = rerouteCharge(from, next.connectionId, failure, await this.#now(terms));
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
     const done = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
-    return done.reply === 'rerouted';
+    return done.reply === 'rerouted' ? next : undefined;
   }
 
   /**
@@ -369,6 +389,9 @@ const askThenIssue = async (provider: PaymentProvider, request: InstrumentReques
 };
 
 const UNAVAILABLE = { reason: 'The provider could not be reached.', providerErrorCode: 'unavailable' };
+
+/** The connection was removed or disabled before it was called. */
+const OUT_OF_USE: InstrumentOutcome = { kind: 'refused', ...UNAVAILABLE };
 
 const NOT_CONFIRMED: InstrumentOutcome = {
   kind: 'refused',

@@ -10,6 +10,11 @@ import type { OpenConnection } from './providerConnections.ts';
 
 export type SecretKind = 'client' | 'privateKey' | 'callback';
 
+export interface StoredSecret {
+  readonly kind: SecretKind;
+  readonly version: number;
+}
+
 /** The sealed secrets of connections, apart from the events. */
 export interface ConnectionVault {
   /**
@@ -18,6 +23,8 @@ export interface ConnectionVault {
   keep(connectionId: ConnectionId, kind: SecretKind, secret: string): Promise<number>;
   /** Returns the secret, or null if that version has none. */
   find(connectionId: ConnectionId, kind: SecretKind, version: number): Promise<string | null>;
+  /** Returns the kinds and versions of all secrets of a connection. Needs no key. */
+  stored(connectionId: ConnectionId): Promise<readonly StoredSecret[]>;
   /** Deletes the versions of a secret below this one. */
   forgetBefore(connectionId: ConnectionId, kind: SecretKind, version: number): Promise<void>;
   /** Deletes all secrets of a connection. */

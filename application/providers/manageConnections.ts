@@ -215,14 +215,16 @@ const openWorkOf = async (needs: ManageConnectionsNeeds, id: ConnectionId): Prom
 
 /**
  * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. If a refund was
- * requested in between, the connection is restored. Completes a removal that was interrupted. Rejects, in this order, with `not_found` and
- * `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
+ * requested in between, the connection is restored. Completes a removal that was interrupted, but never undoes one that is complete: without
+ * its secrets, the connection could not finish anything. Rejects, in this order, with `not_found` and `connection_in_use`, and leaves it
+ * drained then. Throws ReadModelsBehind.
  */
 export const removeProviderConnection =
   (needs: ManageConnectionsNeeds) =>
   async (id: ConnectionId, by: Changer): Promise<'removed' | Rejection> => {
-    const { commands, accounts, stopwatch } = needs;
+    const { commands, accounts, stopwatch, connectionVault: vault } = needs;
     const { state } = await commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id));
+    if (state.status === 'removed' && (await vault.stored(id)).length === 0) return 'removed';
     if (state.status === 'enabled') {
       const drained = await decide(needs, id, switchConnection('draining', accounts.realNow()), by);
       if (isRejection(drained)) return drained;
@@ -237,7 +239,7 @@ export const removeProviderConnection =
       await decide(needs, id, restoreConnection(accounts.realNow()), by);
       return inUse(requested);
     }
-    await needs.connectionVault.forget(id);
+    await vault.forget(id);
     return 'removed';
   };
 

@@ -1,5 +1,5 @@
 // Sealed secrets of provider connections in PostgreSQL.
-import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
+import type { ConnectionVault, StoredSecret } from '../../application/ports/connectionWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { SecretsKeyring } from './keyring.ts';
 
@@ -44,6 +44,10 @@ export const connectionVault = (db: Sql, keyringOf: () => Promise<SecretsKeyring
     const { key_id: keyId, sealed } = rows[0];
     const context = connectionSecretContext(connectionId, kind, version);
     return (await keyringOf()).unseal('connection secrets', context, { keyId, sealed });
+  },
+  stored: async (connectionId) => {
+    const text = 'SELECT kind, version FROM operations.connection_secrets WHERE connection_id = $1';
+    return (await db.query<StoredSecret>(text, [connectionId])).rows;
   },
   forgetBefore: async (connectionId, kind, version) => {
     await db.query(

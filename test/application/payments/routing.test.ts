@@ -14,9 +14,12 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, MINUTE_MS, SECOND_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import { PROVIDER_CONNECTION } from '../../../domain/providerConnection/aggregate.ts';
+import { addConnection, removeConnection, switchConnection } from '../../../domain/providerConnection/decisions.ts';
 import { systemStopwatch as stopwatch } from '../../../infrastructure/system/system.ts';
-import { type Core, newId, openCore } from '../../support/core.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { CREATED_AT, incoming } from '../../support/samples.ts';
+import { connectionTerms } from '../../world/fakeConnections.ts';
 import { FakeProvider } from '../../world/fakeProvider.ts';
 import { memoryTimers } from '../../world/memoryTimers.ts';
 
@@ -156,6 +159,63 @@ describe('a charge with two connections', () => {
     first.next('issue', REFUSED);
     second.next('issue', REFUSED);
     expect((await ask(newKey())).charge.status).to.equal('failed');
+  });
+
+  describe('and the second goes out of use while the first one fails', () => {
+    const third = Object.assign(new FakeProvider(), { connectionId: newId<ConnectionId>(), ownsExpiry: true });
+    beforeEach(() => {
+      order = [first, second, third];
+      third.forget();
+    });
+    const issuedByThird = async (payment: ExistingPayment, reroutes: number) => {
+      const rerouted = Array.from({ length: reroutes }, () => 'ChargeRerouted');
+      const types = (await eventsOf(payment)).map(({ type }) => type);
+      expect(types).to.deep.equal(['ChargeCreated', ...rerouted, 'ChargePixIssued']);
+      expect(payment.charge.terms.connectionId).to.equal(third.connectionId);
+      expect([second.calls, issuedBy(third)]).to.deep.equal([[], 1]);
+    };
+    const failing = (meanwhile: () => unknown) => {
+      first.issue = async () => {
+        await meanwhile();
+        return UNAVAILABLE;
+      };
+    };
+
+    it('is issued by the third, and fails as after the last one if there is no third', async () => {
+      failing(() => {
+        order = [third];
+      });
+      await issuedByThird(await ask(newKey()), 1);
+      order = [first, second];
+      failing(() => {
+        order = [first];
+      });
+      expect(await outcomeOf(ask(newKey()))).to.be.instanceOf(ProviderUnavailable);
+      expect(second.calls).to.deep.equal([]);
+    });
+
+    /** Ends the second connection. The registry of this process does not see it yet. */
+    const end = async (how: 'removed' | 'disabled') => {
+      const stream = PROVIDER_CONNECTION.stream(second.connectionId as ConnectionId);
+      const versions = { clientSecretVersion: 1, privateKeyVersion: 0, callbackSecretVersion: 1 };
+      const terms = connectionTerms(second.connectionId as ConnectionId);
+      const ended = how === 'removed' ? removeConnection(0, CREATED_AT) : switchConnection('disabled', CREATED_AT);
+      for (const decide of [addConnection(terms, versions, CREATED_AT), ended])
+        await core.commands.execute(PROVIDER_CONNECTION, stream, decide, why('a' as never));
+    };
+    for (const how of ['removed', 'disabled'] as const)
+      it(`does not call it if it was ${how}, even before the registry knows`, async () => {
+        failing(() => end(how));
+        await issuedByThird(await ask(newKey()), 2);
+        order = [first, second];
+        failing(() => undefined);
+        const payment = await ask(newKey());
+        expect(payment.charge.status).to.equal('failed');
+        expect((await eventsOf(payment)).map(({ type }) => type)).to.deep.equal([
+          ...['ChargeCreated', 'ChargeRerouted', 'ChargeFailed'],
+        ]);
+        expect(second.calls).to.deep.equal([]);
+      });
   });
 
   it('is resumed only with the first connection after a lost answer, even if the default changed', async () => {

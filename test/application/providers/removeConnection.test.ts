@@ -42,7 +42,10 @@ describe('removing a provider connection, on Postgres', () => {
       ...{ commands, accounts, store, consumers: { standings: async () => known } },
       stopwatch: { elapsedMs: () => 0, pause: () => paused.meanwhile() },
       connections: { openWork: async () => new Map([[id, { ...work }]]) },
-      connectionVault: { forget: async (of: ConnectionId) => void forgotten.push(of) },
+      connectionVault: {
+        forget: async (of: ConnectionId) => void forgotten.push(of),
+        stored: async () => (forgotten.length === 0 ? [{ kind: 'client', version: 1 }] : []),
+      },
     } as unknown as ManageConnectionsNeeds;
     const remove = async () => {
       const done = await removeProviderConnection(needs)(id, BY);
@@ -64,6 +67,12 @@ describe('removing a provider connection, on Postgres', () => {
     paused.meanwhile = async () => undefined;
     expect(await remove()).to.equal('connection_in_use');
     work.payments = 0;
+    expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
+  });
+  it('never restores a connection whose secrets are gone', async () => {
+    const { remove, status, work, forgotten, id } = await drained();
+    expect(await remove()).to.equal('removed');
+    work.payments = 1;
     expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
   });
   it('completes an interrupted removal when repeated, or restores the connection if it is in use', async () => {
