@@ -177,7 +177,7 @@ export class InstrumentIssuer {
 
   /**
    * Records that the request goes to the next connection of the route that still takes new charges: the last one may have taken half a
-   * minute to fail. Returns undefined if there is none, or if the charge changed in the meantime.
+   * minute to fail. Returns undefined if no connection is left, or if the charge changed in the meantime.
    */
   async #reroute(
     terms: ChargeTerms,

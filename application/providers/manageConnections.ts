@@ -14,7 +14,9 @@ import {
 import type { ConnectionSettings, ConnectionTerms } from '../../domain/providerConnection/connection.ts';
 import {
   addConnection,
+  type ConnectionWork,
   changeConnection,
+  hasWork,
   inUse,
   knownConnection,
   removeConnection,
@@ -205,19 +207,23 @@ export const switchProviderConnection =
     return isRejection(done) ? done : done.connection;
   };
 
-/** Returns how many payments and payouts of the connection are not final. Throws ReadModelsBehind. */
-const openWorkOf = async (needs: ManageConnectionsNeeds, id: ConnectionId): Promise<number> => {
+/**
+ * Returns what the connection still has to finish. Callbacks are counted first: what a handled one has written is in the log then, so the
+ * read models show it. Throws ReadModelsBehind.
+ */
+const openWorkOf = async (needs: ManageConnectionsNeeds, id: ConnectionId): Promise<ConnectionWork> => {
+  const callbacks = await needs.connections.unhandled(id);
   if (!(await isProcessed(needs, OPEN_WORK_READS, CAUGHT_UP_MS)))
     throw new ReadModelsBehind('the payments of a connection could not be counted');
   const { payments = 0, payouts = 0 } = (await needs.connections.openWork()).get(id) ?? {};
-  return payments + payouts;
+  return { payments, payouts, callbacks };
 };
 
 /**
  * Removes a connection and its secrets. An enabled one is drained first, so that no new payment can come in between. If a refund was
- * requested in between, the connection is restored. Completes a removal that was interrupted, but never undoes one that is complete: without
- * its secrets, the connection could not finish anything. Rejects, in this order, with `not_found` and `connection_in_use`, and leaves it
- * drained then. Throws ReadModelsBehind.
+ * requested or a callback stored in between, the connection is restored. Completes a removal that was interrupted, but never undoes a
+ * complete one: without its secrets, the connection could not finish anything. Rejects, in this order, with `not_found` and
+ * `connection_in_use`, and leaves it drained then. Throws ReadModelsBehind.
  */
 export const removeProviderConnection =
   (needs: ManageConnectionsNeeds) =>
@@ -232,12 +238,13 @@ export const removeProviderConnection =
     }
     const done = await decide(needs, id, removeConnection(await openWorkOf(needs, id), accounts.realNow()), by);
     if (isRejection(done)) return done;
-    // From here on, refunds are refused. A refund that another process accepted before has reserved its money after this time.
+    // From here on, refunds and callbacks are refused. After this time, a refund that another process accepted before has reserved its
+    // money, and a callback is stored.
     await stopwatch.pause(UNDER_WAY_MS);
-    const requested = await openWorkOf(needs, id);
-    if (requested > 0) {
+    const work = await openWorkOf(needs, id);
+    if (hasWork(work)) {
       await decide(needs, id, restoreConnection(accounts.realNow()), by);
-      return inUse(requested);
+      return inUse(work);
     }
     await vault.forget(id);
     return 'removed';

@@ -62,25 +62,40 @@ export const switchConnection =
     return { events: connection.status === to ? [] : [{ type, data: { at } }], reply: 'switched' };
   };
 
-/**
- * Removes the connection. `open`: the number of its payments and payouts that are not final. No-op if it is removed. Rejects, in this
- * order, with `not_found` and `connection_in_use`.
- */
+/** What a connection still has to finish. */
+export interface ConnectionWork {
+  /** Payments that are not final. */
+  readonly payments: number;
+  readonly payouts: number;
+  /** Callbacks, and notifications of payments, that are not handled. */
+  readonly callbacks: number;
+}
+
+export const hasWork = ({ payments, payouts, callbacks }: ConnectionWork): boolean =>
+  payments + payouts + callbacks > 0;
+
+/** Removes the connection. No-op if it is removed. Rejects, in this order, with `not_found` and `connection_in_use`. */
 export const removeConnection =
-  (open: number, at: Timestamp): Decides<'removed'> =>
+  (work: ConnectionWork, at: Timestamp): Decides<'removed'> =>
   (state) => {
     if (state.status === 'removed') return { events: [], reply: 'removed' };
     const connection = knownConnection(state);
     if (isRejection(connection)) return connection;
-    if (open > 0) return inUse(open);
+    if (hasWork(work)) return inUse(work);
     return { events: [{ type: 'ProviderConnectionRemoved', data: { at } }], reply: 'removed' };
   };
 
-export const inUse = (open: number): Rejection =>
-  reject(
+export const inUse = ({ payments, payouts, callbacks }: ConnectionWork): Rejection => {
+  const open = payments + payouts;
+  const work = [
+    ...(open > 0 ? [`payments or payouts that are not final (${open})`] : []),
+    ...(callbacks > 0 ? [`callbacks that are not handled (${callbacks})`] : []),
+  ];
+  return reject(
     'connection_in_use',
-    `Payments or payouts of the connection are not final (${open}). Drain it and wait until they are.`,
+    `The connection has ${work.join(' and ')}. Drain it and wait until nothing is open.`,
   );
+};
 
 /** Restores a removed connection, so that it can finish requests made during the removal. No-op if it isn't removed. */
 export const restoreConnection =

@@ -261,7 +261,7 @@ const switching = (
 const remove: CliCommand = {
   ...ONE,
   name: 'provider remove',
-  summary: 'Remove a provider connection, if all its payments and payouts are final (exit code 1 otherwise)',
+  summary: 'Remove a provider connection that has no open work (exit code 1 otherwise)',
   changes: 'always',
   run: async (world, input) => {
     const connectionId = idOf(input);

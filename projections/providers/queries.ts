@@ -22,6 +22,13 @@ const OPEN_WORK = `
   ) owner USING (kind, id)
   GROUP BY owner.connection_id`;
 
+const RECENT = `handled_at IS NULL AND received_at > now() - interval '7 days'`;
+/** One statement: the notification of a callback is stored before the callback counts as handled. */
+const UNHANDLED = `
+  SELECT ((SELECT count(*) FROM operations.provider_callbacks WHERE connection_id = $1 AND ${RECENT})
+    + (SELECT count(*) FROM operations.provider_notifications JOIN rm_providers.payment_owners ON id = payment_id
+       WHERE connection_id = $1 AND mode = 'live' AND ${RECENT}))::int AS unhandled`;
+
 export const connectionReads = (db: Sql): ConnectionReads => ({
   all: async () => {
     const { rows } = await db.query<{ state: string }>({
@@ -34,4 +41,5 @@ export const connectionReads = (db: Sql): ConnectionReads => ({
     const { rows } = await db.query<OpenWork & { readonly id: ConnectionId }>(OPEN_WORK);
     return new Map(rows.map(({ id, payments, payouts }) => [id, { payments, payouts }]));
   },
+  unhandled: async (id) => (await db.query<{ unhandled: number }>(UNHANDLED, [id])).rows[0]?.unhandled ?? 0,
 });

@@ -16,4 +16,9 @@ export interface ConnectionReads {
   all(): Promise<readonly Connection[]>;
   /** Returns the open work by connection. Connections without such work are absent. */
   openWork(): Promise<ReadonlyMap<ConnectionId, OpenWork>>;
+  /**
+   * Returns how many callbacks of the connection, and notifications of its payments, are not handled. Those that failed for a week don't
+   * count: they may never succeed, such as when the institution has closed the account.
+   */
+  unhandled(id: ConnectionId): Promise<number>;
 }

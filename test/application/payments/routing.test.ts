@@ -199,7 +199,8 @@ describe('a charge with two connections', () => {
       const stream = PROVIDER_CONNECTION.stream(second.connectionId as ConnectionId);
       const versions = { clientSecretVersion: 1, privateKeyVersion: 0, callbackSecretVersion: 1 };
       const terms = connectionTerms(second.connectionId as ConnectionId);
-      const ended = how === 'removed' ? removeConnection(0, CREATED_AT) : switchConnection('disabled', CREATED_AT);
+      const work = { payments: 0, payouts: 0, callbacks: 0 };
+      const ended = how === 'removed' ? removeConnection(work, CREATED_AT) : switchConnection('disabled', CREATED_AT);
       for (const decide of [addConnection(terms, versions, CREATED_AT), ended])
         await core.commands.execute(PROVIDER_CONNECTION, stream, decide, why('a' as never));
     };

@@ -33,7 +33,7 @@ describe('removing a provider connection, on Postgres', () => {
       metadata,
     );
     await core.commands.execute(PROVIDER_CONNECTION, stream, switchConnection('draining', at('12:10:00')), metadata);
-    const work = { payments: 0, payouts: 0 };
+    const work = { payments: 0, payouts: 0, callbacks: 0 };
     const forgotten: ConnectionId[] = [];
     const paused = { meanwhile: async (): Promise<void> => undefined };
     const { commands, accounts, store } = core;
@@ -41,7 +41,7 @@ describe('removing a provider connection, on Postgres', () => {
     const needs = {
       ...{ commands, accounts, store, consumers: { standings: async () => known } },
       stopwatch: { elapsedMs: () => 0, pause: () => paused.meanwhile() },
-      connections: { openWork: async () => new Map([[id, { ...work }]]) },
+      connections: { openWork: async () => new Map([[id, { ...work }]]), unhandled: async () => work.callbacks },
       connectionVault: {
         forget: async (of: ConnectionId) => void forgotten.push(of),
         stored: async () => (forgotten.length === 0 ? [{ kind: 'client', version: 1 }] : []),
@@ -55,20 +55,24 @@ describe('removing a provider connection, on Postgres', () => {
     return { remove, status, work, forgotten, paused, id };
   };
 
-  it('keeps the connection and its secrets if a refund is requested after the count', async () => {
-    const { remove, status, work, forgotten, paused, id } = await drained();
-    let during = '';
-    paused.meanwhile = async () => {
-      work.payments = 1;
-      during = await status();
-    };
-    expect([await remove(), await status(), forgotten]).to.deep.equal(['connection_in_use', 'draining', []]);
-    expect(during).to.equal('removed');
-    paused.meanwhile = async () => undefined;
-    expect(await remove()).to.equal('connection_in_use');
-    work.payments = 0;
-    expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
-  });
+  for (const [what, kind] of [
+    ['a refund is requested', 'payments'],
+    ['a callback is stored', 'callbacks'],
+  ] as const)
+    it(`keeps the connection and its secrets if ${what} after the count`, async () => {
+      const { remove, status, work, forgotten, paused, id } = await drained();
+      let during = '';
+      paused.meanwhile = async () => {
+        work[kind] = 1;
+        during = await status();
+      };
+      expect([await remove(), await status(), forgotten]).to.deep.equal(['connection_in_use', 'draining', []]);
+      expect(during).to.equal('removed');
+      paused.meanwhile = async () => undefined;
+      expect(await remove()).to.equal('connection_in_use');
+      work[kind] = 0;
+      expect([await remove(), await status(), forgotten]).to.deep.equal(['removed', 'removed', [id]]);
+    });
   it('never restores a connection whose secrets are gone', async () => {
     const { remove, status, work, forgotten, id } = await drained();
     expect(await remove()).to.equal('removed');

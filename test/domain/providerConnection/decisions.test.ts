@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ConnectionId } from '../../../domain/kernel/ids.ts';
+import { reject } from '../../../domain/kernel/rejection.ts';
 import {
   PROVIDER_CONNECTION,
   type ProviderConnectionEvent,
@@ -119,24 +120,36 @@ describe('switchConnection', () => {
     });
 });
 
+const NOTHING = { payments: 0, payouts: 0, callbacks: 0 };
+
 describe('removeConnection', () => {
   for (const before of [[added], [added, drained], [added, disabled]])
     it(`removes the connection after ${before.at(-1)?.type} and is idempotent`, () => {
       const { state } = given(providerConnection, ...before)
-        .when(removeConnection(0, at('13:00:00')))
+        .when(removeConnection(NOTHING, at('13:00:00')))
         .then(removed, 'removed')
         .again('removed')
         .and();
       expect(state.status).to.equal('removed');
     });
-  it('rejects the removal while an item is not final', () => {
-    given(providerConnection, added)
-      .when(removeConnection(1, at('13:00:00')))
-      .rejected('connection_in_use');
+  it('rejects the removal while anything is open, and names it', () => {
+    for (const [work, says] of [
+      [{ payments: 2, payouts: 1 }, 'payments or payouts that are not final (3)'],
+      [{ callbacks: 4 }, 'callbacks that are not handled (4)'],
+      [
+        { payments: 1, callbacks: 1 },
+        'payments or payouts that are not final (1) and callbacks that are not handled (1)',
+      ],
+    ] as const) {
+      const { state } = given(providerConnection, added);
+      expect(removeConnection({ ...NOTHING, ...work }, at('13:00:00'))(state)).to.deep.equal(
+        reject('connection_in_use', `The connection has ${says}. Drain it and wait until nothing is open.`),
+      );
+    }
   });
   it('keeps a removed connection removed, even with open items', () => {
     given(providerConnection, added, removed)
-      .when(removeConnection(1, at('13:30:00')))
+      .when(removeConnection({ ...NOTHING, payouts: 1 }, at('13:30:00')))
       .then('removed');
   });
 });
@@ -199,7 +212,7 @@ describe('a missing or removed connection', () => {
     });
   it('rejects the removal with not_found, even with open items', () => {
     given(providerConnection)
-      .when(removeConnection(1, at('14:00:00')))
+      .when(removeConnection({ ...NOTHING, payouts: 1 }, at('14:00:00')))
       .rejected('not_found');
   });
 });

@@ -159,7 +159,7 @@ describe('the provider commands', () => {
     const charge = await desk.charge();
     expect(charge.status, charge.text).to.equal(201);
     const refused = await run(`provider remove ${id}`);
-    expect(refused.out).to.match(/payouts of the connection are not final \(1\)/);
+    expect(refused.out).to.match(/^The connection has payments or payouts that are not final \(1\)\. Drain it/);
     expect([refused.code, logged(refused.err)]).to.deep.equal([1, 'incomplete']);
     const { tenant } = desk.gateway;
     await desk.gateway.post(`/v1/payments/${charge.body.id}/cancel`, {}, { key: tenant.liveKey });

@@ -75,7 +75,7 @@ export const PT_BY_CODE: { readonly [Code in ErrorCode]: string } = {
   insufficient_funds: 'O valor e a tarifa são maiores que o saldo disponível.',
   destination_not_allowed: 'A conta não permite saques para esta chave.',
   invalid_connection: 'Um dado da conexão com o provedor não é válido.',
-  connection_in_use: 'A conexão ainda tem pagamentos ou saques em andamento.',
+  connection_in_use: 'A conexão ainda tem pagamentos, saques ou notificações em andamento.',
   second_factor_required: 'Digite também o código da verificação em duas etapas.',
   second_factor_enrolment_required: 'Configure primeiro a verificação em duas etapas.',
   invalid_url: 'O endereço não é válido, ou o seu destino não é permitido.',

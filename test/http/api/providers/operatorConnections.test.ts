@@ -11,6 +11,7 @@ import type { Simulator } from '../../../simulators/pixApi/startSimulator.ts';
 import { ELSEWHERE, RECEIVER } from '../../../support/tls/certificates.ts';
 import { type Added, ConnectionDesk, settingsFor } from '../../../world/connectionDesk.ts';
 import { expectError, rawIdOf } from '../../../world/http.ts';
+import { pollUntil } from '../../../world/pollUntil.ts';
 import { migratedDatabase, type TestDatabase } from '../../../world/postgres.ts';
 
 const UNKNOWN = `pc_${'0'.repeat(26)}`;
@@ -228,11 +229,62 @@ describe('provider connections', () => {
     const chargeId = await created();
     const { charges } = bank.state().clients[0] as { charges: readonly { readonly txid: string }[] };
     const txid = charges[0]?.txid as string;
-    const pix = [{ endToEndId: bank.pay(txid), txid }];
-    expect((await fetch(callbackUrl, { method: 'POST', body: JSON.stringify({ pix }) })).status).to.equal(200);
+    const told = async (endToEndId: string) => {
+      const body = JSON.stringify({ pix: [{ endToEndId, txid }] });
+      expect((await fetch(callbackUrl, { method: 'POST', body })).status).to.equal(200);
+    };
+    await told(bank.pay(txid));
     await desk.untilFinal(id);
-    return { id, chargeId };
+    const payAgain = () => told(bank.pay(txid, { force: true }));
+    return { id, chargeId, payAgain };
   };
+
+  it('are not removed before their callbacks are handled, so that a second Pix goes back (M4, V5)', async () => {
+    const { id, chargeId, payAgain } = await settled();
+    bank.fault({ on: '*', kind: '503', times: null });
+    await payAgain();
+    const refused = await desk.ask('DELETE', `/${id}`);
+    expectError(refused, 400, 'connection_in_use');
+    expect(refused.text).to.include('The connection has callbacks that are not handled (1). Drain it');
+    bank.clearFaults();
+    const { commands, projected } = desk.gateway.gateway;
+    const look = async () => {
+      const { state } = await commands.load(PAYMENT, PAYMENT.stream(rawIdOf(chargeId) as PaymentId));
+      const outcomes = assertExists(state).transaction.incomingPayments.map(({ outcome }) => outcome);
+      return outcomes.join() === 'settled,returned' ? true : null;
+    };
+    expect(await pollUntil(projected, 20_000, look)).to.equal(true);
+    await desk.untilFinal(id);
+    expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+  });
+
+  it('are not removed before the notifications of their payments are handled', async () => {
+    const { id } = await settled();
+    const { operations } = desk.gateway.storage;
+    await operations.query('UPDATE operations.provider_notifications SET handled_at = NULL');
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    await operations.query('UPDATE operations.provider_notifications SET handled_at = now()');
+    expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+  });
+
+  it('are removed although a callback has failed for a week; it then waits for an operator', async () => {
+    const { id, payAgain } = await settled();
+    bank.fault({ on: '*', kind: '503', times: null });
+    await payAgain();
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    const { operations } = desk.gateway.storage;
+    const age = "UPDATE operations.provider_callbacks SET received_at = received_at - interval '7 days'";
+    await operations.query(`${age} WHERE handled_at IS NULL`);
+    expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
+    const look = async () => {
+      const { rows } = await operations.query<{ outcome: string | null }>(
+        'SELECT outcome FROM operations.provider_callbacks ORDER BY id DESC LIMIT 1',
+      );
+      return rows[0]?.outcome ?? null;
+    };
+    const { jobs } = desk.gateway.gateway;
+    expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 20_000, look)).to.equal('notConfirmed');
+  });
 
   it('are not removed while a payment is disputed or its mismatch awaits an operator (V5)', async () => {
     const { id, chargeId } = await settled();
