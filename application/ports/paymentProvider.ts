@@ -116,6 +116,8 @@ export interface ReceivedPayment {
   readonly isPlain: boolean;
   /** Oldest first. */
   readonly returns: readonly ProviderReturn[];
+  /** In lists: it was paid to a former Pix key of the connection that another connection has now. */
+  readonly hasMovedKey?: true;
 }
 
 /** The reports of an acquirer about methods that are not paid at once. */

@@ -142,13 +142,16 @@ const listReceived = async (work: Work, look: Look): Promise<Look | null> => {
 
 /**
  * Returns the items of received payments and their returns. Those that no payment has recorded are settled as usual, also those of another
- * connection with the same Pix key: their own connection is asked about them.
+ * connection with the same Pix key: their own connection is asked about them. Payments to a former key that another connection has now are
+ * that one's, unless they name a charge of this connection. So none is counted twice.
  */
-const takeReceived = async (work: Work, received: readonly ReceivedPayment[]): Promise<readonly ListedItem[]> => {
+const takeReceived = async (work: Work, all: readonly ReceivedPayment[]): Promise<readonly ListedItem[]> => {
   const { connection, connectionPayments, providerMovements, notifications } = work;
   const { connectionId } = connection.terms;
-  const txids = received.flatMap(({ txid }) => (txid !== null && isTxid(txid) ? [txid] : []));
+  const txids = all.flatMap(({ txid }) => (txid !== null && isTxid(txid) ? [txid] : []));
   const charges = await connectionPayments.byTxid(txids);
+  const isOwn = ({ txid }: ReceivedPayment) => txid !== null && charges.get(txid)?.connectionId === connectionId;
+  const received = all.filter((one) => one.hasMovedKey !== true || isOwn(one));
   const ids = received.map(({ incoming }) => incoming.providerPaymentId);
   const unrecorded = await providerMovements.unrecorded(ids);
   for (const one of received) {

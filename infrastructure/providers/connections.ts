@@ -13,10 +13,16 @@ const FRESH_MS = 1_000;
 /** A connection that was changed is closed after this time, when its last calls have ended. */
 const CLOSED_AFTER_MS = 60_000;
 
+/** A connection as the registry knows it, from all connections. */
+export interface KnownConnection extends Connection {
+  /** Former Pix keys that another connection has now. Absent if there are none. */
+  readonly movedKeys?: readonly string[];
+}
+
 interface RegistryWorld {
   /** Returns all connections, removed ones included, oldest first. */
   readonly read: () => Promise<readonly Connection[]>;
-  readonly open: (connection: Connection) => Promise<OpenConnection>;
+  readonly open: (connection: KnownConnection) => Promise<OpenConnection>;
   readonly report: (id: ConnectionId, circuit: Circuit) => Promise<void>;
   /** Called if a connection could not be opened, or a circuit not reported. */
   readonly onError: (error: Error, id: ConnectionId) => void;
@@ -32,7 +38,7 @@ interface Opened {
 
 export class ConnectionRegistry implements ProviderConnections {
   readonly #world: RegistryWorld;
-  #known: ReadonlyMap<ConnectionId, Connection> = new Map();
+  #known: ReadonlyMap<ConnectionId, KnownConnection> = new Map();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | null = null;
   readonly #opened = new Map<ConnectionId, Opened>();
@@ -93,12 +99,12 @@ export class ConnectionRegistry implements ProviderConnections {
     this.#opened.clear();
   }
 
-  async #all(): Promise<readonly Connection[]> {
+  async #all(): Promise<readonly KnownConnection[]> {
     if (this.#world.nowMs() - this.#readAt >= FRESH_MS) await this.#refresh();
     return [...this.#known.values()];
   }
 
-  async #find(id: ConnectionId): Promise<Connection | null> {
+  async #find(id: ConnectionId): Promise<KnownConnection | null> {
     await this.#all();
     if (!this.#known.has(id)) await this.#refresh();
     return this.#known.get(id) ?? null;
@@ -115,7 +121,7 @@ export class ConnectionRegistry implements ProviderConnections {
   async #readAgain(): Promise<void> {
     const at = this.#world.nowMs();
     const all = await this.#world.read();
-    this.#known = new Map(all.map((one) => [one.terms.connectionId, withOwnKeys(one, all)]));
+    this.#known = new Map(all.map((one) => [one.terms.connectionId, withMovedKeys(one, all)]));
     this.#readAt = at;
     for (const [id, opened] of this.#opened) {
       const connection = this.#known.get(id);
@@ -150,7 +156,7 @@ export class ConnectionRegistry implements ProviderConnections {
     );
   }
 
-  #openOf(connection: Connection): Promise<OpenConnection> {
+  #openOf(connection: KnownConnection): Promise<OpenConnection> {
     const { connectionId } = connection.terms;
     const version = versionOf(connection);
     const known = this.#opened.get(connectionId);
@@ -166,7 +172,7 @@ export class ConnectionRegistry implements ProviderConnections {
   }
 
   /** Returns the connections that could be opened, in their order. */
-  async #openAll(connections: readonly Connection[]): Promise<readonly OpenConnection[]> {
+  async #openAll(connections: readonly KnownConnection[]): Promise<readonly OpenConnection[]> {
     const opened = await Promise.all(
       connections.map(async (one) => {
         try {
@@ -181,24 +187,26 @@ export class ConnectionRegistry implements ProviderConnections {
   }
 }
 
-/** Returns the connection without former Pix keys that another connection has now, because payments to them belong to that one. */
-const withOwnKeys = (connection: Connection, all: readonly Connection[]): Connection => {
+/** Returns the connection with those of its former Pix keys that another connection has now. */
+const withMovedKeys = (connection: Connection, all: readonly Connection[]): KnownConnection => {
   const { formerKeys } = connection;
   if (formerKeys === undefined) return connection;
   const taken = all.filter(({ status }) => status !== 'removed').map(({ terms }) => terms.pixKey);
-  return { ...connection, formerKeys: formerKeys.filter((key) => !taken.includes(key)) };
+  const movedKeys = formerKeys.filter((key) => taken.includes(key));
+  return movedKeys.length === 0 ? connection : { ...connection, movedKeys };
 };
 
 const isCallable = ({ status }: Connection): boolean => status === 'enabled' || status === 'draining';
 
-const versions = new WeakMap<Connection, string>();
+const versions = new WeakMap<KnownConnection, string>();
 
 /** Returns a text that changes with all data of an open connection. Cached, because it contains the certificates and each call needs it. */
-const versionOf = (connection: Connection): string => {
+const versionOf = (connection: KnownConnection): string => {
   const known = versions.get(connection);
   if (known !== undefined) return known;
-  const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys } = connection;
-  const version = JSON.stringify([terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys]);
+  const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys, movedKeys } = connection;
+  const secrets = [clientSecretVersion, privateKeyVersion, callbackSecretVersion];
+  const version = JSON.stringify([terms, secrets, formerKeys, movedKeys]);
   versions.set(connection, version);
   return version;
 };

@@ -4,10 +4,10 @@ import type { ConnectionVault } from '../../application/ports/connectionWork.ts'
 import type { OpenConnection } from '../../application/ports/providerConnections.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Clock, Stopwatch } from '../../application/ports/system.ts';
-import type { Connection } from '../../domain/providerConnection/aggregate.ts';
 import type { Log } from '../log/log.ts';
 import { receivedClaims } from './claims.ts';
 import type { OpenAdapter } from './connectionKinds.ts';
+import type { KnownConnection } from './connections.ts';
 
 /** A secret that an event names is not in the database, for example after a partial restore. */
 class MissingSecret extends Error {
@@ -28,8 +28,9 @@ interface OpeningWorld {
 /** Throws MissingSecret, UnknownSecretsKey or ConfigError. */
 export const connectionOpener = ({ vault, operations, isProduction, openAdapter, ...needs }: OpeningWorld) => {
   const claims = receivedClaims(operations, needs.log);
-  return async (connection: Connection): Promise<OpenConnection> => {
-    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion, formerKeys = [] } = connection;
+  return async (connection: KnownConnection): Promise<OpenConnection> => {
+    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
+    const { formerKeys = [], movedKeys = [] } = connection;
     const { connectionId } = terms;
     const stored = async (kind: 'client' | 'privateKey' | 'callback', version: number): Promise<string> => {
       const secret = await vault.find(connectionId, kind, version);
@@ -45,7 +46,7 @@ export const connectionOpener = ({ vault, operations, isProduction, openAdapter,
     return openAdapter(
       allowed,
       { clientSecret, privateKey, callbackSecret },
-      { ...needs, claims: claims(connectionId), formerKeys },
+      { ...needs, claims: claims(connectionId), formerKeys, movedKeys },
     );
   };
 };

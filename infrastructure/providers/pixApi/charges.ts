@@ -29,6 +29,8 @@ export interface Connection {
   readonly client: PixClient;
   /** The Pix key and the earlier ones, whose codes may still be paid. */
   readonly keys: readonly string[];
+  /** Those of the earlier keys that another connection has now. */
+  readonly movedKeys: readonly string[];
 }
 
 const UNKNOWN = { kind: 'unknown' } as const;

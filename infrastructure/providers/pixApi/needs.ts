@@ -18,6 +18,8 @@ export interface PixApiNeeds {
   readonly claims: (endToEndId: string, paymentId: PaymentId) => Promise<boolean>;
   /** Earlier Pix keys of the connection, whose codes may still be paid. Default: none. */
   readonly formerKeys?: readonly string[];
+  /** Those of the earlier keys that another connection has now. Default: none. */
+  readonly movedKeys?: readonly string[];
   /** Tests shorten these. */
   readonly timeouts?: Partial<Timeouts>;
 }

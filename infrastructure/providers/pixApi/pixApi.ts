@@ -41,8 +41,8 @@ export const openPixApi = (terms: ConnectionTerms, secrets: ConnectionSecrets, n
   const breaker = new Breaker(stopwatch, timeouts.breakerPauseMs);
   const hidden = [secrets.clientSecret, secrets.callbackSecret];
   const client = new PixClient({ terms, preset, tokens, transport, breaker, log, clock, secrets: hidden });
-  const keys = [terms.pixKey, ...(needs.formerKeys ?? [])];
-  const connection: Connection = { terms, preset, client, keys };
+  const { formerKeys = [], movedKeys = [] } = needs;
+  const connection: Connection = { terms, preset, client, keys: [terms.pixKey, ...formerKeys], movedKeys };
   const charges = new Charges(connection);
   const received = new ReceivedPix(connection, charges, needs);
   const payouts = preset.payout === null ? null : new Payouts(connection, preset.payout);

@@ -72,7 +72,7 @@ export class ReceivedPix {
   }
 
   async list(from: Timestamp, to: Timestamp, cursor: string | null): Promise<Known<Page<ReceivedPayment>>> {
-    const { preset, keys } = this.#connection;
+    const { preset, keys, movedKeys } = this.#connection;
     let page = await this.#page({ inicio: from, fim: to }, cursor);
     // Institutions may refuse a period that ends in the future.
     const now = fromMillis(this.#needs.clock.now());
@@ -80,12 +80,15 @@ export class ReceivedPix {
       page = await this.#page({ inicio: from, fim: now }, cursor);
     if (page.kind === 'unknown') return UNKNOWN;
     // The list covers all keys of the account, and other keys may belong to other connections.
-    const ours = page.value.items.filter((item) => {
+    const readings = page.value.items.flatMap((item) => {
       const key = textAt(item, 'chave');
-      return key === null || keys.includes(key);
-    });
-    const readings = ours.map((item) => {
-      return { id: idOf(item), at: timeOf(at(item, 'horario')), item: receivedOf(item, preset)?.received ?? null };
+      if (key !== null && !keys.includes(key)) return [];
+      const isMoved = key !== null && movedKeys.includes(key);
+      const received = receivedOf(item, preset)?.received ?? null;
+      // The other connection reports it.
+      if (isMoved && received === null) return [];
+      const one = received && { ...received, ...(isMoved && { hasMovedKey: true as const }) };
+      return [{ id: idOf(item), at: timeOf(at(item, 'horario')), item: one }];
     });
     return known(pageOf(readings, page.value.next));
   }

@@ -259,6 +259,16 @@ describe('the comparison of a provider connection', () => {
       expect(await differences()).to.deep.equal([0, 0]);
     });
 
+    it('leaves payments to a key that moved to the other one, except those of its own charges', async () => {
+      await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
+      const all = [receivedPix('E0', txidOf(0), 500, T(0)), receivedPix('E1', txidOf(9), 300, T(1))];
+      other.institution.received.push(...all);
+      desk.institution.received.push(...all.map((one) => ({ ...one, hasMovedKey: true as const })));
+      await Promise.all([desk, other].map(run));
+      expect([await desk.findings(), await other.findings()]).to.deep.equal([[], ['unmatched E1']]);
+      expect(await differences()).to.deep.equal([0, 300]);
+    });
+
     it('finds a different amount, and a return that only the enabled connection lists', async () => {
       await desk.project(desk.created('payment0', txidOf(0)), desk.settled('payment0', 'E0', 500, T(0)));
       await desk.project(desk.created('payment1', txidOf(1)), desk.settled('payment1', 'E1', 500, T(1)));

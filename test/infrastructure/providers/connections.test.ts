@@ -38,7 +38,7 @@ const registryOf = (...stored: Connection[]) => {
     reads: 0,
     now: 0,
     opened: [] as Opened[],
-    formerKeys: [] as (readonly string[] | undefined)[],
+    keys: [] as (readonly (readonly string[] | undefined)[])[],
     reported: [] as string[],
     errors: [] as string[],
     later: [] as (() => void)[],
@@ -49,8 +49,8 @@ const registryOf = (...stored: Connection[]) => {
       world.reads++;
       return world.stored;
     },
-    open: async ({ terms, formerKeys }): Promise<OpenConnection> => {
-      world.formerKeys.push(formerKeys);
+    open: async ({ terms, formerKeys, movedKeys }): Promise<OpenConnection> => {
+      world.keys.push([formerKeys, movedKeys]);
       if (world.failing.has(terms.connectionId)) throw new Error('no secret');
       const opened = new Opened(terms);
       world.opened.push(opened);
@@ -164,18 +164,22 @@ describe('the registry of connections', () => {
     expect(world.opened.map(({ isClosed }) => isClosed)).to.deep.equal([true, false]);
   });
 
-  it('opens a connection with its former Pix keys, except those that another connection uses now', async () => {
+  it('opens a connection with those of its former Pix keys that another connection has now', async () => {
     const { registry, world } = registryOf(
       connection(1, { pixKey: 'd@b.example' }, { formerKeys: ['a@b.example', 'b@b.example', 'c@b.example'] }),
       connection(2, { pixKey: 'b@b.example' }),
       connection(3, { pixKey: 'c@b.example' }, { status: 'removed' }),
     );
     await registry.callable();
-    expect(world.formerKeys).to.deep.equal([['a@b.example', 'c@b.example'], undefined]);
-    world.stored = [connection(1, { pixKey: 'd@b.example' }, { formerKeys: ['a@b.example'] })];
+    const former = ['a@b.example', 'b@b.example', 'c@b.example'];
+    expect(world.keys).to.deep.equal([
+      [former, ['b@b.example']],
+      [undefined, undefined],
+    ]);
+    world.stored = [connection(1, { pixKey: 'd@b.example' }, { formerKeys: former })];
     world.now += 1_000;
     await registry.callable();
-    expect(world.formerKeys.at(-1)).to.deep.equal(['a@b.example']);
+    expect(world.keys.at(-1)).to.deep.equal([former, undefined]);
   });
 
   it('closes a disabled connection and reports its circuit as closed', async () => {

@@ -151,6 +151,28 @@ describe('a connection through API Pix', () => {
     expect(ids).to.deep.equal([endToEndId]);
   });
 
+  it('marks payments to a former key that another connection has now only in lists', async () => {
+    const simulator = await start({ clients: [{ pixKeys: ['a@b.example', 'c@d.example'] }] });
+    await connect(simulator, { pixKey: 'a@b.example' }).provider.issue(requestOf());
+    const keys = ['a@b.example'];
+    const { provider, statement } = connect(
+      simulator,
+      { pixKey: 'c@d.example' },
+      { formerKeys: keys, movedKeys: keys },
+    );
+    const endToEndId = simulator.pay(TXID);
+    const own = simulator.payKey('c@d.example', { amount: 100 });
+    const found = await provider.findPayment(TENANT, endToEndId);
+    expect(found.kind === 'known' && found.value)
+      .to.include({ txid: TXID })
+      .and.to.not.have.property('hasMovedKey');
+    const now = fromMillis(Date.now());
+    const page = await statement.listReceived(addSeconds(now, -60), addSeconds(now, 1), null);
+    const items = page.kind === 'known' ? page.value.items : [];
+    const marks = Object.fromEntries(items.map((one) => [one.incoming.providerPaymentId, one.hasMovedKey]));
+    expect(marks).to.deep.equal({ [endToEndId]: true, [own]: undefined });
+  });
+
   it('marks a payment with a withdrawal as not plain', async () => {
     const simulator = await start();
     const { provider } = connect(simulator);
