@@ -5,15 +5,9 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ConnectionView } from '../../domain/presentation/connection.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
 import type { ConnectionTerms } from '../../domain/providerConnection/connection.ts';
+import type { SecretKind, StoredSecret } from '../../domain/providerConnection/secrets.ts';
 import type { SettingProblem } from '../../domain/providerConnection/settingProblems.ts';
 import type { OpenConnection } from './providerConnections.ts';
-
-export type SecretKind = 'client' | 'privateKey' | 'callback';
-
-export interface StoredSecret {
-  readonly kind: SecretKind;
-  readonly version: number;
-}
 
 /** The sealed secrets of connections, apart from the events. */
 export interface ConnectionVault {
@@ -41,7 +35,9 @@ export interface ConnectionRules {
 }
 
 export interface ConnectionTool {
-  /** Opens a connection of any status, apart from the registry's. The caller closes it. */
+  /**
+   * Opens a connection of any status, apart from the registry's. The caller closes it. Throws ConnectionUnopened or ProviderRefused.
+   */
   open(connection: Connection): Promise<OpenConnection>;
   /** Returns the URL to which the institution sends callbacks (V2). */
   callbackUrl(connectionId: ConnectionId, secret: string): string;

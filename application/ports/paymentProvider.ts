@@ -242,7 +242,7 @@ export interface PaymentProviders {
    * none is configured (E5).
    */
   route(tenant: Tenant, methods: readonly PaymentMethod[]): Promise<readonly PaymentProvider[]>;
-  /** Returns the provider of a payment, or null while its connection is disabled (V5). */
+  /** Returns the provider of a payment, or null while its connection is disabled (V5) or can't be opened. */
   of(payment: Connected): Promise<PaymentProvider | null>;
 }
 

@@ -86,9 +86,14 @@ export class ProviderRefused extends Error {
   override name = 'ProviderRefused';
 }
 
+/** The connection can't be opened, because a secret is missing or its key is. The message says what is missing. */
+export class ConnectionUnopened extends Error {
+  override name = 'ConnectionUnopened';
+}
+
 /** The registry of connections in this process, at most a second behind the read model. */
 export interface ProviderConnections {
-  /** Returns the connection, or null if it is unknown, disabled or removed. */
+  /** Returns the connection, or null if it is unknown, disabled or removed, or can't be opened, which is logged. */
   open(id: ConnectionId): Promise<OpenConnection | null>;
   /** Returns all connections that may be called: enabled and draining ones. */
   callable(): Promise<readonly OpenConnection[]>;

@@ -4,7 +4,12 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { ConnectionTool, ConnectionVault } from '../ports/connectionWork.ts';
 import type { CallbackReads } from '../ports/providerCallbacks.ts';
-import { type CheckStep, type OpenConnection, ProviderRefused } from '../ports/providerConnections.ts';
+import {
+  type CheckStep,
+  ConnectionUnopened,
+  type OpenConnection,
+  ProviderRefused,
+} from '../ports/providerConnections.ts';
 import type { Stopwatch } from '../ports/system.ts';
 import { loadConnection } from './manageConnections.ts';
 
@@ -22,7 +27,10 @@ const LOOK_MS = 250;
 
 type Work<T> = (open: OpenConnection, callbackUrl: string) => Promise<T>;
 
-/** Runs work with an open connection. Rejects with `not_found`, and a refusal of the institution with `invalid_connection`. */
+/**
+ * Runs work with an open connection. Rejects with `not_found`, and with `invalid_connection` if the connection can't be opened or the
+ * institution refuses.
+ */
 const withConnection = async <T>(
   needs: CheckConnectionNeeds,
   id: ConnectionId,
@@ -31,15 +39,17 @@ const withConnection = async <T>(
   const connection = await loadConnection(needs, id);
   if (isRejection(connection)) return connection;
   const { connectionTool: tool, connectionVault: vault } = needs;
-  const open = await tool.open(connection);
+  let open: OpenConnection | null = null;
   try {
+    open = await tool.open(connection);
     const secret = await vault.find(id, 'callback', connection.callbackSecretVersion);
     return await work(open, tool.callbackUrl(id, secret as string));
   } catch (error) {
-    if (error instanceof ProviderRefused) return reject('invalid_connection', error.message);
+    if (error instanceof ProviderRefused || error instanceof ConnectionUnopened)
+      return reject('invalid_connection', error.message);
     throw error;
   } finally {
-    open.close();
+    open?.close();
   }
 };
 
@@ -70,20 +80,30 @@ const webhookSteps = async function* (
   yield { name: 'callback', isOk: true, detail: 'The institution called back.' };
 };
 
-/** Checks a connection. `onStep` is called with each step as it finishes. Returns all steps. Rejects with `not_found`. */
+/**
+ * Checks a connection. `onStep` is called with each step as it finishes. Returns all steps; if the connection can't be opened, the only
+ * one says why. Rejects with `not_found`.
+ */
 export const checkProviderConnection =
   (needs: CheckConnectionNeeds) =>
-  (id: ConnectionId, onStep: (step: CheckStep) => void = () => undefined): Promise<readonly CheckStep[] | Rejection> =>
-    withConnection(needs, id, async (open, callbackUrl) => {
-      const steps: CheckStep[] = [];
-      const take = (step: CheckStep): void => {
-        steps.push(step);
-        onStep(step);
-      };
+  async (
+    id: ConnectionId,
+    onStep: (step: CheckStep) => void = () => undefined,
+  ): Promise<readonly CheckStep[] | Rejection> => {
+    const steps: CheckStep[] = [];
+    const take = (step: CheckStep): void => {
+      steps.push(step);
+      onStep(step);
+    };
+    const done = await withConnection(needs, id, async (open, callbackUrl) => {
       for await (const step of open.check()) take(step);
       for await (const step of webhookSteps(needs, id, open, callbackUrl)) take(step);
       return steps;
     });
+    if (!isRejection(done) || done.code !== 'invalid_connection') return done;
+    take({ name: 'settings', isOk: false, detail: done.message });
+    return steps;
+  };
 
 /** Returns the URL without its last part, which is a secret. */
 const withoutSecret = (url: string): string => url.replace(/[^/]+$/, '…');

@@ -4,8 +4,9 @@ import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type ConnectionView, connectionView, connectionWarnings } from '../../domain/presentation/connection.ts';
 import type { Connection } from '../../domain/providerConnection/aggregate.ts';
+import { missingSecrets, missingText } from '../../domain/providerConnection/secrets.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
-import type { Circuits, ConnectionRules } from '../ports/connectionWork.ts';
+import type { Circuits, ConnectionRules, ConnectionVault } from '../ports/connectionWork.ts';
 import type { ConnectionReads } from '../ports/readModels/providers.ts';
 import { loadConnection } from './manageConnections.ts';
 
@@ -13,6 +14,7 @@ export interface ViewConnectionsNeeds extends UseCaseNeeds {
   readonly connections: ConnectionReads;
   readonly connectionRules: Pick<ConnectionRules, 'expiryOf'>;
   readonly circuits: Circuits;
+  readonly connectionVault: Pick<ConnectionVault, 'stored'>;
 }
 
 /** Returns the views of one or more connections, from one read of their surroundings. */
@@ -33,16 +35,26 @@ const viewsOf = async (
   });
 };
 
+const notRemoved = async ({ connections }: ViewConnectionsNeeds): Promise<readonly Connection[]> =>
+  (await connections.all()).filter(({ status }) => status !== 'removed');
+
 /** Returns all connections that are not removed, oldest first. */
 export const listConnections = (needs: ViewConnectionsNeeds) => async (): Promise<readonly ConnectionView[]> =>
-  viewsOf(
-    needs,
-    (await needs.connections.all()).filter(({ status }) => status !== 'removed'),
-  );
+  viewsOf(needs, await notRemoved(needs));
 
 /** Returns what operators should do about the connections, one sentence each. Empty if there is nothing to do. */
-export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> =>
-  connectionWarnings(await listConnections(needs)());
+export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> => {
+  const all = await notRemoved(needs);
+  const views = await viewsOf(needs, all);
+  const missing = await Promise.all(
+    all.map(async (one) => missingSecrets(one, await needs.connectionVault.stored(one.terms.connectionId))),
+  );
+  const unusable = views.flatMap(({ id, name }, i) => {
+    const kinds = missing[i] ?? [];
+    return kinds.length === 0 ? [] : [`${id} (${name}) ${missingText(kinds)}`];
+  });
+  return [...unusable, ...connectionWarnings(views)];
+};
 
 type Known = (...args: never[]) => Promise<Connection | Rejection>;
 

@@ -43,6 +43,8 @@ export class ConnectionRegistry implements ProviderConnections {
   #reading: Promise<void> | null = null;
   readonly #opened = new Map<ConnectionId, Opened>();
   readonly #closing = new Map<Opened, () => void>();
+  /** The reported reasons of connections that can't be opened. */
+  readonly #unopened = new Map<ConnectionId, string>();
 
   constructor(world: RegistryWorld) {
     this.#world = world;
@@ -50,7 +52,7 @@ export class ConnectionRegistry implements ProviderConnections {
 
   async open(id: ConnectionId): Promise<OpenConnection | null> {
     const connection = await this.#find(id);
-    return connection !== null && isCallable(connection) ? this.#openOf(connection) : null;
+    return connection !== null && isCallable(connection) ? this.#tryToOpen(connection) : null;
   }
 
   async callable(): Promise<readonly OpenConnection[]> {
@@ -171,18 +173,24 @@ export class ConnectionRegistry implements ProviderConnections {
     return opened.connection;
   }
 
+  /** Returns the connection, or null if it can't be opened. The same failure is reported once, until an attempt succeeds. */
+  async #tryToOpen(connection: KnownConnection): Promise<OpenConnection | null> {
+    const { connectionId } = connection.terms;
+    try {
+      const open = await this.#openOf(connection);
+      this.#unopened.delete(connectionId);
+      return open;
+    } catch (error) {
+      const { message } = error as Error;
+      if (this.#unopened.get(connectionId) !== message) this.#world.onError(error as Error, connectionId);
+      this.#unopened.set(connectionId, message);
+      return null;
+    }
+  }
+
   /** Returns the connections that could be opened, in their order. */
   async #openAll(connections: readonly KnownConnection[]): Promise<readonly OpenConnection[]> {
-    const opened = await Promise.all(
-      connections.map(async (one) => {
-        try {
-          return await this.#openOf(one);
-        } catch (error) {
-          this.#world.onError(error as Error, one.terms.connectionId);
-          return null;
-        }
-      }),
-    );
+    const opened = await Promise.all(connections.map((one) => this.#tryToOpen(one)));
     return opened.filter((one) => one !== null);
   }
 }

@@ -1,18 +1,22 @@
 // Opens the adapter of a connection with its secrets.
 
 import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
-import type { OpenConnection } from '../../application/ports/providerConnections.ts';
+import { ConnectionUnopened, type OpenConnection } from '../../application/ports/providerConnections.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Clock, Stopwatch } from '../../application/ports/system.ts';
+import type { ConnectionId } from '../../domain/kernel/ids.ts';
+import {
+  currentSecrets,
+  missingText,
+  SECRET_NAMES,
+  type SecretKind,
+  type StoredSecret,
+} from '../../domain/providerConnection/secrets.ts';
 import type { Log } from '../log/log.ts';
+import { UnknownSecretsKey } from '../secrets/keyring.ts';
 import { receivedClaims } from './claims.ts';
 import type { OpenAdapter } from './connectionKinds.ts';
 import type { KnownConnection } from './connections.ts';
-
-/** A secret that an event names is not in the database, for example after a partial restore. */
-class MissingSecret extends Error {
-  override name = 'MissingSecret';
-}
 
 interface OpeningWorld {
   readonly vault: Pick<ConnectionVault, 'find'>;
@@ -25,28 +29,33 @@ interface OpeningWorld {
   readonly openAdapter: OpenAdapter;
 }
 
-/** Throws MissingSecret, UnknownSecretsKey or ConfigError. */
+/** Throws ConnectionUnopened or ConfigError. */
 export const connectionOpener = ({ vault, operations, isProduction, openAdapter, ...needs }: OpeningWorld) => {
   const claims = receivedClaims(operations, needs.log);
   return async (connection: KnownConnection): Promise<OpenConnection> => {
-    const { terms, clientSecretVersion, privateKeyVersion, callbackSecretVersion } = connection;
-    const { formerKeys = [], movedKeys = [] } = connection;
+    const { terms, formerKeys = [], movedKeys = [] } = connection;
     const { connectionId } = terms;
-    const stored = async (kind: 'client' | 'privateKey' | 'callback', version: number): Promise<string> => {
-      const secret = await vault.find(connectionId, kind, version);
-      if (secret === null) throw new MissingSecret(`the ${kind} secret of connection ${connectionId} is missing`);
-      return secret;
-    };
-    const [clientSecret, privateKey, callbackSecret] = await Promise.all([
-      stored('client', clientSecretVersion),
-      privateKeyVersion === 0 ? null : stored('privateKey', privateKeyVersion),
-      stored('callback', callbackSecretVersion),
-    ]);
+    const wanted = currentSecrets(connection);
+    const found = await Promise.all(wanted.map((one) => secretOf(vault, connectionId, one)));
+    const missing = wanted.filter((_, i) => found[i] === null).map(({ kind }) => kind);
+    if (missing.length > 0) throw new ConnectionUnopened(`The connection ${missingText(missing)}.`);
+    const secretNamed = (name: SecretKind) => found[wanted.findIndex(({ kind }) => kind === name)] ?? null;
+    const [clientSecret, callbackSecret] = [secretNamed('client') as string, secretNamed('callback') as string];
+    const secrets = { clientSecret, callbackSecret, privateKey: secretNamed('privateKey') };
     const allowed = { ...terms, allowPrivate: terms.allowPrivate && !isProduction };
-    return openAdapter(
-      allowed,
-      { clientSecret, privateKey, callbackSecret },
-      { ...needs, claims: claims(connectionId), formerKeys, movedKeys },
-    );
+    return openAdapter(allowed, secrets, { ...needs, claims: claims(connectionId), formerKeys, movedKeys });
   };
+};
+
+const secretOf = async (
+  vault: OpeningWorld['vault'],
+  id: ConnectionId,
+  { kind, version }: StoredSecret,
+): Promise<string | null> => {
+  try {
+    return await vault.find(id, kind, version);
+  } catch (error) {
+    if (!(error instanceof UnknownSecretsKey)) throw error;
+    throw new ConnectionUnopened(`The ${SECRET_NAMES[kind]} is ${error.message}.`, { cause: error });
+  }
 };

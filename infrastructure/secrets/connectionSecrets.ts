@@ -1,6 +1,7 @@
 // Sealed secrets of provider connections in PostgreSQL.
-import type { ConnectionVault, StoredSecret } from '../../application/ports/connectionWork.ts';
+import type { ConnectionVault } from '../../application/ports/connectionWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { StoredSecret } from '../../domain/providerConnection/secrets.ts';
 import type { SecretsKeyring } from './keyring.ts';
 
 /** Binds a sealed secret to its connection, kind and version. */

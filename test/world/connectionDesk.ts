@@ -1,5 +1,6 @@
 // An operator’s requests about provider connections, with simulated institutions behind them.
 import { expect } from 'chai';
+import type { ConnectionReads } from '../../application/ports/readModels/providers.ts';
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import type { ConnectionView } from '../../domain/presentation/connection.ts';
 import type { ConnectionRegistry } from '../../infrastructure/providers/connections.ts';
@@ -84,9 +85,11 @@ export class ConnectionDesk {
     });
   }
 
-  /** Waits until no payment of the connection is open. Rejects after 10 s. */
+  /** Waits until no payment of the connection is open, and its callbacks are handled. Rejects after 10 s. */
   untilFinal(id: string): Promise<unknown> {
-    return this.#until(async () => (await this.show(id)).openPayments === 0);
+    const { connections } = this.gateway.gateway.needs as unknown as { readonly connections: ConnectionReads };
+    const isHandled = async () => (await connections.unhandled(rawIdOf(id) as ConnectionId)) === 0;
+    return this.#until(async () => (await isHandled()) && (await this.show(id)).openPayments === 0);
   }
 
   async #until(look: () => Promise<boolean>): Promise<void> {

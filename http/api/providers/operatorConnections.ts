@@ -140,7 +140,7 @@ const removeRoute = route('DELETE', '/ops/v1/providers/{id}', {
   operationId: 'removeProvider',
   summary: 'Remove a provider connection',
   description:
-    'Removes a connection and its secrets. While one of its payments or payouts is not final, it stays, drained if it was enabled. A repeat succeeds.',
+    'Removes a connection and its secrets. While one of its payments or payouts is not final, or a callback not handled, it stays, drained if it was enabled. A repeat succeeds.',
   params: connectionParam,
   ...FOR_OPERATORS,
   responses: { 204: { kind: 'empty', description: 'The connection is removed.' } },

@@ -192,13 +192,19 @@ describe('the registry of connections', () => {
     expect(world.later).to.have.length(1);
   });
 
-  it('omits a connection that can’t be opened from the route, and retries', async () => {
+  it('treats a connection that can’t be opened as disabled, reports it once, and retries', async () => {
     const { registry, world, routed } = registryOf(connection(1), connection(2));
     world.failing.add(idOf(1));
     expect(await routed()).to.deep.equal([2]);
-    expect(world.errors).to.deep.equal(['no secret']);
+    expect(await liveProviders(registry).of({ mode: 'live', connectionId: idOf(1) })).to.equal(null);
+    expect(await liveRails(registry).of({ mode: 'live', connectionId: idOf(1) })).to.equal(null);
+    expect(world.errors, 'reported once').to.deep.equal(['no secret']);
     world.failing.clear();
     expect(await routed()).to.deep.equal([1, 2]);
+    world.failing.add(idOf(1));
+    world.stored = [connection(1, {}, { clientSecretVersion: 2 }), connection(2)];
+    world.now += 1_000;
+    expect([await routed(), world.errors]).to.deep.equal([[2], ['no secret', 'no secret']]);
     registry.close();
     await Promise.resolve();
     expect(world.opened.map(({ isClosed }) => isClosed)).to.deep.equal([true, true]);

@@ -103,6 +103,7 @@ describe('callbacks of institutions over HTTP', () => {
     const { id: connectionId, secret: right } = connection;
     const removed = desk.others[1] as Connected;
     expect((await desk.call('', { connection: removed })).status).to.equal(200);
+    await desk.untilHandled();
     await desk.remove(removed);
     await desk.gateway.storage.operations.query('DELETE FROM operations.provider_callbacks');
     const answers = [];

@@ -395,4 +395,33 @@ describe('provider connections', () => {
     expect(differences).to.deep.equal([]);
     expect(await desk.show(id)).to.deep.equal(before);
   });
+
+  it('make their payments wait, and say why, while a secret is missing, such as after a partial restore', async () => {
+    const { id } = await desk.add(bank);
+    const chargeId = await created();
+    await desk.gateway.storage.operations.query("DELETE FROM operations.connection_secrets WHERE kind = 'client'");
+    await desk.ask('PATCH', `/${id}`, { name: 'Outro' });
+    await desk.untilRouted(0);
+    const key = desk.gateway.tenant.liveKey;
+    for (const _ of ['once', 'twice']) {
+      const status = await desk.gateway.call('GET', `/v1/payments/${rawIdOf(chargeId)}/provider-status`, { key });
+      expectError(status, 503, 'service_unavailable');
+    }
+    expect((await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key })).status).to.equal(503);
+    expectError(await desk.charge(), 422, 'unprocessable_entity');
+    const why = 'has no stored client secret: provider rotate-client-secret';
+    const step = { name: 'settings', ok: false, detail: `The connection ${why}.` };
+    const checked = await desk.ask<object>('POST', `/${id}/check`);
+    expect([checked.status, checked.body]).to.deep.equal([200, { ok: false, steps: [step] }]);
+    const refused = await desk.ask('GET', `/${id}/webhook`);
+    expectError(refused, 400, 'invalid_connection');
+    expect(refused.text).to.include(why);
+    const { platform } = desk.gateway.gateway.services;
+    expect(await platform.connectionProblems()).to.deep.equal([`${id} (Outro) ${why}`]);
+    expect(logged.filter((line) => line.includes('provider connection could not be opened'))).to.have.length(1);
+    await desk.ask('POST', `/${id}/client-secret`, { clientSecret: bank.clients[0]?.clientSecret });
+    await desk.untilRouted(1);
+    expect((await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key })).status).to.equal(200);
+    expect(await platform.connectionProblems()).to.deep.equal([]);
+  });
 });
