@@ -5,6 +5,7 @@ import {
   accountTime,
   actingTime,
   isJumpedOver,
+  leftAt,
   type OpenAccount,
 } from '../../domain/account/account.ts';
 import type { DeclaredSettings } from '../../domain/kernel/accountSetting.ts';
@@ -61,6 +62,17 @@ export class Accounts {
     const refreshed = actingTime(await this.refresh(id), mode, dueAt, this.#clock.now());
     const isNear = toMillis(dueAt) - toMillis(refreshed) <= CLOCK_SKEW_MS;
     return isNear ? later(refreshed, dueAt) : refreshed;
+  }
+
+  /** Like `actingAt`, but work that was still under way when the test clock left for a jump ends at that instant (X5). */
+  async endingAt(id: AccountId, mode: Mode, dueAt: Timestamp): Promise<Timestamp> {
+    return leftAt(await this.get(id), mode, dueAt) ?? this.actingAt(id, mode, dueAt);
+  }
+
+  /** Returns whether the test clock jumped since this instant or over it, so that a drain may wait for work due at it. */
+  async isBeforeJumpEnd(id: AccountId, mode: Mode, at: Timestamp): Promise<boolean> {
+    const account = await this.get(id);
+    return isJumpedOver(account, mode, at) || leftAt(account, mode, at) !== null;
   }
 
   /** Returns whether the test clock was advanced past this instant, so that work due at it runs during the drain. */

@@ -134,7 +134,7 @@ export class RedriveWorker {
     const endpoints = [...new Set(letters.map(({ delivery }) => delivery.endpointId))];
     const taking = new Set<EndpointId | null>();
     for (const endpoint of endpoints) if (await takesDeliveries(commands, endpoint)) taking.add(endpoint);
-    const at = await accounts.now(accountId, mode);
+    const at = await accounts.endingAt(accountId, mode, redriven.askedAt);
     const taken = letters.filter(({ delivery }) => taking.has(delivery.endpointId));
     const targets = await Promise.all(taken.map((letter) => unlessUnreadable(this.#aim(letter))));
     const aimed = targets.flatMap((one) => (one instanceof StreamUnreadable ? [] : [one]));

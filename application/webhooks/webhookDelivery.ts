@@ -235,10 +235,10 @@ export class DeliveryWorker {
     const { accounts } = this.#needs;
     const { state, tenant } = attempt;
     const { accountId, mode } = tenant;
-    const asked = await this.#askedFor(attempt, wanted);
-    const dueAt = asked ?? state.nextAttemptAt;
-    const now = await accounts.actingAt(accountId, mode, dueAt);
     const endpoint = await job.endpoint();
+    const asked = await this.#askedFor(attempt, wanted, endpoint);
+    const dueAt = asked ?? state.nextAttemptAt;
+    const now = await accounts.endingAt(accountId, mode, dueAt);
     if (endpoint !== null && endpoint.status !== 'active') return this.#putOff(attempt, endpoint, now);
     const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
     // A timer that fired early is used up, so it is set again.
@@ -273,10 +273,16 @@ export class DeliveryWorker {
   }
 
   /** Returns the time of the attempt that the job requests, or null if that attempt was already made. A retry may come early (W3). */
-  async #askedFor({ state, tenant: { accountId, mode } }: Attempt, { dueAt }: Wanted) {
+  async #askedFor(
+    { state, tenant: { accountId, mode } }: Attempt,
+    { dueAt }: Wanted,
+    endpoint: WebhookEndpointState | null,
+  ) {
+    const { accounts } = this.#needs;
     const { attempts, nextAttemptAt, updatedAt } = state;
-    // `fireNow` started all timers of the target, regardless of the time.
-    const at = dueAt === EPOCH ? await this.#needs.accounts.now(accountId, mode) : dueAt;
+    // `fireNow` started all timers of the target, regardless of the time, when the endpoint changed.
+    const firedAt = endpoint === null || endpoint.status === 'absent' ? updatedAt : endpoint.updatedAt;
+    const at = dueAt === EPOCH ? await accounts.endingAt(accountId, mode, firedAt) : dueAt;
     if (at !== undefined && at > updatedAt) return at;
     return attempts === 0 ? nextAttemptAt : null;
   }
@@ -301,15 +307,15 @@ export class DeliveryWorker {
       ...(checkpoint !== null && { 'x-quita-checkpoint': checkpoint }),
       ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),
     };
-    const isJumpedOver = await accounts.isJumpedOver(account, mode, dueAt);
-    return { url, headers, body, mode, account, ...(isJumpedOver && { deadlineMs: JUMP_DEADLINE_MS }) };
+    const isDrained = await accounts.isBeforeJumpEnd(account, mode, dueAt);
+    return { url, headers, body, mode, account, ...(isDrained && { deadlineMs: JUMP_DEADLINE_MS }) };
   }
 
   async #record(attempt: Attempt, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
     const { commands, accounts, randomness, scheduled } = this.#needs;
     const { deliveryId, tenant, target } = attempt;
     const { delivery, attempts } = attempt.state;
-    const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
+    const at = await accounts.endingAt(tenant.accountId, tenant.mode, dueAt);
     const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
     const stream = WEBHOOK_DELIVERY.stream(deliveryId);
     const correlation = correlationOf(delivery);

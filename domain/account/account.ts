@@ -188,6 +188,15 @@ export const actingTime = (
 export const isJumpedOver = (state: OpenAccount, mode: 'test' | 'live', at: Timestamp): boolean =>
   mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < at && at <= to);
 
+/**
+ * Returns the instant at which the test clock left for the first jump after this instant, or null. Work that was due, but still under way
+ * when the clock left, ends at that instant (X5). null if a jump passed over this instant.
+ */
+export const leftAt = (state: OpenAccount, mode: 'test' | 'live', at: Timestamp): Timestamp | null => {
+  if (mode !== 'test' || isJumpedOver(state, mode, at)) return null;
+  return state.testClock.skipped.find(({ from }) => at <= from)?.from ?? null;
+};
+
 /** Records that a secret of this version was stored. Replies `taken` if another rotation was faster: retry with a later version. */
 export const rotateOverrideSecret =
   (mode: Mode, version: number, at: Timestamp): Decision<AccountState, AccountEvent, 'rotated' | 'taken'> =>

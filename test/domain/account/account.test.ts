@@ -7,6 +7,7 @@ import {
   actingTime,
   advanceTestClock,
   defaultSettings,
+  leftAt,
   type OpenAccount,
   openAccount,
   TEST_CLOCK_OFFSET_SECONDS_MAX,
@@ -149,7 +150,14 @@ describe('account time', () => {
     expect(acting('test', '13:20:00')).to.equal(at('14:40:00'));
     expect(acting('test', '14:30:00')).to.equal(at('14:40:00'));
   });
+  it('lets work that was under way before a jump end at the instant at which the clock left (X5)', () => {
+    const left = (dueAt: string) => leftAt(jumped, 'test', at(dueAt));
+    expect(['12:59:00', '13:00:00'].map(left)).to.deep.equal([at('13:00:00'), at('13:00:00')]);
+    expect(['13:10:01', '13:20:00'].map(left)).to.deep.equal([at('13:20:00'), at('13:20:00')]);
+    expect(['13:00:01', '13:10:00', '14:20:00', '14:20:01'].map(left)).to.deep.equal([null, null, null, null]);
+  });
   it('ignores jumps in live mode', () => {
     expect(acting('live', '13:05:00')).to.equal(parseTimestamp('2026-11-21T13:30:00.000Z'));
+    expect(leftAt(jumped, 'live', at('12:59:00'))).to.equal(null);
   });
 });
