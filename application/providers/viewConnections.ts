@@ -3,7 +3,7 @@
 import type { ConnectionId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type ConnectionView, connectionView, connectionWarnings } from '../../domain/presentation/connection.ts';
-import type { Connection } from '../../domain/providerConnection/aggregate.ts';
+import { type Connection, PROVIDER_CONNECTION } from '../../domain/providerConnection/aggregate.ts';
 import { missingSecrets, missingText } from '../../domain/providerConnection/secrets.ts';
 import type { UseCaseNeeds } from '../core/useCase.ts';
 import type { Circuits, ConnectionRules, ConnectionVault } from '../ports/connectionWork.ts';
@@ -43,17 +43,18 @@ export const listConnections = (needs: ViewConnectionsNeeds) => async (): Promis
   viewsOf(needs, await notRemoved(needs));
 
 /** Returns what operators should do about the connections, one sentence each. Empty if there is nothing to do. */
-export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> => {
-  const all = await notRemoved(needs);
-  const views = await viewsOf(needs, all);
-  const missing = await Promise.all(
-    all.map(async (one) => missingSecrets(one, await needs.connectionVault.stored(one.terms.connectionId))),
-  );
-  const unusable = views.flatMap(({ id, name }, i) => {
-    const kinds = missing[i] ?? [];
-    return kinds.length === 0 ? [] : [`${id} (${name}) ${missingText(kinds)}`];
-  });
-  return [...unusable, ...connectionWarnings(views)];
+export const connectionProblems = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> =>
+  connectionWarnings(await listConnections(needs)());
+
+/** Returns the connections that can't be opened because a secret is missing, one sentence each. */
+export const unusableConnections = (needs: ViewConnectionsNeeds) => async (): Promise<readonly string[]> => {
+  const problems: string[] = [];
+  for (const one of await notRemoved(needs)) {
+    const { connectionId: id, name } = one.terms;
+    const kinds = missingSecrets(one, await needs.connectionVault.stored(id));
+    if (kinds.length > 0) problems.push(`${PROVIDER_CONNECTION.idPrefix}${id} (${name}) ${missingText(kinds)}`);
+  }
+  return problems;
 };
 
 type Known = (...args: never[]) => Promise<Connection | Rejection>;

@@ -417,11 +417,12 @@ describe('provider connections', () => {
     expectError(refused, 400, 'invalid_connection');
     expect(refused.text).to.include(why);
     const { platform } = desk.gateway.gateway.services;
-    expect(await platform.connectionProblems()).to.deep.equal([`${id} (Outro) ${why}`]);
+    const found = async () => (await platform.checkSystem()).find(({ check }) => check === 'provider connections');
+    expect(await found()).to.include({ isGood: false, says: `${id} (Outro) ${why}` });
     expect(logged.filter((line) => line.includes('provider connection could not be opened'))).to.have.length(1);
     await desk.ask('POST', `/${id}/client-secret`, { clientSecret: bank.clients[0]?.clientSecret });
     await desk.untilRouted(1);
     expect((await desk.gateway.post(`/v1/payments/${chargeId}/cancel`, {}, { key })).status).to.equal(200);
-    expect(await platform.connectionProblems()).to.deep.equal([]);
+    expect(await found()).to.include({ isGood: true });
   });
 });
