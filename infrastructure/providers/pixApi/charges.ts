@@ -160,9 +160,10 @@ export class Charges {
   }
 }
 
-/** Institutions name the payer in `pix[].pagador` or `gnExtras.pagador`. */
+/** Institutions name the payer in `pix[].pagador` or `gnExtras.pagador`, and pass on what the payer wrote. */
+const OF_PAYERS: ReadonlySet<string> = new Set(['pagador', 'infoPagador']);
 const withoutPayers = (body: unknown): Json =>
-  JSON.parse(JSON.stringify(body, (key, value) => (key === 'pagador' ? undefined : value)));
+  JSON.parse(JSON.stringify(body, (key, value) => (OF_PAYERS.has(key) ? undefined : value)));
 
 const ofTxid = (body: unknown, txid: string): boolean => textAt(body, 'txid') === txid;
 
