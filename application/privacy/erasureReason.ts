@@ -10,8 +10,10 @@ const IDENTIFYING: ReadonlySet<string> = new Set([
 ]);
 /** Numbers this long are compared however they are punctuated. */
 const LONG_NUMBER = 9;
-/** Digits of a phone number without its country, and of a CPF. */
+/** Digits of a mobile number without its country, and of a CPF. */
 const NUMBER = 11;
+/** A number with fewer digits: a landline of Brazil, or a phone of Portugal with its country. Other short ones may be orders. */
+const SHORT_PHONE = /^(?:55)?[1-9]\d[2-5]\d{7}$|^351\d{9}$/;
 /** Digits with anything but letters between them. They may belong to several numbers. */
 const DIGITS = /\d(?:[^0-9A-Za-z]*\d)+/g;
 /** Returns the email addresses and the digits of possible numbers in the free text of a bank or a merchant. */
@@ -23,7 +25,9 @@ const identifyingInText = (text: string): readonly string[] => [
 const COUNTRY = /^55(?=\d{10,11}$)|^351(?=\d{9}$)/;
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '');
 const partsOf = (digits: string): readonly string[] =>
-  Array.from({ length: Math.max(0, digits.length - NUMBER + 1) }, (_, at) => digits.slice(at, at + NUMBER));
+  SHORT_PHONE.test(digits)
+    ? [digits]
+    : Array.from({ length: Math.max(0, digits.length - NUMBER + 1) }, (_, at) => digits.slice(at, at + NUMBER));
 
 /** Returns the identifying texts in the data. Metadata is the merchant's own words. */
 const identifyingIn = (data: unknown, key = ''): readonly string[] => {

@@ -33,6 +33,8 @@ const HELD = [
         settlement: { incoming: { payer: { name: 'Zé', document: '12345678909' } } },
         refunds: [
           { reason: 'wrong size', destination: '5b0c4e8e-2e2b-4ee1-9d2c-0a53f7f3a111' },
+          { reason: 'call +55 41 3222-4444 or, in Lisbon, +351 913 345 678' },
+          { reason: 'call (41) 3555-6666' },
           { destination: '+554133334444' },
           { destination: '55612345678' },
         ],
@@ -73,6 +75,9 @@ describe('the reason of an erasure', () => {
     'key 41 3333-4444',
     'key +55 41 3333-4444',
     'called 912 345 678',
+    'called (41) 3222-4444',
+    'called 913 345 678',
+    'called +55 41 3555-6666',
     'called +5581944443322',
     'CPF 52998224725',
     'mail of Eva@example.com',
