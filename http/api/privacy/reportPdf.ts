@@ -1,4 +1,5 @@
 // The answer to a person's access request as a PDF in Portuguese: the data held, payment by payment (rule L1).
+import { setImmediate } from 'node:timers/promises';
 import type { HeldView } from '../../../application/privacy/heldView.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { formatAmount } from '../../../domain/presentation/amount.ts';
@@ -105,19 +106,23 @@ const VALUE_WIDTH = CONTENT_WIDTH - LABEL_WIDTH;
 const GAP = 8;
 const PADDING = 9;
 
+/** More characters of a word get lines of their own: pdfkit breaks a word in a time that grows with the square of its length. */
+const LONG_WORD = /\S{40}(?=\S)/g;
+const drawable = (text: string): string => spelledOut(text).replaceAll(LONG_WORD, '$&\n');
+
 /**
  * Draws a label and its value, with a rule above and below, and returns the lower edge. Unlike on a receipt, nothing is cut, because the
  * person is entitled to all of it: both flow over as many lines and pages as they need. A long label has lines of its own.
  */
 const drawFact = (pdf: Pdf, [name, value]: Fact, y: number): number => {
   drawRule(pdf, y);
-  const label = spelledOut(name);
+  const label = drawable(name);
   pdf.font(REGULAR).fontSize(10.5).fillColor(COLOR.muted);
   const isBeside = !label.includes('\n') && pdf.widthOfString(label) <= LABEL_WIDTH - GAP;
   pdf.text(label, MARGIN, y + PADDING, { width: CONTENT_WIDTH });
   pdf.font(BOLD).fillColor(COLOR.text);
   const top = isBeside ? y + PADDING : pdf.y;
-  pdf.text(spelledOut(value) || '(vazio)', MARGIN + LABEL_WIDTH, top, { width: VALUE_WIDTH });
+  pdf.text(drawable(value) || '(vazio)', MARGIN + LABEL_WIDTH, top, { width: VALUE_WIDTH });
   const bottom = pdf.y + PADDING - 2;
   drawRule(pdf, bottom);
   return bottom;
@@ -137,6 +142,7 @@ export const renderPrivacyReport = async (held: readonly HeldView[], at: Timesta
   let y = drawText(pdf, `${INTRODUCTION} ${SPELLING} Emitido em ${day(at)}.`, 140);
   if (held.length === 0) y = drawText(pdf, 'Nenhum dado pessoal foi encontrado.', y);
   for (const one of held) {
+    await setImmediate(); // other requests wait while one payment is drawn
     y = roomBelow(pdf, y + 12);
     pdf.font(BOLD).fontSize(12).fillColor(COLOR.text);
     pdf.text(`${one.kind === 'payment' ? 'Pagamento' : 'Saque'} ${one.id}`, MARGIN, y, { lineBreak: false });
