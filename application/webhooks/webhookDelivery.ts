@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX, type Tenant } from '../../domain/kernel/ids.ts';
 import { MESSAGE_FORM } from '../../domain/kernel/publisher.ts';
-import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, fromMillis, later, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import {
   cancelDelivery,
   correlationOf,
@@ -323,7 +323,8 @@ export class DeliveryWorker {
     const creates = { creates: attempts === 0 };
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
     if (attempts === 0) scheduled.begun(deliveryId);
-    if (outcome.ok) await this.#health.succeeded(target, at);
+    // Other deliveries may have failed since the test clock left, so their retries can't come forward to that instant.
+    if (outcome.ok) await this.#health.succeeded(target, await accounts.actingAt(tenant.accountId, tenant.mode, dueAt));
     else if (done.reply === 'recorded')
       await this.#health.failed(timedAttempt(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
@@ -335,7 +336,7 @@ export class DeliveryWorker {
 
   /** Postpones a delivery while its endpoint is inactive, at most seven days, and cancels it if the endpoint was deleted (W6). */
   async #putOff(attempt: Attempt, endpoint: WebhookEndpointState, now: Timestamp): Promise<void> {
-    if (endpoint.status !== 'inactive') return this.#cancel(attempt, 'the endpoint was deleted', now);
+    if (endpoint.status !== 'inactive') return this.#cancelDeleted(attempt, endpoint, now);
     const until = waitsUntil(endpoint);
     if (now >= until) return this.#cancel(attempt, 'the endpoint was inactive for seven days', now);
     await this.#setTimer(attempt, until);
@@ -351,8 +352,15 @@ export class DeliveryWorker {
   /** Cancels the delivery if its endpoint was deleted during the attempt: `fireNow` ran before this delivery's timer was set. */
   async #cancelIfGone(attempt: Attempt, at: Timestamp): Promise<void> {
     const { endpointId } = attempt.state.delivery;
-    if (endpointId !== null && (await this.#endpoint(endpointId)).status === 'deleted')
-      await this.#cancel(attempt, 'the endpoint was deleted', at);
+    if (endpointId === null) return;
+    const endpoint = await this.#endpoint(endpointId);
+    if (endpoint.status === 'deleted') await this.#cancelDeleted(attempt, endpoint, at);
+  }
+
+  /** Cancels the delivery at `at`, but not before its endpoint was deleted: the test clock may have left before (X5). */
+  #cancelDeleted(attempt: Attempt, endpoint: WebhookEndpointState, at: Timestamp): Promise<void> {
+    const cancelledAt = endpoint.status === 'absent' ? at : later(at, endpoint.updatedAt);
+    return this.#cancel(attempt, 'the endpoint was deleted', cancelledAt);
   }
 
   async #cancel(

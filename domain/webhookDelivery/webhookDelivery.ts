@@ -16,7 +16,7 @@ import {
   time,
   type UnsaidFields,
 } from '../kernel/serde.ts';
-import { addMillis, type Timestamp } from '../kernel/time.ts';
+import { addMillis, later, type Timestamp } from '../kernel/time.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
 /** A message and its destination. Account, mode, own URL and body derive from the stream's events up to `revision`. */
@@ -244,21 +244,23 @@ export interface AttemptResult {
 }
 
 /**
- * Records the outcome of attempt `number` (from 1) and the due time of the next attempt. Replies 'nothing' if that attempt is already
- * recorded or the delivery has ended. `random` in [0, 1) spreads the delay.
+ * Records the outcome of attempt `number` (from 1), which ended at `endedAt`, and the due time of the next attempt. If a retry was requested
+ * later, the outcome has that time. Replies 'nothing' if that attempt is already recorded or the delivery has ended. `random` in [0, 1)
+ * spreads the delay.
  */
 export const recordAttempt =
   (
     of: Scheduled,
     number: number,
     result: AttemptResult,
-    at: Timestamp,
+    endedAt: Timestamp,
     random: number,
   ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
   (state) => {
     const before = begun(state, of);
     if (before === null || number !== before.pending.attempts + 1) return { events: [], reply: 'nothing' };
     const { delivery } = before;
+    const at = later(endedAt, before.pending.updatedAt);
     const { statusCode, durationMs, responseBody } = result;
     if (result.ok && statusCode !== null)
       return {
@@ -287,17 +289,18 @@ export const mayComeEarly = (state: PendingDelivery, at: Timestamp): boolean =>
   state.nextAttemptAt <= addMillis(state.updatedAt, longestDelayMs(attemptsOfRound(state))) &&
   at >= addMillis(state.round.begunAt, earliestMs(attemptsOfRound(state)));
 
-/** Cancels a delivery. Replies 'nothing' if it has ended. */
+/** Cancels a delivery at `wantedAt`, or when a retry was requested if that was later. Replies 'nothing' if it has ended. */
 export const cancelDelivery =
   (
     of: Scheduled,
     reason: string,
-    at: Timestamp,
+    wantedAt: Timestamp,
   ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
   (state) => {
     const before = begun(state, of);
     if (before === null) return { events: [], reply: 'nothing' };
     const { delivery } = before;
+    const at = later(wantedAt, before.pending.updatedAt);
     return { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at, delivery } }], reply: 'recorded' };
   };
 

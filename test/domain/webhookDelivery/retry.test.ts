@@ -146,6 +146,16 @@ describe('a manual retry', () => {
     expect(failed.state).to.include({ isProbe: false });
     failed.when(ask(at('13:00:10'))).then(asked(at('13:00:10')), 'requested');
   });
+  it('is not followed by earlier events if an attempt ended or the endpoint was deleted before it (X5)', () => {
+    const { state } = given(webhookDelivery, asked(LATER, true, delivery));
+    const after = (decided: ReturnType<ReturnType<typeof recordAttempt>>) =>
+      given(webhookDelivery, asked(LATER, true, delivery), ...('events' in decided ? decided.events : [])).state;
+    const failed = after(recordAttempt(OF, 1, REFUSED, START, HALF)(state));
+    expect(failed).to.deep.include({ attempts: 1, updatedAt: LATER, nextAttemptAt: at('14:00:05') });
+    const cancelled = after(cancelDelivery(OF, 'gone', START)(state));
+    expect(cancelled).to.deep.include({ status: 'cancelled', updatedAt: LATER });
+  });
+
   it('is ignored if the start of the stream was removed', () => {
     expect(given(webhookDelivery, asked(LATER)).state).to.deep.equal({ status: 'absent' });
   });

@@ -1,10 +1,13 @@
 // Deliveries under way when the test clock is advanced end at the instant at which it left, and are retried within the jump (rule X5).
 import { expect } from 'chai';
 import { ACCOUNT } from '../../../../domain/account/account.ts';
+import type { DeliveryId, EndpointId, StreamName } from '../../../../domain/kernel/ids.ts';
+import { WEBHOOK_DELIVERY } from '../../../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { answering, expectSchedule, gate, MAX_ATTEMPTS, refuses } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import { startedDatabase, type TestGateway } from '../../../world/gateway.ts';
-import { openReady } from '../../../world/http.ts';
+import { openReady, rawIdOf } from '../../../world/http.ts';
 import { Merchant } from '../../../world/merchant.ts';
 import type { Script } from '../../../world/receiver.ts';
 
@@ -20,13 +23,31 @@ const jumpedFrom = async ({ storage }: TestGateway, { accountId }: Tenant): Prom
   return instants;
 };
 
-/** Advances by ten days. Calls `whenBegun` when the advance is recorded. */
-const advancing = async (merchant: Merchant, whenBegun: () => unknown): Promise<void> => {
+/** Advances by ten days or `seconds`. Calls `whenBegun` when the advance is recorded. */
+const advancing = async (merchant: Merchant, whenBegun: () => unknown, seconds = TEN_DAYS): Promise<void> => {
   const { offset_seconds: before } = await merchant.clock();
-  const advance = merchant.advance(TEN_DAYS);
+  const advance = merchant.advance(seconds);
   while ((await merchant.clock()).offset_seconds === before);
   await whenBegun();
-  expect((await advance).offset_seconds).to.equal(before + TEN_DAYS);
+  expect((await advance).offset_seconds).to.equal(before + seconds);
+};
+
+/** Returns type and time of all events in the stream. */
+const historyOf = async ({ storage }: TestGateway, stream: StreamName): Promise<{ type: string; at: string }[]> => {
+  const events: { type: string; at: string }[] = [];
+  for await (const { type, data } of storage.store.readStream(stream))
+    events.push({ type, at: (JSON.parse(data) as { at: string }).at });
+  return events;
+};
+const deliveryStream = (id: string) => WEBHOOK_DELIVERY.stream(rawIdOf(id) as DeliveryId);
+
+/** Holds only the first request. Others are refused until `mend` is called. */
+const heldThenRefused = (held: Script): { script: Script; mend: () => void } => {
+  let others: Script = refuses;
+  const mend = () => {
+    others = answering(() => 200);
+  };
+  return { script: (hit, res, n) => (n === 1 ? held(hit, res, n) : others(hit, res, n)), mend };
 };
 
 /** Holds only the first request. */
@@ -115,6 +136,89 @@ describe('a delivery under way when the test clock is advanced', () => {
     expect([first!.at]).to.deep.equal(await jumpedFrom(gateway, merchant.tenant));
     const { nextAttemptAt: deliveredAt } = first!;
     expect(await merchant.delivery()).to.include({ status: 'DELIVERED', attempts: 2, deliveredAt });
+  });
+
+  it('gets 5 s if its attempt begins only while the clock is advanced (W4)', async () => {
+    const silent = await receivers.open(() => undefined);
+    await merchant.register(silent.url, ['charge.created']);
+    const begin = hold('find');
+    await merchant.charge();
+    await advancing(merchant, begin, 1);
+    const [delivery] = await merchant.untilDeliveries(([one]) => one?.attempts === 1);
+    expect(delivery).to.include({ lastError: 'timeout: no answer within 5000 ms' });
+  });
+
+  it('releases retries of later messages when it is accepted after the advance (W3)', async () => {
+    const { script: held, open } = gate(200);
+    const { script, mend } = heldThenRefused(held);
+    const receiver = await receivers.open(script);
+    await merchant.register(receiver.url, ['charge.created']);
+    await merchant.charge();
+    await receiver.until(() => true);
+    await merchant.advance(TEN_DAYS);
+    for (let n = 0; n < 3; n++) await merchant.charge();
+    // The third attempts are due about 30 s after the second ones.
+    const failed = await merchant.untilDeliveries((all) => all.filter(({ attempts }) => attempts === 2).length === 3);
+    mend();
+    open();
+    const delivered = await merchant.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
+    const dueAt = new Map(failed.map(({ id, nextRetryAt }) => [id, nextRetryAt]));
+    const later = delivered.filter(({ attempts }) => attempts === 3);
+    expect(later.map(({ id, deliveredAt }) => deliveredAt! < dueAt.get(id)!)).to.deep.equal([true, true, true]);
+  });
+
+  it('fails at the time of a manual retry that was requested meanwhile', async () => {
+    const { script, open } = gate(500);
+    const receiver = await receivers.open((hit, res, n) => (n === 1 ? script(hit, res, n) : void res.end()));
+    await merchant.register(receiver.url, ['charge.created']);
+    await merchant.charge();
+    await receiver.until(() => true);
+    await merchant.advance(TEN_DAYS);
+    const { id } = await merchant.delivery();
+    expect((await gateway.post(`/v1/webhooks/deliveries/${id}/retry`, {}, merchant)).status).to.equal(200);
+    open();
+    const [delivery] = await merchant.untilDeliveries(([one]) => one?.status === 'DELIVERED');
+    const [requested, ...attempts] = await historyOf(gateway, deliveryStream(id));
+    expect(requested!.type).to.equal('WebhookDeliveryRetryRequested');
+    expect(attempts).to.deep.equal([
+      { type: 'WebhookDeliveryAttemptFailed', at: requested!.at },
+      { type: 'WebhookDeliverySucceeded', at: delivery!.deliveredAt },
+    ]);
+    expect(delivery!.deliveredAt! > requested!.at).to.equal(true);
+  });
+
+  /** Expects that the only delivery was cancelled at the instant at which its endpoint was deleted. */
+  const expectCancelledWith = async (endpointId: string) => {
+    const [delivery] = await merchant.untilDeliveries(([one]) => one?.status === 'CANCELLED');
+    const deleted = (await historyOf(gateway, WEBHOOK_ENDPOINT.stream(rawIdOf(endpointId) as EndpointId))).at(-1)!;
+    expect(deleted.type).to.equal('WebhookEndpointDeleted');
+    const { at } = deleted;
+    const cancelled = (await historyOf(gateway, deliveryStream(delivery!.id))).at(-1);
+    expect(cancelled).to.deep.equal({ type: 'WebhookDeliveryCancelled', at });
+  };
+
+  it('is cancelled when its endpoint is deleted during an attempt that outlasts the advance', async () => {
+    const { script, open } = gate(500);
+    const receiver = await receivers.open(firstHeld(script));
+    const endpoint = await merchant.register(receiver.url, ['charge.created']);
+    await merchant.charge();
+    await receiver.until(() => true);
+    await merchant.advance(TEN_DAYS);
+    await merchant.delete(endpoint);
+    open();
+    await expectCancelledWith(endpoint.id);
+  });
+
+  it('is cancelled when its endpoint is deleted before an attempt that outlasts the advance begins', async () => {
+    const receiver = await receivers.open();
+    const endpoint = await merchant.register(receiver.url, ['charge.created']);
+    const begin = hold('find');
+    await merchant.charge();
+    await merchant.advance(TEN_DAYS);
+    await merchant.delete(endpoint);
+    begin();
+    await expectCancelledWith(endpoint.id);
+    expect(receiver.got.length).to.equal(0);
   });
 
   it('is sent at that instant if its paused endpoint was resumed just before', async () => {
