@@ -139,6 +139,9 @@ interface Asked {
   readonly isResumed?: boolean;
 }
 
+/** The connection certainly created no instrument, so the next one may be tried (V7). */
+type CertainlyNothing = Extract<InstrumentOutcome, { kind: 'refused' | 'unavailable' }>;
+
 export class InstrumentIssuer {
   readonly #needs: Needs;
 
@@ -155,7 +158,7 @@ export class InstrumentIssuer {
     const { terms } = payment.charge;
     const [request] = await this.#pendingRequests(payment, await this.#now(terms));
     for (let provider = route[0]; request !== undefined && provider !== undefined; ) {
-      const outcome = (await this.#mayCall(provider)) ? await provider.issue(withSpare(provider, request)) : OUT_OF_USE;
+      const outcome = (await this.#outOfUse(provider)) ?? (await provider.issue(withSpare(provider, request)));
       const isCertain = outcome.kind === 'refused' || outcome.kind === 'unavailable';
       const next = isCertain ? await this.#reroute(terms, route, provider, outcome) : undefined;
       if (next === undefined) return this.#recordKnown(provider, terms, [{ request, outcome }]);
@@ -165,35 +168,52 @@ export class InstrumentIssuer {
   }
 
   /**
-   * Returns whether the connection, to which the charge was assigned before, is still in use. Reads its stream, because the registry may be
-   * a second behind. So no charge is issued at a removed connection, in whichever process: either the removal is recorded before this read,
-   * which then sees it, or after the assignment. Then the removal, which counts the open work after it is recorded, sees the charge.
+   * Returns null if the connection is in use, otherwise the outcome of a call that is not made. Reads its stream, because the registry may
+   * be a second behind. So no charge is issued at a removed connection, in whichever process, if it is assigned before this read: either
+   * the removal is recorded before the read, which then sees it, or after the assignment. Then the removal, which counts the open work
+   * after it is recorded, sees the charge.
    */
-  async #mayCall({ connectionId: id }: PaymentProvider): Promise<boolean> {
-    if (id === null) return true;
+  async #outOfUse({ connectionId: id }: PaymentProvider): Promise<CertainlyNothing | null> {
+    if (id === null) return null;
     const { state } = await this.#needs.commands.load(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id));
-    return state.status !== 'removed' && state.status !== 'disabled';
+    if (state.status === 'removed') return REMOVED;
+    return state.status === 'disabled' ? { kind: 'unavailable' } : null;
   }
 
   /**
-   * Records that the request goes to the next connection of the route that still takes new charges: the last one may have taken half a
-   * minute to fail. Returns undefined if no connection is left, or if the charge changed in the meantime.
+   * Returns the next connection of the route that still takes new charges: the last one may have taken half a minute to fail. One that is
+   * out of use is skipped before the charge is assigned to it, so that it is not left there.
    */
-  async #reroute(
+  async #nextOf(
     terms: ChargeTerms,
     route: readonly PaymentProvider[],
     { connectionId: from }: PaymentProvider,
-    outcome: Extract<InstrumentOutcome, { kind: 'refused' | 'unavailable' }>,
   ): Promise<PaymentProvider | undefined> {
     const later = route.slice(route.findIndex(({ connectionId }) => connectionId === from) + 1);
     if (later.length === 0) return undefined;
     const fresh = await this.#needs.providers.route(terms, terms.methods);
-    const found = later.map(({ connectionId: id }) => fresh.find(({ connectionId }) => connectionId === id));
-    const next = found.find((one) => one !== undefined);
+    for (const { connectionId: id } of later) {
+      const next = fresh.find(({ connectionId }) => connectionId === id);
+      if (next !== undefined && (await this.#outOfUse(next)) === null) return next;
+    }
+    return undefined;
+  }
+
+  /**
+   * Records that the request goes to the next connection. Returns undefined if no connection is left, or if the charge changed in the
+   * meantime.
+   */
+  async #reroute(
+    terms: ChargeTerms,
+    route: readonly PaymentProvider[],
+    provider: PaymentProvider,
+    outcome: CertainlyNothing,
+  ): Promise<PaymentProvider | undefined> {
+    const next = await this.#nextOf(terms, route, provider);
     if (next === undefined || next.connectionId === null) return undefined;
     const { paymentId, txid } = terms;
     const failure = outcome.kind === 'refused' ? outcome : UNAVAILABLE;
-    const decide = rerouteCharge(from, next.connectionId, failure, await this.#now(terms));
+    const decide = rerouteCharge(provider.connectionId, next.connectionId, failure, await this.#now(terms));
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
     const done = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
     return done.reply === 'rerouted' ? next : undefined;
@@ -390,8 +410,8 @@ const askThenIssue = async (provider: PaymentProvider, request: InstrumentReques
 
 const UNAVAILABLE = { reason: 'The provider could not be reached.', providerErrorCode: 'unavailable' };
 
-/** The connection was removed or disabled before it was called. */
-const OUT_OF_USE: InstrumentOutcome = { kind: 'refused', ...UNAVAILABLE };
+/** The connection was removed before it was called, so it will never be called. A disabled one may be enabled again (V5). */
+const REMOVED: CertainlyNothing = { kind: 'refused', ...UNAVAILABLE };
 
 const NOT_CONFIRMED: InstrumentOutcome = {
   kind: 'refused',

@@ -79,6 +79,33 @@ describe('a charge with two connections', () => {
   const eventsOf = (payment: ExistingPayment) => core.eventsOf(PAYMENT.stream(payment.charge.terms.paymentId));
   const issuedBy = (provider: FakeProvider) => provider.instruments.size;
 
+  const isIssuedBy = async (provider: FakeProvider, payment: ExistingPayment, reroutes: number) => {
+    const rerouted = Array.from({ length: reroutes }, () => 'ChargeRerouted');
+    const types = (await eventsOf(payment)).map(({ type }) => type);
+    expect(types).to.deep.equal(['ChargeCreated', ...rerouted, 'ChargePixIssued']);
+    expect([payment.charge.terms.connectionId, issuedBy(provider)]).to.deep.equal([provider.connectionId, 1]);
+  };
+  /** Ends a connection. The registry of this process does not see it yet. */
+  const end = async ({ connectionId }: FakeProvider, how: 'removed' | 'disabled') => {
+    const id = connectionId as ConnectionId;
+    const versions = { clientSecretVersion: 1, privateKeyVersion: 0, callbackSecretVersion: 1 };
+    const work = { payments: 0, payouts: 0, callbacks: 0 };
+    const ended = how === 'removed' ? removeConnection(work, CREATED_AT) : switchConnection('disabled', CREATED_AT);
+    for (const decide of [addConnection(connectionTerms(id), versions, CREATED_AT), ended])
+      await core.commands.execute(PROVIDER_CONNECTION, PROVIDER_CONNECTION.stream(id), decide, why('a' as never));
+  };
+  /** Does something once, after the next connection was chosen and before the charge is assigned to it. */
+  const atAssignment = (meanwhile: () => Promise<void>) => {
+    const { commands } = core;
+    const record = commands.record.bind(commands);
+    const recordLater = async (...assignment: Parameters<typeof record>) => {
+      Object.assign(commands, { record });
+      await meanwhile();
+      return record(...assignment);
+    };
+    Object.assign(commands, { record: recordLater });
+  };
+
   it('is issued by the first connection without asking the second', async () => {
     const payment = await ask(newKey());
     expect(payment.charge.terms.connectionId).to.equal(first.connectionId);
@@ -168,11 +195,8 @@ describe('a charge with two connections', () => {
       third.forget();
     });
     const issuedByThird = async (payment: ExistingPayment, reroutes: number) => {
-      const rerouted = Array.from({ length: reroutes }, () => 'ChargeRerouted');
-      const types = (await eventsOf(payment)).map(({ type }) => type);
-      expect(types).to.deep.equal(['ChargeCreated', ...rerouted, 'ChargePixIssued']);
-      expect(payment.charge.terms.connectionId).to.equal(third.connectionId);
-      expect([second.calls, issuedBy(third)]).to.deep.equal([[], 1]);
+      await isIssuedBy(third, payment, reroutes);
+      expect(second.calls).to.deep.equal([]);
     };
     const failing = (meanwhile: () => unknown) => {
       first.issue = async () => {
@@ -194,29 +218,67 @@ describe('a charge with two connections', () => {
       expect(second.calls).to.deep.equal([]);
     });
 
-    /** Ends the second connection. The registry of this process does not see it yet. */
-    const end = async (how: 'removed' | 'disabled') => {
-      const stream = PROVIDER_CONNECTION.stream(second.connectionId as ConnectionId);
-      const versions = { clientSecretVersion: 1, privateKeyVersion: 0, callbackSecretVersion: 1 };
-      const terms = connectionTerms(second.connectionId as ConnectionId);
-      const work = { payments: 0, payouts: 0, callbacks: 0 };
-      const ended = how === 'removed' ? removeConnection(work, CREATED_AT) : switchConnection('disabled', CREATED_AT);
-      for (const decide of [addConnection(terms, versions, CREATED_AT), ended])
-        await core.commands.execute(PROVIDER_CONNECTION, stream, decide, why('a' as never));
-    };
-    for (const how of ['removed', 'disabled'] as const)
+    for (const how of ['removed', 'disabled'] as const) {
       it(`does not call it if it was ${how}, even before the registry knows`, async () => {
-        failing(() => end(how));
-        await issuedByThird(await ask(newKey()), 2);
+        failing(() => end(second, how));
+        await issuedByThird(await ask(newKey()), 1);
+      });
+
+      it(`waits for the first if it was ${how} and there is no third, even before the registry knows (V5)`, async () => {
         order = [first, second];
-        failing(() => undefined);
-        const payment = await ask(newKey());
-        expect(payment.charge.status).to.equal('failed');
-        expect((await eventsOf(payment)).map(({ type }) => type)).to.deep.equal([
-          ...['ChargeCreated', 'ChargeRerouted', 'ChargeFailed'],
-        ]);
+        const issue = first.issue.bind(first);
+        failing(() => end(second, how));
+        const key = newKey();
+        expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+        first.issue = issue;
+        await isIssuedBy(first, await ask(key), 0);
         expect(second.calls).to.deep.equal([]);
       });
+
+      it(`does not call it if it is ${how} while the charge is assigned to it`, async () => {
+        failing(() => atAssignment(() => end(second, how)));
+        await issuedByThird(await ask(newKey()), 2);
+      });
+    }
+
+    it('fails if it is removed while the charge is assigned to it, and there is no third', async () => {
+      order = [first, second];
+      failing(() => atAssignment(() => end(second, 'removed')));
+      const payment = await ask(newKey());
+      expect(payment.charge.status).to.equal('failed');
+      const types = (await eventsOf(payment)).map(({ type }) => type);
+      expect(types).to.deep.equal(['ChargeCreated', 'ChargeRerouted', 'ChargeFailed']);
+      expect(second.calls).to.deep.equal([]);
+    });
+
+    it('waits for it if it is disabled while the charge is assigned to it, and there is no third (V5)', async () => {
+      order = [first, second];
+      failing(() => atAssignment(() => end(second, 'disabled')));
+      const key = newKey();
+      expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+      expect(second.calls).to.deep.equal([]);
+      await isIssuedBy(second, await ask(key), 1);
+    });
+  });
+
+  it('waits while its only connection is disabled, even before the registry knows (V3, V5)', async () => {
+    order = [first];
+    await end(first, 'disabled');
+    const key = newKey();
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    isDisabled = true;
+    order = [];
+    expect(await outcomeOf(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    expect(first.calls).to.deep.equal([]);
+    isDisabled = false;
+    await isIssuedBy(first, await ask(key), 0);
+  });
+
+  it('fails if its only connection was removed before the registry knows', async () => {
+    order = [first];
+    await end(first, 'removed');
+    expect((await ask(newKey())).charge.status).to.equal('failed');
+    expect(first.calls).to.deep.equal([]);
   });
 
   it('is resumed only with the first connection after a lost answer, even if the default changed', async () => {
