@@ -9,6 +9,7 @@ import { REFUND } from '../../domain/refund/refund.ts';
 import { idOf, jobKind, payloadOf, text } from '../core/capability.ts';
 import { type CommandHandler, StreamUnreadable } from '../core/commandHandler.ts';
 import type { TakeReturns } from '../disputes/takeReturns.ts';
+import type { ConnectionVault } from '../ports/connectionWork.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { type ReceivedPayment, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import {
@@ -33,6 +34,7 @@ export interface CallbackHandling {
   readonly commands: CommandHandler;
   readonly providerCallbacks: ProviderCallbacks;
   readonly providerConnections: Pick<ProviderConnections, 'open' | 'statusOf'>;
+  readonly connectionVault: Pick<ConnectionVault, 'stored'>;
   readonly connectionPayments: ConnectionPayments;
   readonly notifications: Pick<ProviderNotifications, 'store' | 'startJob'>;
   readonly callbackAlerts: CallbackAlerts;
@@ -76,11 +78,17 @@ const withoutRepeats = (hints: readonly CallbackHint[]): readonly CallbackHint[]
   ...new Map(hints.map((hint) => [JSON.stringify(hint), hint])).values(),
 ];
 
+/**
+ * Leaves the callback of a connection whose removal is not complete to the next attempt, so that the removal, which counts once more
+ * before it forgets the secrets, sees it.
+ */
 const withoutConnection = async (needs: CallbackHandling, callback: StoredCallback): Promise<void> => {
   const { connectionId } = callback;
   const status = await needs.providerConnections.statusOf(connectionId);
   if (status === 'disabled') return;
-  if (status === 'enabled' || status === 'draining') throw new UnknownAtProvider(`connection ${connectionId}`);
+  const isInUse = status === 'enabled' || status === 'draining';
+  if (isInUse || (await needs.connectionVault.stored(connectionId)).length > 0)
+    throw new UnknownAtProvider(`connection ${connectionId}`);
   await conclude(needs, callback, 'notConfirmed', [
     { outcome: 'notConfirmed', reference: connectionId, txid: null, because: 'connection_removed' },
   ]);

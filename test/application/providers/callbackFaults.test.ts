@@ -11,6 +11,7 @@ import type { PaymentId, StreamName } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
+import type { StoredSecret } from '../../../domain/providerConnection/secrets.ts';
 import { sealBody } from '../../../infrastructure/providers/callbackBodies.ts';
 import { newId } from '../../support/core.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
@@ -79,6 +80,22 @@ describe('faulty callbacks', () => {
     await desk.untilReceived(charge, `${endToEndId} settled`);
     await handle(id);
     expect(await desk.received(charge)).to.deep.equal([`${endToEndId} settled`]);
+  });
+
+  it('wait until the removal of their connection is complete, so that its second count sees them (V5)', async () => {
+    const id = await lost({ pix: [{ endToEndId: newEndToEndId() }] });
+    let secrets: readonly StoredSecret[] = [{ kind: 'client', version: 1 }];
+    const needs = {
+      ...desk.needs,
+      providerConnections: { open: async () => null, statusOf: async () => 'removed' as const },
+      connectionVault: { stored: async () => secrets },
+    };
+    const attempt = () => handleCallback(needs, [])({ connectionId: desk.first.id, callbackId: id });
+    expect(await thrown(attempt())).to.be.instanceOf(UnknownAtProvider);
+    expect(await desk.outcomes()).to.deep.equal([[null]]);
+    secrets = [];
+    await attempt();
+    expect(await desk.outcomes()).to.deep.equal([['notConfirmed', 'connection_removed']]);
   });
 
   it('of a batch are resumed without looking up the completed payments again', async () => {

@@ -1,12 +1,14 @@
 // Provider connections, managed by operators over HTTP, with simulated institutions (rules V1, V5, V7).
 import { expect } from 'chai';
-import type { CallbackSecrets } from '../../../../application/ports/providerCallbacks.ts';
-import type { MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
+import type { CallbackSecrets, ProviderCallbacks } from '../../../../application/ports/providerCallbacks.ts';
+import type { ConnectionReads } from '../../../../application/ports/readModels/providers.ts';
+import type { ConnectionId, MedCaseId, PaymentId } from '../../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { isRejection } from '../../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../../domain/payment/aggregate.ts';
 import { assertExists } from '../../../../domain/payment/payment.ts';
 import { openLog } from '../../../../infrastructure/log/log.ts';
+import type { ConnectionRegistry } from '../../../../infrastructure/providers/connections.ts';
 import type { Simulator } from '../../../simulators/pixApi/startSimulator.ts';
 import { ELSEWHERE, RECEIVER } from '../../../support/tls/certificates.ts';
 import { type Added, ConnectionDesk, settingsFor } from '../../../world/connectionDesk.ts';
@@ -258,6 +260,44 @@ describe('provider connections', () => {
     expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
   });
 
+  it('are not removed if a callback arrives after the first count, although its job begins meanwhile (M4, V5)', async () => {
+    const { id, chargeId, payAgain } = await settled();
+    const { commands, needs, projected } = desk.gateway.gateway;
+    const { connections, providerCallbacks, providerConnections } = needs as unknown as {
+      readonly connections: ConnectionReads;
+      readonly providerCallbacks: ProviderCallbacks;
+      readonly providerConnections: ConnectionRegistry;
+    };
+    const unhandledOf = connections.unhandled.bind(connections);
+    const begin = providerCallbacks.unhandled.bind(providerCallbacks);
+    const isRemoved = async () =>
+      (await providerConnections.statusOf(rawIdOf(id) as ConnectionId)) === 'removed' ? true : null;
+    const counts: number[] = [];
+    Object.assign(connections, {
+      unhandled: async (one: ConnectionId) => {
+        const count = await unhandledOf(one);
+        if (counts.push(count) === 1) await payAgain();
+        return count;
+      },
+    });
+    Object.assign(providerCallbacks, {
+      unhandled: async (callback: string) => {
+        if (counts.length === 1) await pollUntil(projected, 20_000, isRemoved);
+        return begin(callback);
+      },
+    });
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    Object.assign(connections, { unhandled: unhandledOf });
+    Object.assign(providerCallbacks, { unhandled: begin });
+    expect(counts).to.deep.equal([0, 1]);
+    const look = async () => {
+      const { state } = await commands.load(PAYMENT, PAYMENT.stream(rawIdOf(chargeId) as PaymentId));
+      const outcomes = assertExists(state).transaction.incomingPayments.map(({ outcome }) => outcome);
+      return outcomes.join() === 'settled,returned' ? true : null;
+    };
+    expect(await pollUntil(projected, 20_000, look)).to.equal(true);
+  });
+
   it('are not removed before the notifications of their payments are handled', async () => {
     const { id } = await settled();
     const { operations } = desk.gateway.storage;
@@ -273,8 +313,13 @@ describe('provider connections', () => {
     await payAgain();
     expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
     const { operations } = desk.gateway.storage;
-    const age = "UPDATE operations.provider_callbacks SET received_at = received_at - interval '7 days'";
-    await operations.query(`${age} WHERE handled_at IS NULL`);
+    const age = (by: string) =>
+      operations.query(
+        `UPDATE operations.provider_callbacks SET received_at = received_at - interval '${by}' WHERE handled_at IS NULL`,
+      );
+    await age('6 days 23 hours');
+    expectError(await desk.ask('DELETE', `/${id}`), 400, 'connection_in_use');
+    await age('1 hour');
     expect((await desk.ask('DELETE', `/${id}`)).status).to.equal(204);
     const look = async () => {
       const { rows } = await operations.query<{ outcome: string | null }>(
