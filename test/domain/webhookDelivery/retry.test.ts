@@ -148,11 +148,11 @@ describe('a manual retry', () => {
   });
   it('is not followed by earlier events if an attempt ended or the endpoint was deleted before it (X5)', () => {
     const { state } = given(webhookDelivery, asked(LATER, true, delivery));
-    const after = (decided: ReturnType<ReturnType<typeof recordAttempt>>) =>
+    const stateAfter = (decided: ReturnType<ReturnType<typeof recordAttempt>>) =>
       given(webhookDelivery, asked(LATER, true, delivery), ...('events' in decided ? decided.events : [])).state;
-    const failed = after(recordAttempt(OF, 1, REFUSED, START, HALF)(state));
+    const failed = stateAfter(recordAttempt(OF, 1, REFUSED, START, HALF)(state));
     expect(failed).to.deep.include({ attempts: 1, updatedAt: LATER, nextAttemptAt: at('14:00:05') });
-    const cancelled = after(cancelDelivery(OF, 'gone', START)(state));
+    const cancelled = stateAfter(cancelDelivery(OF, 'gone', START)(state));
     expect(cancelled).to.deep.include({ status: 'cancelled', updatedAt: LATER });
   });
 
