@@ -374,6 +374,17 @@ describe('calls of the API Pix adapter', () => {
     expect(await listed(...pix, { ...PIX, endToEndId: null })).to.deep.equal({ kind: 'unknown' });
   });
 
+  it('leaves an unreadable payment to a moved key to the connection that has the key now (V2)', async () => {
+    const keys = { formerKeys: ['b@b.example', 'c@c.example'], movedKeys: ['b@b.example'] };
+    const unreadable = keys.formerKeys.map((chave) => ({ ...PIX, endToEndId: chave, chave, valor: '12,34' }));
+    institution.answer = () => ({ body: { parametros: {}, pix: unreadable } });
+    const at = PIX.horario as Timestamp;
+    expect(await connect({}, {}, keys).statement.listReceived(at, at, null)).to.deep.equal({
+      kind: 'known',
+      value: { items: [], unreadable: [{ id: 'c@c.example', at }], next: null },
+    });
+  });
+
   it('reads year 1 as no time, and an id of more than 64 characters as unreadable', async () => {
     const NONE = '0001-01-01T00:00:00Z';
     const back = { id: 'r1', rtrId: 'D1', valor: '1.00', status: 'DEVOLVIDO' };
