@@ -244,9 +244,9 @@ export interface AttemptResult {
 }
 
 /**
- * Records the outcome of attempt `number` (from 1), which ended at `endedAt`, and the due time of the next attempt. If a retry was requested
- * later, the outcome has that time. Replies 'nothing' if that attempt is already recorded or the delivery has ended. `random` in [0, 1)
- * spreads the delay.
+ * Records the outcome of attempt `number` (from 1), which ended at `endedAt`, and the due time of the next attempt. If a retry was
+ * requested later, the outcome has that time. Replies 'nothing' if that attempt is already recorded or the delivery has ended. `random` in
+ * [0, 1) spreads the delay.
  */
 export const recordAttempt =
   (
