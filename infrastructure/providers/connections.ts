@@ -15,7 +15,7 @@ const CLOSED_AFTER_MS = 60_000;
 
 /** A connection as the registry knows it, from all connections. */
 export interface KnownConnection extends Connection {
-  /** Former Pix keys that another connection has now. Absent if there are none. */
+  /** Former Pix keys that another connection has now. Absent if no key moved. */
   readonly movedKeys?: readonly string[];
 }
 

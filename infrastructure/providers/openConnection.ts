@@ -9,7 +9,6 @@ import {
   currentSecrets,
   missingText,
   SECRET_NAMES,
-  type SecretKind,
   type StoredSecret,
 } from '../../domain/providerConnection/secrets.ts';
 import type { Log } from '../log/log.ts';
@@ -35,13 +34,15 @@ export const connectionOpener = ({ vault, operations, isProduction, openAdapter,
   return async (connection: KnownConnection): Promise<OpenConnection> => {
     const { terms, formerKeys = [], movedKeys = [] } = connection;
     const { connectionId } = terms;
-    const wanted = currentSecrets(connection);
-    const found = await Promise.all(wanted.map((one) => secretOf(vault, connectionId, one)));
-    const missing = wanted.filter((_, i) => found[i] === null).map(({ kind }) => kind);
+    const found = new Map(
+      await Promise.all(
+        currentSecrets(connection).map(async (one) => [one.kind, await secretOf(vault, connectionId, one)] as const),
+      ),
+    );
+    const missing = [...found].flatMap(([kind, secret]) => (secret === null ? [kind] : []));
     if (missing.length > 0) throw new ConnectionUnopened(`The connection ${missingText(missing)}.`);
-    const secretNamed = (name: SecretKind) => found[wanted.findIndex(({ kind }) => kind === name)] ?? null;
-    const [clientSecret, callbackSecret] = [secretNamed('client') as string, secretNamed('callback') as string];
-    const secrets = { clientSecret, callbackSecret, privateKey: secretNamed('privateKey') };
+    const [clientSecret, callbackSecret] = [found.get('client') as string, found.get('callback') as string];
+    const secrets = { clientSecret, callbackSecret, privateKey: found.get('privateKey') ?? null };
     const allowed = { ...terms, allowPrivate: terms.allowPrivate && !isProduction };
     return openAdapter(allowed, secrets, { ...needs, claims: claims(connectionId), formerKeys, movedKeys });
   };
