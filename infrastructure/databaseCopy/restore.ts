@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { UsageError } from '../cli/command.ts';
+import { sqlStateOf } from '../eventStore/postgres/session.ts';
 import { installTables } from '../jobs/installation.ts';
 import { MIGRATIONS, migrate } from '../postgres/migrate.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
@@ -11,8 +12,6 @@ import { DUMP_FORMAT, type DumpHead, type DumpReport, type TableHead } from './d
 import { type CopiedTable, copiedTables } from './tables.ts';
 
 const ROWS_AT_ONCE = 500;
-
-const damaged = (file: string, why: string): UsageError => new UsageError(`${file} is no complete dump: ${why}`);
 
 /** Yields the lines of a dump. Texts in them may have other line separators, such as U+2028, at which node:readline would split. */
 async function* linesOf(file: string): AsyncGenerator<string> {
@@ -42,25 +41,37 @@ class Dump {
   }
   /** Returns the next line, or throws UsageError. */
   async next(): Promise<string> {
+    const line = await this.#read();
+    if (line === null) throw this.damaged('it ends too early');
+    return line;
+  }
+  /** Reads the end of the file, where its checksum is. Throws UsageError if the checksum is wrong or another line follows. */
+  async end(): Promise<void> {
+    if ((await this.#read()) !== null) throw this.damaged('it goes on after its last line');
+  }
+  damaged(why: string): UsageError {
+    return new UsageError(`${this.#file} is no complete dump: ${why}`);
+  }
+  /** Returns null at the end of the file. */
+  async #read(): Promise<string | null> {
     const { value, done } = await this.#lines.next().catch((error: Error) => {
-      throw damaged(this.#file, error.message);
+      throw this.damaged(error.message);
     });
-    if (done) throw damaged(this.#file, 'it ends too early');
-    return value as string;
+    return done ? null : (value as string);
   }
   /** Reads a line as JSON. Throws UsageError if it is not. */
   parsed<Value>(line: string): Value {
     try {
       return JSON.parse(line) as Value;
     } catch {
-      throw damaged(this.#file, 'it has a line that is not JSON');
+      throw this.damaged('it has a line that is not JSON');
     }
   }
   async head(): Promise<DumpHead> {
     const head = this.parsed<DumpHead | null>(await this.next());
     if (typeof head?.format !== 'number' || !Array.isArray(head.migrations))
       throw new UsageError(`${this.#file} is no dump of Quita`);
-    if (!(head.format <= DUMP_FORMAT)) throw damaged(this.#file, 'a newer release wrote it');
+    if (!(head.format <= DUMP_FORMAT)) throw this.damaged('a newer release wrote it');
     const unknown = head.migrations.filter((name) => !MIGRATIONS.includes(name));
     if (unknown.length > 0)
       throw new UsageError(
@@ -84,7 +95,12 @@ const loadTable = async (tx: Sql, source: Dump, start: TableHead, table: CopiedT
   let waiting: string[] = [];
   let rows = 0;
   const flush = async () => {
-    if (insert && waiting.length > 0) await tx.query(insert, [waiting]);
+    if (insert && waiting.length > 0)
+      await tx.query(insert, [waiting]).catch((error: Error) => {
+        // A value was rejected (SQLSTATE class 22) or violates a constraint (23).
+        const isRowsFault = /^2[23]/.test(sqlStateOf(error) ?? '');
+        throw isRowsFault ? source.damaged(`${start.table} can’t take its rows: ${error.message}`) : error;
+      });
     waiting = [];
   };
   for (;;) {
@@ -128,6 +144,7 @@ const load = async (db: SqlPool, source: Dump): Promise<DumpReport> =>
       const start = source.parsed<TableHead | { readonly tables: number }>(await source.next());
       if ('tables' in start) {
         if (start.tables !== report.tables) throw new UsageError('tables are missing in the dump');
+        await source.end();
         break;
       }
       const table = tables.find(({ name }) => name === start.table);

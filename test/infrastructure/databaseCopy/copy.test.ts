@@ -140,6 +140,43 @@ describe('a dump of the database', () => {
     }
   });
 
+  it('is rejected if a row was changed so that its table can’t take it', async () => {
+    const cases: readonly [to: string, why: RegExp][] = [
+      ['["1x",', /event_store\.events can’t take its rows: invalid input syntax for type bigint: "1x"/],
+      ['[1,', /event_store\.events can’t take its rows: duplicate key/],
+      ['[null,', /event_store\.events can’t take its rows: null value in column "position"/],
+      ['[2,,', /event_store\.events can’t take its rows: invalid input syntax for type json/],
+    ];
+    for (const [to, why] of cases) {
+      const { message, database } = await refusal(
+        await rewritten((lines) => {
+          const head = lines.findIndex((line) => line.includes('"table":"event_store.events"'));
+          expect(lines[head + 2]).to.match(/^\["2",/);
+          return lines.with(head + 2, (lines[head + 2] as string).replace('["2",', to));
+        }),
+      );
+      expect(message, to).to.contain('is no complete dump: ').and.to.match(why);
+      const { rows } = await poolOf(database).query('SELECT FROM event_store.events');
+      expect(rows, to).to.deep.equal([]);
+    }
+  });
+
+  it('is rejected if its checksum is wrong', async () => {
+    const bytes = await readFile(file);
+    bytes[bytes.length - 8]! ^= 1; // the checksum and the length, 4 bytes each, end the file
+    const path = join(folder, 'checksum.dump');
+    await writeFile(path, bytes);
+    const { message, database } = await refusal(path);
+    expect(message).to.contain('is no complete dump: incorrect data check');
+    const { rows } = await poolOf(database).query('SELECT FROM event_store.events');
+    expect(rows).to.deep.equal([]);
+  });
+
+  it('is rejected if it goes on after its last line', async () => {
+    const { message } = await refusal(await rewritten((lines) => [...lines, '[1]']));
+    expect(message).to.contain('is no complete dump: it goes on after its last line');
+  });
+
   it('is rejected if another program wrote it', async () => {
     for (const line of ['{"name":"others"}', 'null', '[1]', '{"format":1}', '{"format":"1","migrations":[]}']) {
       const other = await refusal(await rewritten((lines) => [line, ...lines]));
