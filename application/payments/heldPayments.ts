@@ -37,7 +37,7 @@ export const heldSettlementOf = ({
   reason,
 }: SentHeldSettlement): Pick<SettleHeld, 'pixOut' | 'reason'> | Rejection => {
   if ((pixOut !== undefined) === writtenOff)
-    return reject('invalid_request', 'Specify either a Pix key to pay out to or a write-off, not both.', {
+    return reject('invalid_request', 'Specify exactly one of a Pix key to pay out to and a write-off.', {
       param: 'pixOut',
     });
   if (pixOut !== undefined && !isPixKey(pixOut))

@@ -186,9 +186,13 @@ export const accepted = <Reply>(done: Reply | Rejection, optionOf = optionNamed)
 
 // --- Ids and stream names that operators type ---
 
-/** Accepts a raw id, or one with the prefix of a charge or a transaction. Throws UsageError otherwise. */
+/** Accepts a raw id, or one with the prefix of a charge or a transaction. Returns null otherwise. */
+export const parsePaymentId = (text: string): PaymentId | null =>
+  parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
+
+/** Like `parsePaymentId`, but throws UsageError if the text is no such id. */
 export const paymentIdOf = (text: string): PaymentId => {
-  const id = parseId<PaymentId>(text, PREFIX.charge, PAYMENT.idPrefix);
+  const id = parsePaymentId(text);
   if (id === null)
     throw new UsageError(`"${text}" is not a payment id: use a ch_ id, a tx_ id or the 26 characters alone`);
   return id;

@@ -44,6 +44,7 @@ export const writeOutput = async <T>(
   { isNew = false } = {},
 ): Promise<T> => {
   const existing = await lstat(file).catch(() => null);
+  if (existing?.isDirectory()) throw new UsageError(`${file} is a folder: name a file`);
   if (existing?.isFile() === false) return write(file);
   if (existing !== null && isNew) throw new UsageError(`${file} can't be written (EEXIST)`);
   return writingAlone(file, `${file}.lock`, async () => {

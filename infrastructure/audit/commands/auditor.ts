@@ -107,8 +107,11 @@ const verify: CliCommand = {
   summary: 'Verify an export or, without one, the whole event log against the sealed tree and its checkpoints',
   args: [{ name: 'export', optional: true }],
   options: {
-    key: { description: 'trust only these public keys, separated by commas; default: those that the export names' },
-    checkpoint: { description: 'files of checkpoints received before, separated by commas' },
+    key: {
+      description:
+        'of an export: trust only these public keys, separated by commas; default: those that the export names',
+    },
+    checkpoint: { description: 'of an export: files of checkpoints received before, separated by commas' },
   },
   run: async (world, { args: [folder], options: { key, checkpoint } }, output) => {
     if (folder !== undefined) {
@@ -118,7 +121,7 @@ const verify: CliCommand = {
       return { json: { faults: lines }, text: isBad ? lines.join('\n') : printable(`verified: ${summary}`), isBad };
     }
     if (key !== undefined || checkpoint !== undefined)
-      throw new UsageError('--key and --checkpoint are for exports: name one');
+      throw new UsageError('--key and --checkpoint need an export: name its folder');
     const { size, signed, faults } = await world.platform.verifyAuditLog(following(world, output));
     output.progress.clear();
     const lines = faults.map(

@@ -4,7 +4,7 @@ import { parsePrefixedId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { REFUND } from '../../../domain/refund/refund.ts';
-import { accepted, byOf, type CliCommand, paymentIdOf } from '../../cli/command.ts';
+import { accepted, byOf, type CliCommand, parsePaymentId, UsageError } from '../../cli/command.ts';
 import { amountText, type Screen, table } from '../../cli/output.ts';
 
 const LISTED_MAX = 1_000;
@@ -37,7 +37,12 @@ const orderOf = (text: string, pix: string | undefined): OrderRef => {
   if (refundId !== null) return { kind: 'refund', refundId };
   const payoutId = parsePrefixedId<PayoutId>(text, PAYOUT.idPrefix);
   if (payoutId !== null) return { kind: 'payout', payoutId };
-  return { kind: 'return', paymentId: paymentIdOf(text), endToEndId: pix ?? null };
+  const paymentId = parsePaymentId(text);
+  if (paymentId === null)
+    throw new UsageError(
+      `"${text}" is not an order: use the rf_ id of a refund, the po_ id of a payout, or the ch_ or tx_ id of a payment whose Pix is returned`,
+    );
+  return { kind: 'return', paymentId, endToEndId: pix ?? null };
 };
 
 const settle: CliCommand = {

@@ -81,7 +81,12 @@ describe('order', () => {
     expect((await settle(old, '--as', 'done', '--reason', 'x')).code).to.equal(2);
     await gateway.untilProjected();
     expect([await list(), (await doctor())[0]]).to.deep.equal([[], true]);
-    for (const unknown of [`po_${'0'.repeat(26)}`, `rf_${'0'.repeat(26)}`, `tx_${'0'.repeat(26)}`, 'x'])
+    for (const unknown of [`po_${'0'.repeat(26)}`, `rf_${'0'.repeat(26)}`, `tx_${'0'.repeat(26)}`])
       expect((await settle(unknown, '--as', 'done', '--reason', 'x')).code, unknown).to.equal(2);
+    const { code, err } = await settle('x', '--as', 'done', '--reason', 'x');
+    expect([code, err.split('\n').at(-2)]).to.deep.equal([
+      2,
+      'quita: "x" is not an order: use the rf_ id of a refund, the po_ id of a payout, or the ch_ or tx_ id of a payment whose Pix is returned',
+    ]);
   });
 });

@@ -96,6 +96,8 @@ describe('a file that a command writes', () => {
     const never = () => expect.fail('was written');
     expect(await refusal(writeOutput(join(folder, 'no', 'x'), never))).to.equal("/no/x can't be written (ENOENT)");
     expect(await refusal(writeOutput(file, never, { isNew: true }))).to.equal("/out.csv can't be written (EEXIST)");
+    for (const options of [{}, { isNew: true }])
+      expect(await refusal(writeOutput(folder, never, options))).to.equal(' is a folder: name a file');
     const link = join(folder, 'link');
     symlinkSync('/dev/null', link);
     expect(await writeOutput(link, async (draft) => draft)).to.equal(link);
