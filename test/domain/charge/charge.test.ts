@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { type ChargeEvent, type ChargeState, charge, pendingMethods } from '../../../domain/charge/charge.ts';
 import { fold } from '../../../domain/kernel/decider.ts';
+import type { ConnectionId } from '../../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import {
   at,
@@ -39,6 +40,12 @@ const expiry = { reason: 'The payment expired before anybody paid.', providerErr
 const cancellation = { reason: 'The merchant cancelled the payment.', providerErrorCode: 'canceled', at: CANCELLED_AT };
 const refusal = { reason: 'The bank said no.', providerErrorCode: 'declined', at: at('13:00:00') };
 
+const OTHER_CONNECTION = '0000000000000000000000000c' as ConnectionId;
+const rerouted = (): PaymentEvent => ({
+  type: 'ChargeRerouted',
+  data: { reason: 'No such key.', providerErrorCode: 'key', connectionId: OTHER_CONNECTION, at: at('12:00:01') },
+});
+
 const STATES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
   ['is absent without events', [], { status: 'absent' }],
   [
@@ -48,6 +55,12 @@ const STATES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
   ],
   ['is requested after the creation', [THREE], requested],
   ['is open once the Pix is issued', [THREE, issued()], open],
+  [
+    'has the connection that it was rerouted to',
+    [THREE, rerouted()],
+    { ...requested, terms: { ...requested.terms, connectionId: OTHER_CONNECTION } },
+  ],
+  ['keeps the connection that issued its Pix', [THREE, issued(), rerouted()], open],
   [
     'is open once another instrument is issued',
     [THREE, otherIssued(card())],

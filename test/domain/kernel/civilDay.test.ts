@@ -6,6 +6,7 @@ import {
   epochDayOf,
   lastBusinessDays,
   saoPauloDay,
+  saoPauloTime,
 } from '../../../domain/kernel/civilDay.ts';
 import { addMillis, DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
 import { parseTimestamp } from '../../support/timestamp.ts';
@@ -183,5 +184,21 @@ describe('civilDayBounds', () => {
   for (const day of ['', '2026-02-30', '1914-01-01', '9999-12-31'])
     it(`returns null for '${day}'`, () => {
       expect(boundsOf(day)).to.equal(null);
+    });
+});
+
+describe('saoPauloTime', () => {
+  for (const [at, local, offset] of [
+    ['2026-11-21T13:59:59.999Z', '2026-11-21T10:59:59.999', -3],
+    ['2026-11-21T02:00:00.000Z', '2026-11-20T23:00:00.000', -3],
+    ['2027-01-01T00:30:00.000Z', '2026-12-31T21:30:00.000', -3],
+    ['2019-01-15T13:00:00.000Z', '2019-01-15T11:00:00.000', -2],
+    ['2019-01-15T01:59:59.999Z', '2019-01-14T23:59:59.999', -2],
+  ] as const)
+    it(`returns ${local} for ${at}, in any order of calls`, () => {
+      const asked = parseTimestamp(at);
+      expect(saoPauloTime(asked)).to.deep.equal({ local, offset });
+      saoPauloTime(parseTimestamp(offset === -3 ? '2019-01-15T13:30:00.000Z' : '2026-11-21T13:30:00.000Z'));
+      expect(saoPauloTime(asked)).to.deep.equal({ local, offset });
     });
 });
