@@ -58,7 +58,7 @@ import {
   sendResult,
   transportSecurity,
 } from './send.ts';
-import { assertCaughtUp } from './upToDate.ts';
+import { assertCaughtUp, findingWritten } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
@@ -249,9 +249,11 @@ const resultOf = async (
     apart: (turn) => place.waiting(turn),
     services,
   };
-  const account = route.method === 'GET' && route.reads.length > 0 ? accountOf(caller) : undefined;
   const handle = async () => route.handle(context);
-  return account === undefined ? handle() : options.readTurns.run(account, handle);
+  if (route.method !== 'GET' || route.reads.length === 0) return handle();
+  const account = accountOf(caller);
+  const read = account === undefined ? handle : () => options.readTurns.run(account, handle);
+  return findingWritten(services, route.reads, account, read);
 };
 
 /** Returns the caller, or the refusal of the route. */

@@ -3,7 +3,7 @@
 import type { Needs, Platform, Services } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { PaymentChanges } from '../../application/payments/paymentChanges.ts';
-import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
+import type { CaughtUp, ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
 import type { ReportSecurityEvent, SecurityLine } from '../../application/ports/securityEvents.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -15,6 +15,7 @@ export interface GatewayContext {
   readonly views: Needs['views'];
   readonly accounts: Accounts;
   readonly progress: Progress;
+  readonly caughtUp: CaughtUp;
   readonly parked: ParkedStreams;
   /** For operators only. */
   readonly platform: Platform;

@@ -1,8 +1,10 @@
-// Reads must be up to date, or they fail with 503 (architecture §6): never a 404 for an acknowledged object, never stale data.
+// Reads must be up to date, or they fail with 503 (architecture §6): never a 404 for an acknowledged object, never stale data, as far as
+// this process has heard of writes. An object that isn’t found is looked up again after asking the log.
 
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { AccountId, MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { Caller } from './callers.ts';
 import type { KeyContext } from './route.ts';
@@ -19,6 +21,24 @@ export const assertCaughtUp = async (
 ): Promise<void> => {
   if (!(await progress.caughtUp(CATCH_UP_MS, models, account)))
     throw new ReadModelsBehind(`${models.join(', ')} are behind`);
+};
+
+/**
+ * Handles a read. If it finds nothing, another process may just have written the object, so it is handled again when the read models have
+ * passed the log's head. Throws ReadModelsBehind if they don't within a second.
+ */
+export const findingWritten = async <Result extends object>(
+  { caughtUp }: Pick<GatewayServices, 'caughtUp'>,
+  models: readonly ReadModelName[],
+  account: AccountId | undefined,
+  handle: () => Promise<Result>,
+): Promise<Result> => {
+  const result = await handle();
+  if (!isRejection(result) || result.code !== 'not_found') return result;
+  const waits = await Promise.all(models.map((model) => caughtUp(model, CATCH_UP_MS, account)));
+  if (!waits.every(({ isCaughtUp }) => isCaughtUp))
+    throw new ReadModelsBehind(`${models.join(', ')} are behind the log`);
+  return handle();
 };
 
 type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> | null };

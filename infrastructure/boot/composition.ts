@@ -141,7 +141,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
 
 const contextOf = (
   baseUrl: string,
-  { views, accounts, projected, stopwatch }: Needs,
+  { views, accounts, projected, stopwatch, caughtUp: upTo }: Needs,
   parked: ParkedSet,
 ): Omit<GatewayContext, 'platform'> => {
   const moves = (of?: ReadModelName) => ({
@@ -151,7 +151,7 @@ const contextOf = (
   const untilSeen: GatewayContext['untilSeen'] = (timeoutMs, look) => pollUntil(moves(), timeoutMs, look);
   const changes = new PaymentChanges(moves('payments'), views.payments);
   const untilPaymentSeen = changes.until.bind(changes);
-  return { baseUrl, views, accounts, progress: projected, parked, untilSeen, untilPaymentSeen };
+  return { baseUrl, views, accounts, progress: projected, caughtUp: upTo, parked, untilSeen, untilPaymentSeen };
 };
 
 /** Opens this process's cache of API keys, which is valid under a lease. */

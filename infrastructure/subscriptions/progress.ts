@@ -247,13 +247,12 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   }
 }
 
-/** Waits until a read model has passed the log's current head, including events of other processes. */
 export const caughtUp =
   (store: Pick<EventStore, 'head'>, progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>): CaughtUp =>
-  async (model, timeoutMs) => {
+  async (model, timeoutMs, account) => {
     const head = await store.head();
     if (head !== null) progress.sawHead(head); // another process's events may not be announced yet
-    return { head, isCaughtUp: await progress.caughtUp(timeoutMs, [model]) };
+    return { head, isCaughtUp: await progress.caughtUp(timeoutMs, [model], account) };
   };
 
 const LOOK_MS = 500;

@@ -39,12 +39,14 @@ export interface ParkedStreams {
 }
 
 /**
- * Waits at most `timeoutMs` until the read model has processed all events in the log at the call. Holds no database connection. `head`: the
+ * Waits at most `timeoutMs` until the read model has processed all events in the log at the call, also those of other processes that this
+ * one has not heard of. Holds no database connection. `account`: waits only for its partition, if the read model is divided. `head`: the
  * newest position at the call; null: the log was empty. Throws EventStoreUnavailable.
  */
 export type CaughtUp = (
   model: ReadModelName,
   timeoutMs: number,
+  account?: AccountId,
 ) => Promise<{ readonly head: Position | null; readonly isCaughtUp: boolean }>;
 
 /** Twice the longest time that a read model normally needs. */
