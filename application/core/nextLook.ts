@@ -23,15 +23,16 @@ const LISTED_MS = 10 * MINUTE_MS;
 
 /**
  * Returns the outcome of an order that was sent again because the institution did not list it. A refusal is uncertain at first: the order
- * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9). `isListed`: the
+ * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9). `sentAt`: when an order
+ * without an answer was recorded. If it is null, a process may have sent one a moment ago and died before recording it. `isListed`: the
  * institution lists the order itself as refused.
  */
 export const outcomeOfRepeat = <Outcome extends { readonly kind: string; readonly isListed?: boolean }>(
   outcome: Outcome,
-  sentAt: Timestamp,
+  sentAt: Timestamp | null,
   at: Timestamp,
 ): Outcome | { readonly kind: 'unknown' } =>
-  outcome.kind === 'refused' && outcome.isListed !== true && at < addMillis(sentAt, LISTED_MS)
+  outcome.kind === 'refused' && outcome.isListed !== true && at < addMillis(sentAt ?? at, LISTED_MS)
     ? { kind: 'unknown' }
     : outcome;
 
@@ -47,4 +48,4 @@ export const outcomeOfFirst = <Outcome extends { readonly kind: string; readonly
   begunAt: Timestamp,
   now: Timestamp,
 ): Outcome | { readonly kind: 'unknown' } =>
-  now < addMillis(begunAt, SENT_ALONE_MS) ? outcome : outcomeOfRepeat(outcome, now, now);
+  now < addMillis(begunAt, SENT_ALONE_MS) ? outcome : outcomeOfRepeat(outcome, null, now);

@@ -83,9 +83,11 @@ export const sendBack =
     const answer = await provider.returnPayment(terms, back);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
-    const sentAt = unanswered?.returnId === returnId ? unanswered.at : mayBeRepeat ? at : null;
+    const sentAt = unanswered?.returnId === returnId ? unanswered.at : null;
     const outcome =
-      sentAt === null ? outcomeOfFirst(answer, begunAt, accounts.realNow()) : outcomeOfRepeat(answer, sentAt, at);
+      mayBeRepeat || sentAt !== null
+        ? outcomeOfRepeat(answer, sentAt, at)
+        : outcomeOfFirst(answer, begunAt, accounts.realNow());
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'unknown')
       await commands.record(PAYMENT, stream, recordReturnUnknown(providerPaymentId, returnId, at), metadata);

@@ -220,7 +220,7 @@ export class RefundExecutor {
       const sent = await provider.refund(order, metadata);
       outcome =
         begunAt === null
-          ? outcomeOfRepeat(sent, firstSentAt(refund), at)
+          ? outcomeOfRepeat(sent, refund.sentAt ?? null, at)
           : outcomeOfFirst(sent, begunAt, this.#needs.accounts.realNow());
     }
     const { state: after } = await this.#execute(order, recordRefundOutcome(outcome, at));

@@ -77,7 +77,7 @@ export type RefundState =
     });
 export type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
 
-/** Returns when the provider first got the order, or may have got it. */
+/** Returns since when the refund waits for the provider: since its first order, or since the request if no order is recorded. */
 export const firstSentAt = ({ sentAt, requestedAt }: OpenRefund): Timestamp => sentAt ?? requestedAt;
 
 const isOpen = (state: RefundState): state is OpenRefund =>

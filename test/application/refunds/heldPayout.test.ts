@@ -6,7 +6,7 @@ import { Accounts } from '../../../application/core/accounts.ts';
 import { reviewHeld } from '../../../application/payments/heldPayments.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
-import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { type PaymentProviders, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import {
   alertOfLate,
   confirmedLate,
@@ -17,7 +17,7 @@ import { requestRefund } from '../../../application/refunds/requestRefund.ts';
 import { ACCOUNT, suspendAccount } from '../../../domain/account/account.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { toMillis } from '../../../domain/kernel/time.ts';
+import { HOUR_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { recordReturnRefusal } from '../../../domain/payment/lifecycle.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -45,10 +45,10 @@ describe('a Pix-out that replaces a refused return, on Postgres', () => {
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
-  const run = async (paymentId: PaymentId, refundId: RefundId): Promise<void> => {
+  const run = async (paymentId: PaymentId, refundId: RefundId, providers: PaymentProviders = core.provider) => {
     const accounts = new Accounts(core.commands, core.clock, DECLARED_SETTINGS);
     const timers = { set: async () => undefined };
-    const needs = { commands: core.commands, accounts, providers: core.provider, timers };
+    const needs = { commands: core.commands, accounts, providers, timers };
     await new RefundExecutor(needs).run({ paymentId, refundId });
   };
   const typesOf = async (id: PaymentId) => (await core.eventsOf(PAYMENT.stream(id))).map(({ type }) => type).slice(2);
@@ -136,6 +136,27 @@ describe('a Pix-out that replaces a refused return, on Postgres', () => {
     await run(id, payout); // The outcome is recorded in the payment.
     expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
     expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
+  });
+  it('does not fail because the repeat is refused, if the first order waited for its connection for hours (V9)', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    expect(await thrown(run(id, payout, { route: async () => [], of: async () => null }))).to.be.instanceOf(
+      UnknownAtProvider,
+    );
+    core.clock.nowMs += 2 * HOUR_MS;
+    core.spies.beforeAppend = async () => {
+      throw new EventStoreUnavailable('killed');
+    };
+    expect(await thrown(run(id, payout))).to.be.instanceOf(EventStoreUnavailable);
+    core.spies.beforeAppend = null;
+    // The provider lists the Pix-out late, and refuses another one.
+    core.provider.refunds.clear();
+    core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
+    for (const expected of [1, 2]) {
+      expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(expected);
+      await run(id, payout);
+    }
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutRequested');
   });
   it('waits for an operator after a refusal, and a second one has its own id', async () => {
     const id = await refused();

@@ -93,6 +93,15 @@ describe('the refund process on Postgres', () => {
     core.provider.calls.length = 0;
   };
 
+  /** Changes the account in another process, so that this process has an outdated state of it. */
+  const change = async (decide: Parameters<typeof core.commands.record<AccountState, AccountEvent, unknown>>[2]) => {
+    const { accountId } = core.account;
+    await core.anotherProcess().record(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
+  };
+  /** Runs a refund whose connection is disabled. */
+  const runDisabled = (which: Parameters<RefundExecutor['run']>[0]) =>
+    thrown(processOf(core.commands, { route: async () => [], of: async () => null }).run(which));
+
   it('sends a reserved refund to the provider, waits for it, and records its end in the payment', async () => {
     const { paymentId, refundId, which } = await reserved({ amount: 100 });
     await refunds.run(which);
@@ -125,11 +134,6 @@ describe('the refund process on Postgres', () => {
   });
 
   describe('with a suspended account', () => {
-    /** Changes the account in another process, so that this process has an outdated state of it. */
-    const change = async (decide: Parameters<typeof core.commands.record<AccountState, AccountEvent, unknown>>[2]) => {
-      const { accountId } = core.account;
-      await core.anotherProcess().record(ACCOUNT, ACCOUNT.stream(accountId), decide, why(accountId));
-    };
     beforeEach(() => change(suspendAccount(SETTLED_AT)));
     afterEach(() => change(reopenAccount(SETTLED_AT)));
 
@@ -278,19 +282,47 @@ describe('the refund process on Postgres', () => {
     expect((await ofPayment(paymentId)).at(-1)?.data).to.include({ reason: refused.reason });
   });
 
-  it('does not trust a refusal after a crash before the first answer was recorded (V9)', async () => {
-    const { refundId, which } = await reserved();
-    killedOn('RefundSubmitted');
-    expect(await thrown(refunds.run(which))).to.equal('killed');
-    revived();
-    // The provider lists the refund late, and refuses another one because it has already reserved the money for the first.
-    core.provider.refunds.clear();
-    core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
-    core.clock.nowMs += 1_000;
-    await processOf(core.anotherProcess()).run(which);
-    expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`, `refund ${refundId}`]);
-    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown']);
-  });
+  for (const [waited, wait] of [
+    ['', async () => undefined],
+    [
+      ', although the account was suspended for hours before',
+      async (which) => {
+        await change(suspendAccount(SETTLED_AT));
+        await refunds.run(which);
+        await change(reopenAccount(SETTLED_AT));
+      },
+    ],
+    [', although the connection was disabled for hours before', runDisabled],
+  ] satisfies [string, (which: Parameters<RefundExecutor['run']>[0]) => Promise<unknown>][])
+    it(`does not trust a refusal after a crash before the first answer was recorded${waited} (V9)`, async () => {
+      const { paymentId, refundId, which } = await reserved();
+      await wait(which);
+      expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.deep.equal([]);
+      if (waited !== '') core.clock.nowMs += 2 * 60 * MINUTE_MS;
+      // The first order is sent now, and its process is killed before it records the answer.
+      killedOn('RefundSubmitted');
+      expect(await thrown(refunds.run(which))).to.equal('killed');
+      revived();
+      // The provider lists the refund late, and refuses another one because it has already reserved the money for the first.
+      core.provider.refunds.clear();
+      const refused = { kind: 'refused', reason: 'The balance is too low.' } as const;
+      const doubtful = ['RefundRequested', 'RefundOutcomeUnknown'];
+      core.clock.nowMs += 1_000;
+      const repeatedAt = core.clock.nowMs;
+      for (const [ms, types] of [
+        [0, doubtful],
+        [10 * MINUTE_MS - 1, doubtful],
+        [10 * MINUTE_MS, [...doubtful, 'RefundFailed']],
+      ] as const) {
+        core.clock.nowMs = repeatedAt + ms;
+        core.provider.calls.length = 0;
+        core.provider.next('refund', refused);
+        await processOf(core.anotherProcess()).run(which);
+        expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`, `refund ${refundId}`]);
+        expect(await typesOf(refundId)).to.deep.equal(types);
+      }
+      expect((await ofPayment(paymentId)).map(({ type }) => type)).to.deep.equal(['TransactionRefundReserved']);
+    });
 
   it('does not trust a refusal of the first order that took 3 seconds, because another process may have repeated it (V9)', async () => {
     for (const [ms, last] of [
@@ -309,8 +341,7 @@ describe('the refund process on Postgres', () => {
 
   it('counts the 10 minutes and the delays from the first order, not from the time when the connection was disabled (V9)', async () => {
     const { refundId, which } = await reserved();
-    const disabled: PaymentProviders = { route: async () => [], of: async () => null };
-    expect(await thrown(processOf(core.commands, disabled).run(which))).to.contain(refundId);
+    expect(await runDisabled(which)).to.contain(refundId);
     core.clock.nowMs += 2 * 60 * MINUTE_MS;
     core.provider.next('refund', { kind: 'unknown' });
     await refunds.run(which);
