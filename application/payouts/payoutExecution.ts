@@ -153,8 +153,10 @@ export class PayoutExecutor {
     if (found.kind === 'unknown') await this.#record(payout, found, at);
     else if (found.value !== null) await this.#record(payout, found.value, at);
     else if (at < addMillis(payout.submittedAt, SENT_ALONE_MS)) await this.#setNextLook(payout, at);
-    else if (!(await this.#waitsIfSuspended(payout, at)))
-      await this.#record(payout, outcomeOfRepeat(await rail.pay(order), payout.submittedAt, at), at);
+    else if (!(await this.#waitsIfSuspended(payout, at))) {
+      const sentAt = payout.status === 'unknown' ? payout.unansweredAt : null;
+      await this.#record(payout, outcomeOfRepeat(await rail.pay(order), sentAt, at), at);
+    }
   }
 
   async #record(payout: AtBank, outcome: PayoutOutcome, at: Timestamp): Promise<void> {

@@ -111,7 +111,9 @@ export type PayoutState =
   /** `abandoned`: how often money reserved for a request was freed. */
   | { readonly status: 'absent'; readonly abandoned: number }
   | (Requested & { readonly status: 'awaitingApproval' | 'ready' })
-  | (Requested & { readonly status: 'submitted' | 'unknown'; readonly submittedAt: Timestamp })
+  | (Requested & { readonly status: 'submitted'; readonly submittedAt: Timestamp })
+  /** `unansweredAt`: when an order without an answer was recorded, which may be long after the submission if the process died. */
+  | (Requested & { readonly status: 'unknown'; readonly submittedAt: Timestamp; readonly unansweredAt: Timestamp })
   | (Requested & { readonly status: 'paid'; readonly endToEndId: string | null; readonly paidAt: Timestamp })
   | (Requested & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp })
   | (Requested & { readonly status: 'rejected'; readonly reason: string | null; readonly endedAt: Timestamp })
@@ -150,7 +152,7 @@ const evolve = (state: PayoutState, event: PayoutEvent): PayoutState => {
     case 'PayoutSubmitted':
       return state.status === 'ready' ? { ...state, status: 'submitted', submittedAt: event.data.at } : state;
     case 'PayoutOutcomeUnknown':
-      return state.status === 'submitted' ? { ...state, status: 'unknown' } : state;
+      return state.status === 'submitted' ? { ...state, status: 'unknown', unansweredAt: event.data.at } : state;
     case 'PayoutPaid':
       return isAtBank(state) ? paid(requested, event) : state;
     case 'PayoutConfirmedLate':

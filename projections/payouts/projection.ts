@@ -19,7 +19,7 @@ const isOpen = (state: PayoutState): boolean =>
 
 const requested = aggregateTable({
   name: 'payouts',
-  version: 6,
+  version: 7,
   aggregate: PAYOUT,
   table: 'requested',
   columns: [

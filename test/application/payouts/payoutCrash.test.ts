@@ -18,7 +18,7 @@ import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { HOUR_MS, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
@@ -176,6 +176,33 @@ describe('payouts after a crash', () => {
       expect(await typesOf(id)).to.deep.equal(types);
     }
   });
+  for (const lost of ['answer', 'process'])
+    it(`an hour before the first order, whose ${lost} is lost, fail only if the bank refuses another 10 minutes later (V9)`, async () => {
+      const id = await granted();
+      // Killed after the submission was recorded and before the bank got the order. No worker runs for an hour.
+      await dies(/^recorded PayoutSubmitted/, () => run(id));
+      expect(rail.paid).to.equal(0);
+      nowMs += HOUR_MS;
+      // The bank reserves the money for the first order, lists it late, and refuses another one.
+      rail.pay = async () => {
+        if (lost === 'process') throw new Killed();
+        return { kind: 'unknown' };
+      };
+      await run(id).catch((error) => expect(error).to.be.an.instanceOf(Killed));
+      if (lost === 'process') nowMs += 1_000;
+      const countedFrom = nowMs;
+      rail.pay = async () => ({ kind: 'refused', reason: 'The balance is too low.' });
+      const unknown = ['PayoutRequested', 'PayoutSubmitted', 'PayoutOutcomeUnknown'];
+      for (const [ms, types] of [
+        [0, unknown],
+        [10 * MINUTE_MS - 1, unknown],
+        [10 * MINUTE_MS, [...unknown, 'PayoutFailed']],
+      ] as const) {
+        nowMs = countedFrom + ms;
+        await run(id);
+        expect(await typesOf(id)).to.deep.equal(types);
+      }
+    });
   it('or a slow first order don’t fail a payout that the bank accepted from a repeat (V9)', async () => {
     const id = await granted();
     const { promise: late, resolve: arrive } = Promise.withResolvers<void>();
