@@ -45,7 +45,7 @@ export const takeProviderCases =
     if (provider !== null && provider.disputes === null) return;
     const cases = await provider?.disputes?.casesOf(terms, terms.txid);
     if (cases?.kind !== 'known') throw new UnknownAtProvider(`disputes of ${paymentId}`);
-    // The payment records steps of its latest case only, so it must know them all before another one opens.
+    // Another case holds what the steps of the latest one leave.
     const latest = latestDispute(transaction);
     if (latest !== null) await tellPaymentOf(needs)({ caseId: latest.caseId });
     for (const reported of cases.value) await takeCase(needs, terms, reported);

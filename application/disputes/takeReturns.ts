@@ -153,9 +153,9 @@ const takeMedReturn = async (needs: TakeReturnsNeeds, intake: Intake): Promise<v
   const { payment, made, caseIdOf } = intake;
   const dispute = latestDispute(payment.transaction);
   const own = caseIdOf(made.id);
-  const cases = dispute === null ? [] : [dispute.caseId, ...dispute.earlier].filter((caseId) => caseId !== own);
+  const cases = dispute === null ? [] : [dispute, ...dispute.earlier].filter(({ caseId }) => caseId !== own);
   // A return that an earlier case has recorded must not end the latest one.
-  for (const caseId of cases) if (await isKnownTo(needs, intake, caseId)) return;
+  for (const { caseId } of cases) if (await isKnownTo(needs, intake, caseId)) return;
   if (dispute === null || dispute.caseId === own || !(await isOfLatest(needs, intake, dispute.caseId)))
     await openReturned(needs, intake, own);
 };
@@ -197,7 +197,7 @@ const isOfLatest = async (
   const returned = { ...made, at: made.settledAt ?? made.requestedAt, leavesNoCase: leavesNoCase(payment, sum) };
   const decide = recordMoneyReturned(returned, announced, at);
   const { reply } = await commands.record(MED_CASE, MED_CASE.stream(caseId), decide, metadata);
-  // Also before another case opens, because the payment records steps of its latest case only.
+  // Also before another case opens, because that one holds what the steps of this one leave.
   await tellPaymentOf(needs)({ caseId });
   return reply !== 'beyond';
 };

@@ -8,6 +8,7 @@ import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import { recordCaseStep } from '../../domain/payment/dispute.ts';
 import { exists } from '../../domain/payment/payment.ts';
+import { moneyOfCase } from '../../domain/transaction/disputes.ts';
 import { idOf, jobKind, payloadOf } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -56,11 +57,11 @@ export const tellPaymentOf =
     const stream = PAYMENT.stream(paymentId);
     const { state: payment } = await commands.load(PAYMENT, stream);
     if (!exists(payment) || payment.transaction.status !== 'settled') return;
-    const dispute = payment.transaction.dispute;
-    if (dispute?.caseId !== caseId) return;
+    const known = moneyOfCase(payment.transaction.dispute, caseId);
+    if (known === null) return;
     for await (const { event, after, revision } of commands.loadSteps(MED_CASE, MED_CASE.stream(caseId))) {
       const change = caseChange(event);
-      if (change === null || revision <= dispute.revision) continue;
+      if (change === null || revision <= known.revision) continue;
       const step = { revision, change, medCase: after as MedCase, at: event.data.at };
       const metadata = metadataForProcess('caseTelling', state.terms, paymentId, caseId);
       await commands.record(PAYMENT, stream, recordCaseStep(step), metadata);

@@ -71,7 +71,7 @@ const dataOfPayment = ({ charge, transaction }: ExistingPayment): HeldData => {
 /** Returns the ids of the payment's dispute cases, oldest first. */
 export const casesOf = ({ transaction }: Pick<ExistingPayment, 'transaction'>): readonly MedCaseId[] =>
   transaction.status === 'settled' && transaction.dispute !== null
-    ? [...transaction.dispute.earlier, transaction.dispute.caseId]
+    ? [...transaction.dispute.earlier, transaction.dispute].map(({ caseId }) => caseId)
     : [];
 
 /** Returns the ids of the payment's refunds, and of Pix-outs in place of refused returns. Both have streams of refunds. */

@@ -17,7 +17,7 @@ import type { MedCaseId } from '../kernel/ids.ts';
 import { add, least, type Minor, most, negate, subtract, ZERO } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
+import { type Allegation, type DisputeKind, isDisputed, lostBefore, moneyOfCase } from '../transaction/disputes.ts';
 import { isAllBack, leftAtBank, leftOfPaid, refundableRest, reservedAmount } from '../transaction/refunds.ts';
 import { latestDispute, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -99,9 +99,7 @@ export const openDispute =
     const existing = assertExists(state);
     const { transaction } = existing;
     const { caseId, type, method, reason, payer, openedAt } = report;
-    const before = latestDispute(transaction);
-    if (before !== null && (before.caseId === caseId || before.earlier.includes(caseId)))
-      return { events: [], reply: 'known' };
+    if (moneyOfCase(latestDispute(transaction), caseId) !== null) return { events: [], reply: 'known' };
     const refusal = notTaken(existing, type);
     if (transaction.status !== 'settled' || refusal !== null)
       return reject('charge_not_disputable', MESSAGE_OF[refusal?.because ?? 'not_paid']);
@@ -138,7 +136,7 @@ const notReturnable = (transaction: SettledTransaction, amount: Minor): NotTaken
   if (rest > 0) return null;
   // If a Pix-out refunded it, the bank still had the Pix itself, also after other returns, which are part of the latest case.
   const lost = isDisputed(dispute) ? most(dispute.amount, dispute.returnedToPayer) : ZERO;
-  if (add(amount, add(dispute?.lostBefore ?? ZERO, lost)) <= leftAtBank(transaction)) return null;
+  if (add(amount, add(lostBefore(dispute), lost)) <= leftAtBank(transaction)) return null;
   return never(isDisputed(dispute) ? 'lost_before' : 'refunded');
 };
 
@@ -152,7 +150,7 @@ export const waitsForRefund = ({ transaction }: ExistingPayment, excess: Minor):
  */
 export const leavesNoCase = ({ transaction }: ExistingPayment, returned: Minor): boolean => {
   if (transaction.status !== 'settled' || refundableRest(transaction) > 0) return false;
-  return add(returned, transaction.dispute?.lostBefore ?? ZERO) <= leftAtBank(transaction);
+  return add(returned, lostBefore(transaction.dispute)) <= leftAtBank(transaction);
 };
 
 type ReturnedReply = 'opened' | 'known' | 'waits' | NotTaken;
@@ -172,8 +170,7 @@ export const openReturnedDispute =
     if (transaction.status !== 'settled') return { events: [], reply: never('not_paid') };
     const { dispute, settlement } = transaction;
     const { caseId, amount, type, method, reason, payer, openedAt } = report;
-    if (dispute !== null && (dispute.caseId === caseId || dispute.earlier.includes(caseId)))
-      return { events: [], reply: 'known' };
+    if (moneyOfCase(dispute, caseId) !== null) return { events: [], reply: 'known' };
     const refusal = notReturnable(transaction, amount);
     if (refusal !== null) return { events: [], reply: refusal };
     const allegation = { method, reason, payer, openedAt };
@@ -224,13 +221,16 @@ interface CaseStep {
   readonly at: Timestamp;
 }
 
-/** Records a step of the case. No-op if it is recorded, or if the case is not the latest. The end of a case releases the hold. */
+/**
+ * Records a step of the case. No-op if it is recorded. The end of a case releases the hold. An ended case may still record returns while
+ * the next one opens, so steps of earlier cases are recorded, too.
+ */
 export const recordCaseStep =
   ({ revision, change, medCase, at }: CaseStep): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
   (state) => {
     const { transaction } = assertExists(state);
-    const dispute = latestDispute(transaction);
-    if (transaction.status !== 'settled' || dispute?.caseId !== medCase.terms.caseId || revision <= dispute.revision)
+    const dispute = moneyOfCase(latestDispute(transaction), medCase.terms.caseId);
+    if (transaction.status !== 'settled' || dispute === null || revision <= dispute.revision)
       return { events: [], reply: 'nothing' };
     const { ending, ruledAt, announced, moneyOutcome } = medCase;
     const snapshot: CaseSnapshot = snapshotOf(medCase);

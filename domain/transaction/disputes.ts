@@ -200,44 +200,56 @@ export const disputeSerde: SerdeTable<DisputeEvent> = {
   },
 };
 
-/** The latest dispute of a payment. */
-export interface DisputeRecord extends Allegation {
+/** What a payment knows of the money of a case. Steps of the case still move it after a later case has opened. */
+export interface CaseMoney {
   readonly caseId: MedCaseId;
-  readonly kind: DisputeKind;
   /** The amount that the case held, or that an operator settled as held or lost. */
   readonly taken: Minor;
   /** `taken` less the part that was returned outside Quita, plus what the banks returned beyond that. Stays after the merchant has won. */
   readonly amount: Minor;
-  readonly amountMismatch: boolean;
-  readonly reportedAmount: Minor;
   /** Settlement of a mismatch; null if the reported amount matched. */
   readonly settling: MedCase['settling'];
   /** Amount posted as paid to the payer by the banks; 0 if none, or not reported yet. */
   readonly returnedToPayer: Minor;
   /** null while the case is open, or while a mismatch is not settled. */
   readonly moneyOutcome: MoneyOutcome | null;
-  readonly ending: MedCase['ending'];
-  readonly ruledAt: Timestamp | null;
   /** Revision of the latest case event that the payment recorded; -1 if none. */
   readonly revision: number;
+  /** Returned outside Quita while the case was the latest; absent for 0. */
+  readonly outside?: Minor;
+}
+
+/** The latest dispute of a payment. */
+export interface DisputeRecord extends Allegation, CaseMoney {
+  readonly kind: DisputeKind;
+  readonly amountMismatch: boolean;
+  readonly reportedAmount: Minor;
+  readonly ending: MedCase['ending'];
+  readonly ruledAt: Timestamp | null;
   /** When the service processed the latest event of the case. */
   readonly lastEventAt: Timestamp;
-  /** Returned outside Quita since the case was opened; absent for 0. */
-  readonly outside?: Minor;
-  /** Lost in earlier cases, each opened by a return of the banks; absent for 0 (V10). */
-  readonly lostBefore?: Minor;
   /** Cases that ended before this one opened. */
-  readonly earlier: readonly MedCaseId[];
+  readonly earlier: readonly CaseMoney[];
   /** The payers whom these cases name, so that searches find their data (L1); absent if they name none. */
   readonly earlierPayers?: readonly Allegation['payer'][];
 }
 
 /** Returns whether the payment counts as disputed. Cases that the merchant won don't count, nor mismatches unsettled or without a hold. */
-export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRecord =>
+export const isDisputed = <Of extends CaseMoney>(dispute: Of | null): dispute is Of =>
   dispute !== null &&
   dispute.settling !== 'awaited' &&
   dispute.settling !== 'nothing' &&
   dispute.moneyOutcome !== 'refunded_to_merchant';
+
+/** Returns the money of the case, which may be an earlier one, or null if the payment doesn't know the case. */
+export const moneyOfCase = (latest: DisputeRecord | null, caseId: MedCaseId): CaseMoney | null => {
+  if (latest === null || latest.caseId === caseId) return latest;
+  return latest.earlier.find((one) => one.caseId === caseId) ?? null;
+};
+
+/** Returns the amount lost in earlier cases, each opened by a return of the banks (V10). */
+export const lostBefore = (latest: DisputeRecord | null): Minor =>
+  (latest?.earlier ?? []).filter(isDisputed).reduce((sum, { amount }) => add(sum, amount), ZERO);
 
 /** Returns the amount that must remain of the payment until an operator has settled a mismatch (Q1). */
 export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
@@ -248,21 +260,21 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
   switch (event.type) {
     case 'TransactionDisputeOpened': {
       const { currency: _, at, ...opened } = event.data;
-      const earlier = before === null ? [] : [...before.earlier, before.caseId];
+      const earlier = before === null ? [] : [...before.earlier, moneyOf(before)];
       const settling = opened.amountMismatch ? 'awaited' : null;
       const fresh = { settling, returnedToPayer: ZERO, moneyOutcome: null, ending: null, ruledAt: null } as const;
-      const lost = add(before?.lostBefore ?? ZERO, isDisputed(before) ? before.amount : ZERO);
       const { payer, earlierPayers = [] } = before ?? {};
       const payers = payer && isNamed(payer) ? [...earlierPayers, payer] : earlierPayers;
       return {
         ...{ ...opened, taken: opened.amount, ...fresh, revision: -1, lastEventAt: at, earlier },
-        ...(lost > 0 && { lostBefore: lost }),
         ...(payers.length > 0 && { earlierPayers: payers }),
       };
     }
     case 'TransactionDisputeUpdated': {
       const { medCase, revision, ending, ruledAt, at } = event.data;
-      return before?.caseId === medCase.caseId ? { ...before, revision, ending, ruledAt, lastEventAt: at } : before;
+      return before?.caseId === medCase.caseId
+        ? { ...before, revision, ending, ruledAt, lastEventAt: at }
+        : withMoney(before, medCase.caseId, () => ({ revision }));
     }
     case 'TransactionDisputeSettled': {
       const { caseId, verdict: settling, amount } = event.data;
@@ -270,13 +282,14 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     }
     case 'TransactionDisputeReturned': {
       const { caseId, amount } = event.data;
-      return before?.caseId === caseId ? { ...before, returnedToPayer: add(before.returnedToPayer, amount) } : before;
+      return withMoney(before, caseId, ({ returnedToPayer }) => ({ returnedToPayer: add(returnedToPayer, amount) }));
     }
     case 'TransactionDisputeReturnCounted': {
       const { caseId, amount, posted } = event.data;
-      if (before?.caseId !== caseId) return before;
-      const returnedToPayer = subtract(before.returnedToPayer, posted);
-      return { ...before, amount: subtract(before.amount, amount), returnedToPayer };
+      return withMoney(before, caseId, (money) => ({
+        amount: subtract(money.amount, amount),
+        returnedToPayer: subtract(money.returnedToPayer, posted),
+      }));
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;
@@ -285,4 +298,30 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     default:
       return event satisfies never;
   }
+};
+
+const moneyOf = ({
+  caseId,
+  taken,
+  amount,
+  settling,
+  returnedToPayer,
+  moneyOutcome,
+  revision,
+  outside,
+}: DisputeRecord): CaseMoney => ({
+  ...{ caseId, taken, amount, settling, returnedToPayer, moneyOutcome, revision },
+  ...(outside !== undefined && { outside }),
+});
+
+/** Changes the money of a case, which may be an earlier one. */
+const withMoney = (
+  latest: DisputeRecord | null,
+  caseId: MedCaseId,
+  change: (money: CaseMoney) => Partial<CaseMoney>,
+): DisputeRecord | null => {
+  if (latest === null) return null;
+  if (latest.caseId === caseId) return { ...latest, ...change(latest) };
+  const earlier = latest.earlier.map((one) => (one.caseId === caseId ? { ...one, ...change(one) } : one));
+  return { ...latest, earlier };
 };

@@ -7,7 +7,7 @@ import { add, type Minor, most, subtract, ZERO } from '../kernel/money.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundStrategy } from '../refund/refund.ts';
-import { type DisputeRecord, isDisputed } from './disputes.ts';
+import { type DisputeRecord, isDisputed, lostBefore } from './disputes.ts';
 import { type IncomingPaymentRecord, type LateConfirmation, leftOf } from './incomingPayment.ts';
 
 /** Terms of a refund, fixed when it is reserved. */
@@ -121,7 +121,7 @@ export const isAllBack = (payment: Refundable): boolean => refundedAmount(paymen
  */
 export const refundableRest = (payment: Refundable): Minor => {
   const { refunds, dispute } = payment;
-  const disputed = add(dispute?.lostBefore ?? ZERO, isDisputed(dispute) ? dispute.amount : ZERO);
+  const disputed = add(lostBefore(dispute), isDisputed(dispute) ? dispute.amount : ZERO);
   const rest = subtract(subtract(leftOfPaid(payment), sumOf(refunds, ['reserved', 'completed'])), disputed);
   return most(rest, ZERO);
 };

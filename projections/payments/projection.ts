@@ -19,7 +19,7 @@ const happenedAt = (event: PaymentEvent): Timestamp =>
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 23,
+  version: 24,
   aggregate: PAYMENT,
   isByAccount: true,
   table: 'payments',

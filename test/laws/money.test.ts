@@ -9,7 +9,7 @@ import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts
 import { journalEntry } from '../../domain/payment/postings.ts';
 import { reserveRefund } from '../../domain/payment/refund.ts';
 import { lateConfirmations } from '../../domain/payment/settleHeld.ts';
-import { isDisputed } from '../../domain/transaction/disputes.ts';
+import { isDisputed, lostBefore } from '../../domain/transaction/disputes.ts';
 import { leftOf } from '../../domain/transaction/incomingPayment.ts';
 import { leftOfPaid, type RefundRecord, refundableRest } from '../../domain/transaction/refunds.ts';
 import { type History, histories, run } from '../support/paymentHistories.ts';
@@ -66,7 +66,7 @@ describe('properties of money', () => {
       const outside = sum(events.map((event) => outsideOf(event, 'merchant')));
       const out = sum(refundsOf(state, 'reserved', 'completed').map(taken));
       expect({ merchant_available, merchant_pending, merchant_retained, refunds_in_transit }).to.deep.equal({
-        merchant_available: (isPending ? 0 : net) - out - disputed - (dispute?.lostBefore ?? 0) - outside,
+        merchant_available: (isPending ? 0 : net) - out - disputed - lostBefore(dispute) - outside,
         merchant_pending: isPending ? net : 0,
         merchant_retained: dispute?.moneyOutcome === null && dispute.settling !== 'lost' ? disputed : 0, // Lost money no longer counts as retained.
         refunds_in_transit: sum(refundsOf(state, 'reserved').map(taken)),
@@ -151,7 +151,7 @@ describe('properties of money', () => {
         const { dispute } = transaction;
         const out = sum(refundsOf(after, 'reserved', 'completed').map(({ amount }) => amount));
         const rest = refundableRest(transaction);
-        const disputed = (isDisputed(dispute) ? dispute.amount : 0) + (dispute?.lostBefore ?? 0);
+        const disputed = (isDisputed(dispute) ? dispute.amount : 0) + lostBefore(dispute);
         expect(rest).to.equal(Math.max(0, leftOfPaid(transaction) - out - disputed));
         expect(rest).to.be.within(0, 12_345);
       }

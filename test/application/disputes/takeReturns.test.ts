@@ -327,6 +327,21 @@ describe('returns that Quita did not request, on Postgres', () => {
     await report([{ providerCaseId: 'next', amount: null }]);
     expect(await balances()).to.include({ provider_clearing: -12_345 + 8_345, merchant_retained: 12_345 });
   });
+  it('by the banks are posted once, even if the bank opens another case while its own process is killed', async () => {
+    const { balances, settle, recordOnly, report, take } = await mismatched(8_000);
+    await settle('nothing', 0);
+    core.spies.beforeAppend = async (_stream, events) => {
+      if (!events.some(({ type }) => type === 'TransactionDisputeOpened')) return;
+      core.spies.beforeAppend = null;
+      await recordOnly('a', 8_345);
+    };
+    await report([{ providerCaseId: 'next', amount: null }]);
+    expect(core.spies.beforeAppend).to.equal(null);
+    const held = { ...FEES, merchant_available: NET - 12_345, merchant_retained: 12_345 };
+    expect(await balances()).to.deep.equal({ ...held, provider_clearing: -12_345 + 8_000, disputes: -8_000 });
+    for (let n = 0; n < 2; n++) await take(med('a', 8_345));
+    expect(await balances()).to.deep.equal({ ...held, provider_clearing: -12_345 + 8_345, disputes: -8_345 });
+  });
   for (const isAnnounced of [true, false])
     for (const parts of [[12_345], [7_345, 5_000], [7_000, 345, 5_000], [3_000, 7_345, 2_000]])
       it(`after a Pix-out cost the platform the excess (${isAnnounced ? 'case' : 'no case'}, ${parts.join(' and ')})`, async () => {
