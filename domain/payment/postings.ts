@@ -3,7 +3,7 @@
 import { reading } from '../kernel/eventGroups.ts';
 import type { PaymentId } from '../kernel/ids.ts';
 import { entry, type JournalEntry, type LedgerAccount, type Postings, type TrancheChange } from '../kernel/journal.ts';
-import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
+import { add, type Minor, most, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { REFUND } from '../refund/refund.ts';
 import type {
@@ -186,8 +186,14 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
 const whyMoved = (event: PaymentEvent): string | null =>
   movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
 
-/** Returns the amount that disputes took from the merchant with the event; usually 0 (T3). */
-export const takenByDispute = (event: TransactionDisputeSettled | TransactionDisputeResolved): Minor => {
+/**
+ * Returns the amount that disputes took from the merchant with the event; usually 0 (T3). A return outside Quita that counts for a lost
+ * dispute gives nothing back here: the merchant pays that return instead of the dispute, and these sums don't contain it.
+ */
+export const takenByDispute = (
+  event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturnCounted,
+): Minor => {
+  if (event.type === 'TransactionDisputeReturnCounted') return most(negate(event.data.amount), ZERO);
   if (event.type === 'TransactionDisputeSettled') return event.data.verdict === 'lost' ? event.data.amount : ZERO;
   return event.data.moneyOutcome === 'refunded_to_merchant' ? ZERO : event.data.amount;
 };

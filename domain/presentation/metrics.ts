@@ -38,7 +38,7 @@ export interface MetricsView {
     readonly created: number;
     readonly paid: number;
     readonly refunded: number;
-    /** Amount lost in disputes. */
+    /** Amount lost in disputes, with returns by the banks beyond a lost case, as far as the merchant pays them (V10). */
     readonly lost: number;
     readonly net: number;
     readonly fees: number;

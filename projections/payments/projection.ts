@@ -19,7 +19,7 @@ const happenedAt = (event: PaymentEvent): Timestamp =>
 
 export const paymentsProjection = aggregateTable({
   name: 'payments',
-  version: 24,
+  version: 25,
   aggregate: PAYMENT,
   isByAccount: true,
   table: 'payments',

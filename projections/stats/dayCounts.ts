@@ -79,8 +79,8 @@ type Addition = readonly [at: Timestamp, counts: { readonly [C in DayCount]?: nu
 
 /** Narrows to creations, payments, refunds and losses in disputes. The remaining events change no sum (rules T1, T2). */
 const isCounted = reading(PAYMENT.groups, {
-  reads: ['creation', 'settlement', 'outcome', 'verdict'],
-  nothing: ['TransactionRefundReleased'],
+  reads: ['creation', 'settlement', 'outcome', 'verdict', 'given'],
+  nothing: ['TransactionRefundReleased', 'TransactionDisputeReturned'],
   ignores: [
     'cancellation',
     'end',
@@ -92,7 +92,6 @@ const isCounted = reading(PAYMENT.groups, {
     'returns',
     'reservation',
     'case',
-    'given',
     'erasure',
   ],
 });
@@ -126,7 +125,8 @@ const ofEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment): r
       ];
     }
     case 'TransactionDisputeSettled':
-    case 'TransactionDisputeResolved': {
+    case 'TransactionDisputeResolved':
+    case 'TransactionDisputeReturnCounted': {
       const lost = takenByDispute(event);
       if (lost === 0) return [];
       return [

@@ -27,7 +27,7 @@ interface Facts {
     readonly seconds: number;
   } | null;
   readonly refunds: readonly { readonly on: string; readonly amount: number; readonly fee: number }[];
-  /** Losses by disputes, dated by the operator’s decision on a mismatch or by the end of the case. */
+  /** Losses by disputes, dated by the operator’s decision on a mismatch, the end of the case, or a return beyond what it took. */
   readonly losses: readonly { readonly on: string; readonly amount: number }[];
   readonly status: TransactionStatus;
   readonly statusOn: string;
@@ -56,12 +56,14 @@ const factsOf = ({ state, statusSince, events }: MixedPayment): Facts => {
       ),
     },
     refunds,
-    losses: events.flatMap(({ type, data }) =>
-      (type === 'TransactionDisputeSettled' && data.verdict === 'lost') ||
-      (type === 'TransactionDisputeResolved' && data.moneyOutcome !== 'refunded_to_merchant')
+    losses: events.flatMap(({ type, data }) => {
+      if (type === 'TransactionDisputeReturnCounted')
+        return data.amount < 0 ? [{ on: dayOf(data.at), amount: -data.amount }] : [];
+      return (type === 'TransactionDisputeSettled' && data.verdict === 'lost') ||
+        (type === 'TransactionDisputeResolved' && data.moneyOutcome !== 'refunded_to_merchant')
         ? [{ on: dayOf(data.at), amount: data.amount }]
-        : [],
-    ),
+        : [];
+    }),
     status: transactionStatus(state),
     statusOn: dayOf(statusSince),
   };
