@@ -17,6 +17,7 @@ import {
   record,
   type Shape,
   serdeOf,
+  taggedBy,
   text,
   time,
 } from '../../../domain/kernel/serde.ts';
@@ -56,6 +57,11 @@ const sample: Sample = {
   parts: [{ amount: toMinor(1_000) }, { amount: toMinor(234) }],
   metadata: { order: [1, 'two', null, { three: true }] },
 };
+type Either = { readonly kind: 'a'; readonly n: number } | { readonly kind: 'b'; readonly t: string };
+const either = taggedBy<'kind', Either>('kind', {
+  a: record({ kind: oneOf('a'), n: integer }),
+  b: record({ kind: oneOf('b'), t: text() }),
+});
 const throughJson = (json: Json): unknown => JSON.parse(JSON.stringify(json));
 
 describe('shapes', () => {
@@ -69,6 +75,14 @@ describe('shapes', () => {
     ['nullable', nullable(integer), [null, 1]],
     ['listOf', listOf(integer), [[], [1, 2]]],
     ['record', record<{ n: number }>({ n: integer }), [{ n: 1 }]],
+    [
+      'taggedBy',
+      either,
+      [
+        { kind: 'a', n: 1 },
+        { kind: 'b', t: '' },
+      ],
+    ],
     ['freeForm', freeForm(), [null, 0, 'a', [], { a: { b: [1] } }]],
   ] as never;
   for (const [name, shape, values] of good)
@@ -96,6 +110,13 @@ describe('shapes', () => {
       [{}, { n: '1' }, { N: 1 }],
       'x.n: expected an integer',
     ],
+    [
+      'taggedBy',
+      either,
+      [{ kind: 'c' }, { kind: 'toString' }, { kind: ['a'], n: 1 }, { n: 1 }, {}, [], 'a', null, undefined],
+      'x: expected kind: a | b',
+    ],
+    ['a field of taggedBy', either, [{ kind: 'a', t: '' }], 'x.n: expected an integer'],
     ['freeForm', freeForm(), [undefined], 'x: expected a value'],
   ] as never;
   for (const [name, shape, values, message] of bad)

@@ -152,11 +152,20 @@ export class Sampler {
       quiet = await tablesOf(this.#db);
     }
     const [tables, files, memory] = [this.#tables(quiet), this.#files(), this.#memory()];
+    const examples = await Promise.all(left().map((line) => this.#example(line.slice(0, line.indexOf(':')))));
     return {
-      table: [...files.lines, ...memory.lines, ...tables.lines].join('\n'),
+      table: [...files.lines, ...memory.lines, ...tables.lines, ...examples].join('\n'),
       rises: [...left(), ...files.rises, ...memory.rises, ...tables.rises],
       judged: memory.judged,
     };
+  }
+
+  /** Returns a row of open work that was left. */
+  async #example(table: string): Promise<string> {
+    const { rows } = await this.#db.query<{ row: string }>(
+      `SELECT to_jsonb(t)::text AS row FROM ${table} t WHERE ${OPEN_WORK[table]?.rows ?? 'true'} LIMIT 1`,
+    );
+    return `left in ${table}: ${rows[0]?.row ?? 'nothing any more'}`;
   }
 
   close(): Promise<void> {
