@@ -29,7 +29,8 @@ const OPEN_WORK: Readonly<
     { readonly rows?: string; readonly more: number; readonly morePerAccount?: number; readonly morePerKill?: number }
   >
 > = {
-  'jobs.job': { more: 0 },
+  // If both workers have been replaced by the older release, jobs of the newer one wait for the next upgrade (docs/upgrading.md).
+  'jobs.job': { rows: `output->'version' IS NULL`, more: 0 },
   'operations.timers': { rows: 'due_at < now()', more: 0 },
   'operations.owed': { more: 0 },
   'operations.scheduled_deliveries': { more: 0 },
