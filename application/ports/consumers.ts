@@ -22,10 +22,10 @@ export interface LogConsumer {
   /** Whether decisions read its checkpoint. Otherwise it may stay behind for a moment while there is nothing to apply. Default: no. */
   readonly isDecidedOn?: boolean;
   /**
-   * Returns a consumer for the events of some accounts, which shares no memory with this one. Absent: its rows or effects don't belong to
-   * one account each, so it can't be divided.
+   * Returns a consumer for one of so many partitions, which shares no memory with this one. Absent: its rows or effects don't belong to one
+   * account each, so it can't be divided.
    */
-  readonly ofPartition?: () => LogConsumer;
+  readonly ofPartition?: (partitions: number) => LogConsumer;
 }
 
 /** A stream that a read model or process stopped processing after an error. */

@@ -39,12 +39,12 @@ const attending = (subscriptions: Subscriptions, { leaders }: Core): Subscriptio
   return subscriptions;
 };
 
-const asConsumer = (projection: Projection): LogConsumer => {
-  const writer = projection.writer(liveSchema(projection.name));
+const asConsumer = (projection: Projection, partitions = 1): LogConsumer => {
+  const writer = projection.writer(liveSchema(projection.name), partitions);
   const { name, categories, isByAccount, isDecidedOn = false } = projection;
   return {
     ...{ name, categories, isDecidedOn, reset: async () => writer.reset(), apply: writer.apply.bind(writer) },
-    ...(isByAccount && { ofPartition: () => asConsumer(projection) }),
+    ...(isByAccount && { ofPartition: (count: number) => asConsumer(projection, count) }),
   };
 };
 
@@ -53,7 +53,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
     new Subscriptions({
       ...shared(options, core),
       role: 'projector',
-      consumers: core.projections.map(asConsumer),
+      consumers: core.projections.map((projection) => asConsumer(projection)),
       versionOf: ({ name }) => core.projections.find((projection) => projection.name === name)?.version ?? 1,
       prepare: prepareLiveCopies(core.projections, options.storage),
       onOtherVersions: (readModels) =>

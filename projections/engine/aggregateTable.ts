@@ -85,7 +85,7 @@ export interface DerivedTable<State, Event extends Fact<string, unknown>> {
   };
 }
 
-/** Rows cached between batches, so that an event on a recent stream needs no read. */
+/** Rows that all partitions together cache between batches, so that an event on a recent stream needs no read. */
 const REMEMBERED_ROWS = 2_000;
 
 /** Columns that identify the row and its owner. */
@@ -190,7 +190,7 @@ export const aggregateTable = <State, Event extends Fact<string, unknown>, Name 
     ],
     checks: beside.flatMap(({ checks = [] }) => checks),
     ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
-    writer: (schema) => new AggregateTableWriter(spec, schema),
+    writer: (schema, partitions = 1) => new AggregateTableWriter(spec, schema, REMEMBERED_ROWS / partitions),
   };
 };
 
@@ -282,12 +282,13 @@ class AggregateTableWriter<State, Event extends Fact<string, unknown>> implement
   readonly #spec: AggregateTable<State, Event>;
   readonly #decider: Decider<State, Event>;
   readonly #derived: readonly ReturnType<DerivedTable<State, Event>['writer']>[];
-  readonly #remembered = boundedCache<string, AggregateRow<State>>(REMEMBERED_ROWS);
+  readonly #remembered: ReturnType<typeof boundedCache<string, AggregateRow<State>>>;
   readonly #read: (row: ColumnValues) => State;
   readonly #select: string;
   readonly #writers: readonly RowWriter<TakenRow<State>>[];
 
-  constructor(spec: AggregateTable<State, Event>, schema: string) {
+  constructor(spec: AggregateTable<State, Event>, schema: string, remembered: number) {
+    this.#remembered = boundedCache(Math.ceil(remembered));
     this.#spec = spec;
     this.#decider = spec.aggregate.decider;
     this.#derived = (spec.derived ?? []).map((one) => one.writer(schema));

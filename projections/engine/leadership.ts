@@ -229,12 +229,13 @@ export class Leadership {
       if (!checkpoint && (isPartition || checkpoints.length > 0)) continue;
       const version = checkpoint?.version ?? versionOf(whole);
       if (!checkpoint) await createFirstCheckpoint(session, { name, version, storeId: store.storeId });
-      const consumer = (isPartition && whole.ofPartition?.()) || whole;
+      const { part } = readName(name);
+      const consumer = (isPartition && whole.ofPartition?.(part.of)) || whole;
       await consumer.reset(session);
       members.push({
         name,
         consumer,
-        part: readName(name).part,
+        part,
         front: frontOf(checkpoints),
         categories: new Set<string>(consumer.categories),
         version,

@@ -64,7 +64,8 @@ export interface Projection<Name extends string = string> {
   readonly published?: string;
   /** Statements that create the tables inside `schema`. */
   ddl(schema: string): string;
-  writer(schema: string): ProjectionWriter;
+  /** `partitions`: how many writers share the events, and the memory that one would use. Default: 1. */
+  writer(schema: string, partitions?: number): ProjectionWriter;
 }
 
 /** Schemas of the copies of a projection. Queries always read the live one. */

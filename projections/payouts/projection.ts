@@ -67,8 +67,8 @@ export const payoutsProjection: Projection<'payouts'> = {
   skips: ({ type }) => IDLE.has(type),
   tables: [...requested.tables, { name: 'pix_outs', key: ['id'] }],
   ddl: (schema) => requested.ddl(schema) + PIX_OUTS(schema),
-  writer: (schema) => {
-    const ofRequested = requested.writer(schema);
+  writer: (schema, partitions) => {
+    const ofRequested = requested.writer(schema, partitions);
     return {
       reset: () => ofRequested.reset(),
       apply: async (events, tx) => {

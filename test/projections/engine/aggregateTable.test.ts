@@ -160,4 +160,38 @@ describe('a folded table', () => {
     await writer.apply(events.slice(1), session);
     expect(await rows()).to.deep.equal(await settledRow());
   });
+
+  it('remembers with all its partitions no more rows than undivided', async () => {
+    const [first] = events as [LoggedEvent];
+    const ids = Array.from({ length: 2_001 }, (_, n) => String(n).padStart(26, '0'));
+    const readOf = async (
+      of: ProjectionWriter,
+      known: readonly string[],
+      asked: string,
+    ): Promise<readonly string[]> => {
+      const read: string[][] = [];
+      const tx = {
+        query: async (_: unknown, values?: readonly (readonly string[])[]) => {
+          if (values?.length === 1) read.push([...(values[0] as readonly string[])]);
+          return { rows: [], rowCount: 0 };
+        },
+      } as unknown as Parameters<ProjectionWriter['apply']>[1];
+      await of.apply(
+        known.map((subject) => ({ ...first, subject })),
+        tx,
+      );
+      read.length = 0;
+      await of.apply([{ ...first, subject: asked, revision: 1 }], tx).catch(() => undefined);
+      return read.flat();
+    };
+    for (const [partitions, kept] of [
+      [1, 2_000],
+      [4, 500],
+    ] as const) {
+      const open = () => paymentsProjection.writer(SCHEMA, partitions);
+      const [oldest = ''] = ids;
+      expect(await readOf(open(), ids.slice(0, kept), oldest), String(partitions)).to.deep.equal([]);
+      expect(await readOf(open(), ids.slice(0, kept + 1), oldest), String(partitions)).to.deep.equal([oldest]);
+    }
+  });
 });
