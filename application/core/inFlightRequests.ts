@@ -5,6 +5,10 @@ import type { Stopwatch } from '../ports/system.ts';
 /** Longest wait for other requests with the same key (K4). */
 const WAIT_MS_MAX = 10_000;
 
+/** `param`: the name of the header or field that contains the key. */
+export const stillRunning = (param: string): Rejection =>
+  reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+
 export class InFlightRequests {
   /** For each id with a running request: begins the requests that wait for it, in order of arrival. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -22,10 +26,7 @@ export class InFlightRequests {
    * `create` then never runs (K5).
    */
   async run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
-    if (!(await this.#hasTurn(id))) {
-      const param = this.#keyParam;
-      return reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
-    }
+    if (!(await this.#hasTurn(id))) return stillRunning(this.#keyParam);
     try {
       return await create();
     } finally {

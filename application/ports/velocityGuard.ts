@@ -13,10 +13,13 @@ export interface VelocityReservation {
   readonly accountPerHour: number;
 }
 
+/** `customer`, `account`: whose limit is reached. `running`: a request for the same payment and another customer may still store it. */
+export type VelocityOutcome = 'reserved' | 'customer' | 'account' | 'running';
+
 export interface VelocityGuard {
   /**
-   * Counts the charge towards the hour before `at`, or returns whose limit is reached. Idempotent: a payment has one reservation, that
-   * of its latest request. Charges that expired, were cancelled or failed at creation don't count.
+   * Counts the charge towards the hour before `at`. Idempotent: a payment has one reservation, that of its latest request. Charges that
+   * expired, were cancelled or failed at creation don't count.
    */
-  reserve(reservation: VelocityReservation): Promise<'reserved' | 'customer' | 'account'>;
+  reserve(reservation: VelocityReservation): Promise<VelocityOutcome>;
 }

@@ -3,7 +3,7 @@
 import { boundedCache } from '../../application/ports/boundedCache.ts';
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
-import type { VelocityGuard, VelocityReservation } from '../../application/ports/velocityGuard.ts';
+import type { VelocityGuard, VelocityOutcome, VelocityReservation } from '../../application/ports/velocityGuard.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, addSeconds, HOUR_MS } from '../../domain/kernel/time.ts';
 
@@ -16,6 +16,10 @@ interface Needs {
 const LOOKED_AT_MAX = 2_000;
 /** One release for each limit. */
 const RELEASES_MAX = 2;
+/** A creation is stored or abandoned well within this time. */
+const CREATION_SECONDS_MAX = 60;
+
+const RESERVE = `SELECT operations.reserve_charge($1, $2, $3, $4, $5, $6, interval '${CREATION_SECONDS_MAX} s') AS outcome`;
 
 const ofLimit = (condition: string, since: string): string =>
   `SELECT payment_id AS id, reserved_at > $2 AS "isYoung", reserved_at::text AS until FROM operations.velocity_reservations
@@ -29,21 +33,9 @@ const OF_LIMIT = {
 const RELEASE_OF_CUSTOMER = `SELECT operations.release_velocity($1, $2,
   (SELECT checked_until FROM operations.velocity_totals WHERE account_id = $1))`;
 
-/**
- * A payment that reserves again was never stored. Its earlier place is freed first, because it may belong to another customer, and a charge
- * counts from the request that creates it. The aggregate runs before the reservation.
- */
-const RESERVE = `SELECT operations.reserve_velocity($1, $2, $3, $4, $5, $6) AS outcome FROM (
-  SELECT count(operations.release_velocity($2, ARRAY[v.payment_id], t.checked_until))
-  FROM operations.velocity_reservations v LEFT JOIN operations.velocity_totals t USING (account_id)
-  WHERE v.payment_id = $1) freed`;
-
 /** Makes the next check begin with the oldest place. Writes nothing if it already does. */
 const LOOK_FROM_START = `UPDATE operations.velocity_totals SET checked_until = '-infinity'
   WHERE account_id = $1 AND checked_until > '-infinity'`;
-
-/** A creation is stored or abandoned well within this time. */
-const CREATION_SECONDS_MAX = 60;
 
 /**
  * Customers with more than LOOKED_AT_MAX places that a process remembers. The places of a forgotten customer are checked from the start.
@@ -55,8 +47,8 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
   const customersCheckedUntil = boundedCache<string, string>(REMEMBERED_CUSTOMERS);
   const reserveOnce = async (reservation: VelocityReservation) => {
     const { paymentId, accountId, customer, at, customerPerHour, accountPerHour } = reservation;
-    const { rows } = await db.query<{ outcome: 'reserved' | 'customer' | 'account' }>({
-      name: 'reserve_velocity',
+    const { rows } = await db.query<{ outcome: VelocityOutcome }>({
+      name: 'reserve_charge',
       text: RESERVE,
       values: [paymentId, accountId, customer, at, customerPerHour, accountPerHour],
     });
@@ -94,7 +86,7 @@ export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
     reserve: async (reservation) => {
       let outcome = await reserveOnce(reservation);
       // Ended reservations are released only when a limit is reached; both limits may be.
-      for (let n = 0; n < RELEASES_MAX && outcome !== 'reserved'; n++) {
+      for (let n = 0; n < RELEASES_MAX && (outcome === 'customer' || outcome === 'account'); n++) {
         if (!(await releaseEnded(reservation, outcome))) break;
         outcome = await reserveOnce(reservation);
       }
