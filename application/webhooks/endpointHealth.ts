@@ -17,6 +17,7 @@ export class EndpointHealth {
   /** A monotonic clock, in milliseconds. */
   readonly #now: () => number;
   readonly #known = boundedCache<string, { readonly failures: number; readonly atMs: number }>(TARGETS_MAX);
+  readonly #reads = new Map<string, Promise<void>>();
 
   constructor(targets: Omit<FailingTargets, 'forget'>, now: () => number) {
     this.#targets = targets;
@@ -25,8 +26,15 @@ export class EndpointHealth {
 
   /** Loads the target's number of consecutive failures. Call it before attempting deliveries to the target. */
   async look(target: string): Promise<void> {
+    const known = this.#known.get(target);
+    if (known !== undefined && this.#now() - known.atMs < KNOWN_FOR_MS) return;
+    const read = this.#reads.get(target) ?? this.#read(target).finally(() => this.#reads.delete(target));
+    this.#reads.set(target, read);
+    await read;
+  }
+
+  async #read(target: string): Promise<void> {
     const before = this.#known.get(target);
-    if (before !== undefined && this.#now() - before.atMs < KNOWN_FOR_MS) return;
     const failures = await this.#targets.failuresOf(target);
     // A result recorded during the read is newer than the read.
     if (this.#known.get(target) === before) this.#learn(target, failures);
@@ -50,9 +58,15 @@ export class EndpointHealth {
 
   /** Records that the target accepted a delivery at `at` (account time). Attempts that were held back become due. */
   async succeeded(target: string, at: Timestamp): Promise<void> {
-    if ((this.#known.get(target)?.failures ?? 0) === 0) return;
+    // The target may have failed for another worker since this attempt's job began, because attempts may last longer than a count is used.
+    if (this.#isHealthy(target)) await this.look(target);
+    if (this.#isHealthy(target)) return;
     this.#learn(target, 0);
     await this.#targets.recovered(target, at);
+  }
+
+  #isHealthy(target: string): boolean {
+    return (this.#known.get(target)?.failures ?? 0) === 0;
   }
 
   #learn(target: string, failures: number): void {

@@ -12,6 +12,8 @@ describe('endpoint health (W3)', () => {
   let failures: number;
   let nowMs: number;
   let health: EndpointHealth;
+  /** Another worker with the same targets. */
+  let other: EndpointHealth;
   beforeEach(() => {
     asked = [];
     failures = 0;
@@ -36,7 +38,7 @@ describe('endpoint health (W3)', () => {
       failing: async () => new Map(),
       forgetOld: async () => undefined,
     };
-    health = new EndpointHealth(targets, () => nowMs);
+    [health, other] = [new EndpointHealth(targets, () => nowMs), new EndpointHealth(targets, () => nowMs)];
   });
   const fail = async (times: number) => {
     for (let n = 0; n < times; n++) await health.failed(attempt, 'timeout');
@@ -75,6 +77,35 @@ describe('endpoint health (W3)', () => {
     expect(asked).to.deep.equal(['failed', `we recovered at ${at('13:00:09')}`]);
     await fail(2);
     expect(await health.holds(attempt)).to.equal(false);
+  });
+  it('interrupts another worker’s failures by a success, although both jobs began while the target was healthy', async () => {
+    await Promise.all([health.look('we'), other.look('we')]);
+    for (let n = 0; n < 3; n++) {
+      nowMs += 1_000;
+      await other.failed(attempt, 'timeout');
+      await health.succeeded('we', at('13:00:09'));
+      expect(failures).to.equal(0);
+    }
+    expect(other.isFailing('we')).to.equal(false);
+  });
+  it('releases what another worker holds back, a second after its own last read at the latest', async () => {
+    await health.look('we');
+    for (let n = 0; n < 3; n++) await other.failed(attempt, 'timeout');
+    expect(await other.holds(attempt)).to.equal(true);
+    nowMs = 999;
+    await health.succeeded('we', at('13:00:09'));
+    expect(failures).to.equal(3);
+    nowMs = 1_000;
+    await health.succeeded('we', at('13:00:09'));
+    expect(failures).to.equal(0);
+    expect(await other.holds(attempt)).to.equal(false);
+  });
+  it('reads the state once for successes at the same time', async () => {
+    await health.look('we');
+    asked = [];
+    nowMs = 30_000;
+    await Promise.all(Array.from({ length: 50 }, () => health.succeeded('we', at('13:00:09'))));
+    expect(asked).to.deep.equal(['failures of we']);
   });
   it('ignores a look that completes after newer failures', async () => {
     const look = health.look('we');
