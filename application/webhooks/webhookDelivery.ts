@@ -153,6 +153,10 @@ interface Job {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Returns whether deliveries go to this URL: the active endpoint's, or that of a stream without an endpoint (null). */
+const hasUrl = (endpoint: WebhookEndpointState | null, url: string | undefined): endpoint is ExistingEndpoint | null =>
+  endpoint === null || (endpoint.status === 'active' && endpoint.url === url);
+
 export class DeliveryWorker {
   readonly #needs: Needs;
   readonly #health: EndpointHealth;
@@ -250,7 +254,8 @@ export class DeliveryWorker {
       return this.#cancelIfGone(attempt, now);
     const outcome = await this.#send(attempt, endpoint, dueAt, job);
     if (outcome === null) return this.run([wanted], job.target, true, job.signal);
-    await this.#record(attempt, outcome, dueAt);
+    const isCurrent = async () => hasUrl(await job.endpoint(), attempt.url ?? endpoint?.url);
+    await this.#record(attempt, outcome, dueAt, isCurrent);
   }
 
   /** Returns null if the endpoint was deleted, paused or moved to another URL before the attempt began. */
@@ -265,7 +270,7 @@ export class DeliveryWorker {
     if (url === undefined) throw new Error(`delivery ${attempt.deliveryId} has neither a URL nor an endpoint`);
     const requestOf = async (): Promise<WebhookRequest | null> => {
       const present = await job.endpoint();
-      if (present !== null && (present.status !== 'active' || present.url !== url)) return null;
+      if (!hasUrl(present, url)) return null;
       const secret = present === null ? overrideSecret(this.#needs, attempt.tenant) : endpointSecret(secrets, present);
       return this.#request(attempt, { url, secret: await secret }, dueAt);
     };
@@ -311,7 +316,13 @@ export class DeliveryWorker {
     return { url, headers, body, mode, account, ...(isDrained && { deadlineMs: JUMP_DEADLINE_MS }) };
   }
 
-  async #record(attempt: Attempt, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
+  /** `isCurrent`: returns whether the endpoint is still active at the URL of the attempt. Otherwise its failures begin afresh (W3). */
+  async #record(
+    attempt: Attempt,
+    outcome: AttemptOutcome,
+    dueAt: Timestamp,
+    isCurrent: () => Promise<boolean>,
+  ): Promise<void> {
     const { commands, accounts, randomness, scheduled } = this.#needs;
     const { deliveryId, tenant, target } = attempt;
     const { delivery, attempts } = attempt.state;
@@ -325,7 +336,7 @@ export class DeliveryWorker {
     if (attempts === 0) scheduled.begun(deliveryId);
     // Other deliveries may have failed since the test clock left, so their retries can't come forward to that instant.
     if (outcome.ok) await this.#health.succeeded(target, await accounts.actingAt(tenant.accountId, tenant.mode, dueAt));
-    else if (done.reply === 'recorded')
+    else if (done.reply === 'recorded' && (await isCurrent()))
       await this.#health.failed(timedAttempt(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     const after = { ...attempt, state: done.state };

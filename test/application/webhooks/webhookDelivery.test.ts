@@ -436,6 +436,27 @@ describe('the delivery worker', () => {
       });
       expect(headers).to.include(expected);
     });
+    it('does not count attempts at a former URL as failures of the new one (W3)', async () => {
+      const id = await registered();
+      const deliveries = [await scheduleTo(id), await scheduleTo(id), await scheduleTo(id)];
+      const [allBegan, silence] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      onSend = () => {
+        if (sent.length === deliveries.length) allBegan.resolve();
+        return silence.promise;
+      };
+      const attempts = deliveries.map((delivery) => runTo(id, delivery));
+      await allBegan.promise;
+      await decide(id, changeEndpoint(owner(), { url: 'http://127.0.0.1:1/moved', events: null, status: null }, T(1)));
+      clockAt(30);
+      silence.resolve();
+      await Promise.all(attempts);
+      expect(sent.map(({ url }) => url)).to.deep.equal(Array(3).fill('http://127.0.0.1:1/hook'));
+      expect([await attemptsOf(deliveries[0]!), told]).to.deep.equal([[T(30)], []]);
+      onSend = async () => undefined;
+      clockAt(40);
+      await runTo(id, deliveries[0]!, T(40));
+      expect(told).to.deep.equal([`${deliveries[0]} failed at ${T(40)}`]);
+    });
     it('does not cancel a delivery that fails while the endpoint becomes inactive', async () => {
       const id = await registered();
       const delivery = await scheduleTo(id);
