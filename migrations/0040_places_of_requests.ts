@@ -1,5 +1,9 @@
-// Places in the hourly limits, where several requests share one (rule E6).
+// Places in the hourly limits that several requests share (rules E6, M7b).
 import type { Knex } from 'knex';
+
+/** Most reservations that a decision subtracts or deletes at once, unless the limit is reached. */
+const STEP = 1_000;
+const DELETED = 100;
 
 const CHARGES = `
     -- Like reserve_velocity, for a request that creates the payment. Returns 'running' if a request of another customer reserved the place
@@ -29,7 +33,104 @@ const CHARGES = `
     END
     $function$;`;
 
-export const up = (knex: Knex): Promise<unknown> => knex.raw(CHARGES);
+const REFUNDS = `
+    -- Requests that reserved the place and did not release it. The refund may have been stored by any of them.
+    ALTER TABLE operations.refund_reservations ADD COLUMN requests integer NOT NULL DEFAULT 1;
+
+    CREATE OR REPLACE FUNCTION operations.reserve_refund(
+      refund text, account text, of_currency text, of_amount bigint, at timestamptz, count_max integer, sum_max bigint
+    ) RETURNS text LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $function$
+    DECLARE
+      since timestamptz := at - interval '1 hour';
+      counted timestamptz;
+      step timestamptz;
+      own operations.refund_reservations;
+      outcome text;
+    BEGIN
+      -- Under any other level the statements below would see a snapshot from before the lock, and count too few.
+      IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'operations.reserve_refund needs read committed' USING ERRCODE = 'invalid_transaction_state';
+      END IF;
+      PERFORM pg_advisory_xact_lock(hashtextextended('refunds ' || account, 0));
+      UPDATE operations.refund_reservations r SET requests = r.requests + 1
+        WHERE r.refund_id = refund AND r.reserved_at > since AND r.amount >= of_amount;
+      IF FOUND THEN
+        RETURN 'reserved';
+      END IF;
+      SELECT t.counted_from INTO counted FROM operations.refund_totals t WHERE t.account_id = account AND t.currency = '';
+      IF NOT FOUND OR NOT EXISTS (
+        SELECT FROM operations.refund_reservations r WHERE r.account_id = account AND r.reserved_at > counted
+      ) THEN
+        DELETE FROM operations.refund_totals t WHERE t.account_id = account;
+        counted := since;
+        INSERT INTO operations.refund_totals (account_id, currency, refunds, amount, counted_from)
+          SELECT account, coalesce(r.currency, ''), count(*), CASE WHEN r.currency IS NULL THEN 0 ELSE sum(r.amount) END, counted
+          FROM operations.refund_reservations r WHERE r.account_id = account AND r.reserved_at > since GROUP BY ROLLUP (r.currency);
+      END IF;
+      LOOP
+        SELECT * INTO own FROM operations.refund_reservations r WHERE r.refund_id = refund AND r.reserved_at > counted;
+        SELECT CASE
+            WHEN count_max <= sum(t.refunds) FILTER (WHERE t.currency = '') - (own.refund_id IS NOT NULL)::integer THEN 'count'
+            WHEN sum_max < of_amount + coalesce(sum(t.amount) FILTER (WHERE t.currency = of_currency), 0)
+              - coalesce(own.amount, 0) THEN 'sum'
+            ELSE 'reserved' END
+          INTO outcome FROM operations.refund_totals t WHERE t.account_id = account;
+        -- Reservations whose hour has passed are subtracted in steps: one of them now, the others only if the limit is reached.
+        EXIT WHEN counted >= since OR (outcome = 'reserved' AND step IS NOT NULL);
+        SELECT CASE WHEN count(*) < ${STEP} THEN since ELSE max(g.reserved_at) END INTO step FROM (
+          SELECT r.reserved_at FROM operations.refund_reservations r
+            WHERE r.account_id = account AND r.reserved_at > counted AND r.reserved_at <= since
+            ORDER BY r.reserved_at FETCH FIRST ${STEP} ROWS WITH TIES) g;
+        UPDATE operations.refund_totals t
+          SET refunds = t.refunds - coalesce(g.refunds, 0), amount = t.amount - coalesce(g.amount, 0), counted_from = step
+          FROM operations.refund_totals o LEFT JOIN (
+            SELECT coalesce(r.currency, '') AS currency, count(*) AS refunds,
+              CASE WHEN r.currency IS NULL THEN 0 ELSE sum(r.amount) END AS amount
+            FROM operations.refund_reservations r WHERE r.account_id = account AND r.reserved_at > counted AND r.reserved_at <= step
+            GROUP BY ROLLUP (r.currency)) g ON g.currency = o.currency
+          WHERE o.account_id = account AND t.account_id = account AND t.currency = o.currency;
+        counted := step;
+      END LOOP;
+      IF outcome <> 'reserved' THEN
+        RETURN outcome;
+      END IF;
+      INSERT INTO operations.refund_totals AS t (account_id, currency, refunds, amount, counted_from)
+        SELECT account, c.currency, CASE WHEN own.refund_id IS NULL THEN 1 ELSE 0 END, c.amount, counted
+        FROM (VALUES ('', 0), (of_currency, of_amount - coalesce(own.amount, 0))) AS c (currency, amount)
+        ON CONFLICT (account_id, currency) DO UPDATE SET refunds = t.refunds + excluded.refunds, amount = t.amount + excluded.amount;
+      INSERT INTO operations.refund_reservations AS r (refund_id, account_id, currency, amount, reserved_at)
+        VALUES (refund, account, of_currency, of_amount, greatest(at, counted + interval '1 microsecond'))
+        ON CONFLICT (refund_id) DO UPDATE SET amount = excluded.amount, reserved_at = excluded.reserved_at,
+          requests = CASE WHEN r.reserved_at > since THEN r.requests + 1 ELSE 1 END;
+      -- Reservations are kept an hour longer than they count, for processes whose clocks differ.
+      DELETE FROM operations.refund_reservations r WHERE r.refund_id IN (
+        SELECT o.refund_id FROM operations.refund_reservations o
+          WHERE o.account_id = account AND o.reserved_at < least(since - interval '1 hour', counted)
+          ORDER BY o.reserved_at LIMIT ${DELETED});
+      RETURN 'reserved';
+    END
+    $function$;
+
+    -- Frees the place of a request that stored no refund, unless another request shares it.
+    CREATE FUNCTION operations.release_refund(refund text, account text) RETURNS void
+      LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $function$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(hashtextextended('refunds ' || account, 0));
+      UPDATE operations.refund_reservations r SET requests = r.requests - 1 WHERE r.refund_id = refund AND r.requests > 1;
+      IF FOUND THEN
+        RETURN;
+      END IF;
+      WITH gone AS (
+        DELETE FROM operations.refund_reservations r WHERE r.refund_id = refund RETURNING r.currency, r.amount, r.reserved_at)
+      UPDATE operations.refund_totals t
+        SET refunds = t.refunds - 1, amount = t.amount - CASE WHEN t.currency = '' THEN 0 ELSE g.amount END
+        FROM gone g WHERE t.account_id = account AND t.currency IN ('', g.currency) AND g.reserved_at > t.counted_from;
+    END
+    $function$;`;
+
+export async function up(knex: Knex): Promise<void> {
+  for (const guard of [CHARGES, REFUNDS]) await knex.raw(guard);
+}
 
 export const down = (): never => {
   throw new Error('migrations go forward only');

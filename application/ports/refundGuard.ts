@@ -21,4 +21,9 @@ export interface RefundGuard {
    * reservation counts for its hour even if the refund fails.
    */
   reserve(reservation: RefundReservation): Promise<'reserved' | 'count' | 'sum'>;
+  /**
+   * Takes a reservation back, because its request stored no refund. Call it once for each `reserve` that returned `reserved`. The refund
+   * still counts if another request reserved it and may have stored it.
+   */
+  release(reservation: Pick<RefundReservation, 'refundId' | 'accountId'>): Promise<void>;
 }

@@ -89,13 +89,11 @@ export const requestRefund =
     const found = await judge(needs, wanted);
     if (isRejection(found)) return found;
     const { wish, at, settings, judged } = found;
+    const limits = refundVelocity.of(settings);
     // Only a refund that would otherwise be accepted counts towards the limits; a replay does not.
-    if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
-      const refusal = await limitRefusal(refundGuard, refundVelocity.of(settings), {
-        accountId,
-        at,
-        ...judged.reply.refund,
-      });
+    const isCounted = mode === 'live' && isLimited(limits) && !isRejection(judged) && !judged.reply.replayed;
+    if (isCounted) {
+      const refusal = await limitRefusal(refundGuard, { accountId, at, ...limits, ...judged.reply.refund });
       if (refusal !== null) return refusal;
     }
     const metadata = metadataForRequest({ actor, requestId }, { accountId, mode }, paymentId);
@@ -103,16 +101,20 @@ export const requestRefund =
     const counted = isRejection(judged) ? {} : { restMax: judged.reply.refund.amount };
     const decide = reserveRefund({ ...wish, ...counted }, at);
     const done = await commands.execute(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
-    return isRejection(done) ? done : done.reply;
+    if (!isRejection(done)) return done.reply;
+    // The payment changed since it was judged. A refund that is rejected for another reason does not count (M7b).
+    if (isCounted) await refundGuard.release({ refundId: wish.refundId, accountId });
+    return done;
   };
+
+const isLimited = ({ countPerHour, sumPerHour }: RefundVelocity): boolean =>
+  countPerHour !== null || sumPerHour !== null;
 
 /** Counts the refund towards the account's hourly limits and returns null, or returns `fraud.account_velocity_exceeded` (M7b). */
 const limitRefusal = async (
   guard: RefundGuard,
-  { countPerHour, sumPerHour }: RefundVelocity,
-  { refundId, accountId, amount, currency, at }: Omit<RefundReservation, 'countPerHour' | 'sumPerHour'>,
+  { refundId, accountId, amount, currency, at, countPerHour, sumPerHour }: RefundReservation,
 ): Promise<Rejection | null> => {
-  if (countPerHour === null && sumPerHour === null) return null;
   const outcome = await guard.reserve({ refundId, accountId, amount, currency, at, countPerHour, sumPerHour });
   if (outcome === 'count')
     return reject('fraud.account_velocity_exceeded', 'Too many refunds by this account within one hour.');

@@ -12,4 +12,7 @@ export const refundGuard = (db: SqlPool): RefundGuard => ({
     });
     return (rows[0] as (typeof rows)[number]).outcome;
   },
+  release: async ({ refundId, accountId }) => {
+    await db.query('SELECT operations.release_refund($1, $2)', [refundId, accountId]);
+  },
 });

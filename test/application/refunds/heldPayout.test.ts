@@ -199,7 +199,7 @@ describe('a Pix-out that replaces a refused return, on Postgres', () => {
     );
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
     const guard = {
-      refundGuard: { reserve: async () => 'reserved' as const },
+      refundGuard: { reserve: async () => 'reserved' as const, release: async () => undefined },
       providerConnections: { statusOf: async () => null },
     };
     const asked = { ...by, paymentId: id, body: { idempotencyKey: 'refund-1' } };

@@ -1,14 +1,21 @@
-// The hourly limit of refunds, while the remainder of the payment changes (M7b).
+// The hourly limit of refunds, while the remainder of the payment changes or requests are rejected (M7b).
 import { expect } from 'chai';
+import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
+import { Accounts } from '../../../application/core/accounts.ts';
 import { metadataForProcess } from '../../../application/core/eventMetadata.ts';
 import { Settler } from '../../../application/payments/settle.ts';
+import type { RefundGuard } from '../../../application/ports/refundGuard.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { releaseRefund } from '../../../domain/payment/refund.ts';
+import type { PgPool } from '../../../infrastructure/postgres/session.ts';
+import { refundGuard } from '../../../infrastructure/refunds/refundGuard.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 import { at, incoming, plain } from '../../support/samples.ts';
+import { useDatabase } from '../../world/postgres.ts';
 
 describe('a refund of the whole remainder', () => {
   let core: Core;
@@ -52,5 +59,67 @@ describe('a refund of the whole remainder', () => {
     expect([(await ask('b')).amount, counted]).to.deep.equal([345, [12_000, 345]]);
     meanwhile = async () => undefined;
     expect([(await ask('c')).amount, counted.at(-1)]).to.deep.equal([12_000, 12_000]);
+  });
+});
+
+describe('the hourly limit of refunds', () => {
+  let core: Core;
+  let guard: RefundGuard;
+  let db: PgPool;
+  useDatabase('suite', 2, (opened) => {
+    db = opened;
+  });
+  before(async () => {
+    core = await openCore();
+    guard = refundGuard(db);
+  });
+  after(() => core.close());
+  beforeEach(() => db.query('TRUNCATE operations.refund_reservations, operations.refund_totals'));
+
+  const paid = async (): Promise<PaymentId> => {
+    const { commands, accounts, provider: providers } = core;
+    const txid = newId<string>();
+    const paymentId = await core.openCharge({ mode: 'live', txid });
+    await new Settler({ commands, accounts, providers }).settle(
+      paymentId,
+      plain(incoming({ providerPaymentId: `E${txid}` })),
+    );
+    return paymentId;
+  };
+  interface Asked {
+    readonly paymentId: PaymentId;
+    readonly key: string;
+    readonly countPerHour: number;
+    readonly reserve?: RefundGuard['reserve'];
+  }
+  /** Requests a refund of the whole payment in a process of its own. Returns its outcome. */
+  const ask = async ({ paymentId, key: idempotencyKey, countPerHour, reserve = guard.reserve }: Asked) => {
+    const { account, clock } = core;
+    const commands = core.anotherProcess();
+    const settings = { ...account.settings, refundVelocity: { countPerHour, sumPerHour: null } };
+    const { realNow } = new Accounts(commands, clock, DECLARED_SETTINGS);
+    const needs = {
+      ...{ commands, providers: { of: async () => ({ paysOut: false }) }, providerConnections: {} },
+      accounts: { get: async () => ({ ...account, settings }), now: async () => at('15:00:00'), realNow },
+      refundGuard: { ...guard, reserve },
+    };
+    const by = { account, mode: 'live', actor: 'key:a', requestId: 'r' };
+    const body = { idempotencyKey, strategy: 'devolution' };
+    const done = await requestRefund(needs as never)({ ...by, paymentId, body } as never);
+    return isRejection(done) ? done.code : 'reserved';
+  };
+
+  it('does not count a refund that is rejected because another process refunded the payment first', async () => {
+    const paymentId = await paid();
+    let other = '';
+    const reserve: RefundGuard['reserve'] = async (wish) => {
+      other = await ask({ paymentId, key: 'key-of-other', countPerHour: 2 });
+      return guard.reserve(wish);
+    };
+    const refused = await ask({ paymentId, key: 'key-of-this', countPerHour: 2, reserve });
+    expect([other, refused]).to.deep.equal(['reserved', 'refund_amount_exceeds_remaining']);
+    expect(await ask({ paymentId: await paid(), key: 'key-of-next', countPerHour: 2 })).to.equal('reserved');
+    const beyond = await ask({ paymentId: await paid(), key: 'key-beyond', countPerHour: 2 });
+    expect(beyond).to.equal('fraud.account_velocity_exceeded');
   });
 });

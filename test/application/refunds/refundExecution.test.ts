@@ -58,7 +58,7 @@ describe('the refund process on Postgres', () => {
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
-  const refundGuard: RefundGuard = { reserve: async () => 'reserved' };
+  const refundGuard: RefundGuard = { reserve: async () => 'reserved', release: async () => undefined };
   const ask = async (paymentId: PaymentId, body: Partial<RefundBody> = {}, { commands, accounts } = core) => {
     const { account } = core;
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;

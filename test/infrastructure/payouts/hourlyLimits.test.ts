@@ -29,27 +29,47 @@ interface Place {
   readonly currency: string;
   amount: number;
   at: number;
+  requests: number;
 }
 
 /**
- * The rule, implemented with a list of all places. A repeated refund keeps its place. A repeated payout is checked again and keeps the
- * largest amount.
+ * The rule, implemented with a list of all places. A repeated refund keeps its place, and a repeated payout is checked again and keeps the
+ * largest amount. Refunds are released by all of their requests.
  */
-const listOf = (what: 'refunds' | 'payouts') => {
-  const places: Place[] = [];
-  return ({ id, currency, amount, at, count, sum }: Asked): string => {
-    const hour = places.filter((place) => place.at > at - HOUR_MS);
-    const own = places.find((place) => place.id === id);
-    if (what === 'refunds' && hour.some((place) => place.id === id && place.amount >= amount)) return 'reserved';
+class Places {
+  readonly #what: 'refunds' | 'payouts';
+  #places: Place[] = [];
+
+  constructor(what: 'refunds' | 'payouts') {
+    this.#what = what;
+  }
+
+  reserve({ id, currency, amount, at, count, sum }: Asked): string {
+    const hour = this.#places.filter((place) => place.at > at - HOUR_MS);
+    const own = this.#places.find((place) => place.id === id);
+    const counted = hour.find((place) => place.id === id);
+    const requests = (counted?.requests ?? 0) + 1;
+    if (this.#what === 'refunds' && counted !== undefined && counted.amount >= amount) {
+      counted.requests = requests;
+      return 'reserved';
+    }
     const others = hour.filter((place) => place.id !== id);
     if (count !== null && others.length >= count) return 'count';
     const taken = others.filter((place) => place.currency === currency).reduce((all, place) => all + place.amount, 0);
     if (sum !== null && amount + taken > sum) return 'sum';
-    if (own === undefined) places.push({ id, currency, amount, at });
-    else Object.assign(own, { at, amount: what === 'payouts' ? Math.max(own.amount, amount) : amount });
+    if (own === undefined) this.#places.push({ id, currency, amount, at, requests });
+    else {
+      const kept = this.#what === 'payouts' ? Math.max(own.amount, amount) : amount;
+      Object.assign(own, { at, amount: kept, requests });
+    }
     return 'reserved';
-  };
-};
+  }
+
+  release({ id }: Asked): void {
+    for (const place of this.#places) if (place.id === id) place.requests--;
+    this.#places = this.#places.filter(({ requests }) => requests > 0);
+  }
+}
 
 describe('hourly limits', () => {
   let db: PgPool;
@@ -74,6 +94,7 @@ describe('hourly limits', () => {
     passesMs: fc.constantFrom(0, 0, 1, 60_000, HOUR_MS / 4, HOUR_MS - 1, HOUR_MS, 3 * HOUR_MS),
     count: fc.option(fc.integer({ min: 1, max: 4 })),
     sum: fc.option(fc.integer({ min: 1, max: 20 })),
+    isRejected: fc.boolean(),
   });
   for (const [what, ask] of [
     ['refunds', refund],
@@ -89,12 +110,16 @@ describe('hourly limits', () => {
               "INSERT INTO rm_wallet.balances (account_id, mode, currency, ledger_account, amount) VALUES ($1, 'live', $2, 'merchant_available', 1000000)",
               [account, currency],
             );
-          const expected = listOf(what);
+          const places = new Places(what);
           let at = 0;
-          for (const { n, passesMs, ...more } of steps) {
+          for (const { n, passesMs, isRejected, ...more } of steps) {
             at += passesMs;
             const asked = { id: `${account}-${n}`, account, currency: n % 3 === 0 ? 'EUR' : 'BRL', at, ...more };
-            expect(await ask(asked)).to.equal(expected(asked));
+            const outcome = await ask(asked);
+            expect(outcome).to.equal(places.reserve(asked));
+            if (what === 'payouts' || outcome !== 'reserved' || !isRejected) continue;
+            await refundGuard(db).release({ refundId: asked.id as RefundId, accountId: account as AccountId });
+            places.release(asked);
           }
         }),
         { numRuns: 40 },

@@ -11,6 +11,7 @@ import { useDatabase } from '../../world/postgres.ts';
 const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
 
 describe('the guard of refunds', () => {
+  const accountId = 'a'.repeat(26) as AccountId;
   let db: PgPool;
   let guard: RefundGuard;
   useDatabase('suite', 2, (opened) => {
@@ -28,7 +29,7 @@ describe('the guard of refunds', () => {
   const ask = (refund: string, afterMs: number, { amount = 10, sumPerHour, ...wish }: Wish) =>
     guard.reserve({
       refundId: refund as RefundId,
-      accountId: 'a'.repeat(26) as AccountId,
+      accountId,
       currency: 'BRL',
       countPerHour: null,
       sumPerHour: sumPerHour === undefined ? null : toMinor(sumPerHour),
@@ -69,8 +70,44 @@ describe('the guard of refunds', () => {
     expect(await ask('two', 0, { sumPerHour: 30, amount: 6 })).to.equal('sum');
     expect(await ask('two', 0, { sumPerHour: 30, amount: 5 })).to.equal('reserved');
     expect(await ask('euros', 0, { sumPerHour: 30, amount: 30, currency: 'EUR' })).to.equal('reserved');
-    const accountId = 'b'.repeat(26) as AccountId;
-    expect(await ask('theirs', 0, { sumPerHour: 30, amount: 30, accountId })).to.equal('reserved');
+    const theirs = 'b'.repeat(26) as AccountId;
+    expect(await ask('theirs', 0, { sumPerHour: 30, amount: 30, accountId: theirs })).to.equal('reserved');
     expect(await ask('three', 0, { sumPerHour: 30, amount: 1 })).to.equal('sum');
+  });
+
+  const release = (refund: string) => guard.release({ refundId: refund as RefundId, accountId });
+
+  for (const [of, limits] of [
+    ['count', { countPerHour: 2 }],
+    ['sum', { sumPerHour: 20 }],
+  ] as const)
+    it(`does not count a released refund: by ${of}`, async () => {
+      for (const refund of ['one', 'two']) expect(await ask(refund, 0, limits)).to.equal('reserved');
+      expect(await ask('three', 0, limits)).to.equal(of);
+      await release('one');
+      expect(await ask('three', 1, limits)).to.equal('reserved');
+      expect(await ask('one', 1, limits)).to.equal(of);
+    });
+  it('counts a refund until all requests that share its place released it', async () => {
+    const limits = { countPerHour: 1 };
+    for (const amount of [10, 10, 11]) expect(await ask('one', 0, { ...limits, amount })).to.equal('reserved');
+    for (let n = 0; n < 2; n++) {
+      await release('one');
+      expect(await ask('two', 0, limits)).to.equal('count');
+    }
+    await release('one');
+    expect(await ask('two', 0, limits)).to.equal('reserved');
+  });
+  it('frees the place of a refund whose requests of an earlier hour were cut off', async () => {
+    const limits = { countPerHour: 1 };
+    for (const afterMs of [0, 0, HOUR_MS]) expect(await ask('one', afterMs, limits)).to.equal('reserved');
+    await release('one');
+    expect(await ask('two', HOUR_MS, limits)).to.equal('reserved');
+  });
+  it('ignores the release of a refund without a place, or whose hour has passed', async () => {
+    expect(await ask('one', 0, { countPerHour: 1 })).to.equal('reserved');
+    expect(await ask('two', HOUR_MS, { countPerHour: 1 })).to.equal('reserved');
+    for (const refund of ['one', 'unknown']) await release(refund);
+    expect(await ask('three', HOUR_MS, { countPerHour: 1 })).to.equal('count');
   });
 });
