@@ -52,13 +52,14 @@ const REFUNDS = `
         RAISE EXCEPTION 'operations.reserve_refund needs read committed' USING ERRCODE = 'invalid_transaction_state';
       END IF;
       PERFORM pg_advisory_xact_lock(hashtextextended('refunds ' || account, 0));
-      UPDATE operations.refund_reservations r SET requests = r.requests + 1
-        WHERE r.refund_id = refund AND r.reserved_at > since AND r.amount >= of_amount;
+      SELECT t.counted_from INTO counted FROM operations.refund_totals t WHERE t.account_id = account AND t.currency = '';
+      -- A refund counts from the request that stores it. Its place was counted all the time, so moving it exceeds no limit.
+      UPDATE operations.refund_reservations r SET requests = r.requests + 1, reserved_at = greatest(r.reserved_at, at)
+        WHERE r.refund_id = refund AND r.reserved_at > greatest(since, counted) AND r.amount >= of_amount;
       IF FOUND THEN
         RETURN 'reserved';
       END IF;
-      SELECT t.counted_from INTO counted FROM operations.refund_totals t WHERE t.account_id = account AND t.currency = '';
-      IF NOT FOUND OR NOT EXISTS (
+      IF counted IS NULL OR NOT EXISTS (
         SELECT FROM operations.refund_reservations r WHERE r.account_id = account AND r.reserved_at > counted
       ) THEN
         DELETE FROM operations.refund_totals t WHERE t.account_id = account;
@@ -100,7 +101,7 @@ const REFUNDS = `
         ON CONFLICT (account_id, currency) DO UPDATE SET refunds = t.refunds + excluded.refunds, amount = t.amount + excluded.amount;
       INSERT INTO operations.refund_reservations AS r (refund_id, account_id, currency, amount, reserved_at)
         VALUES (refund, account, of_currency, of_amount, greatest(at, counted + interval '1 microsecond'))
-        ON CONFLICT (refund_id) DO UPDATE SET amount = excluded.amount, reserved_at = excluded.reserved_at,
+        ON CONFLICT (refund_id) DO UPDATE SET amount = excluded.amount, reserved_at = greatest(r.reserved_at, excluded.reserved_at),
           requests = CASE WHEN r.reserved_at > since THEN r.requests + 1 ELSE 1 END;
       -- Reservations are kept an hour longer than they count, for processes whose clocks differ.
       DELETE FROM operations.refund_reservations r WHERE r.refund_id IN (

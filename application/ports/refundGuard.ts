@@ -17,8 +17,8 @@ export interface RefundReservation {
 
 export interface RefundGuard {
   /**
-   * Counts the refund towards the hour before `at`, or returns the limit that it would exceed. Idempotent: a refund has one reservation. A
-   * reservation counts for its hour even if the refund fails.
+   * Counts the refund towards the hour before `at`, or returns the limit that it would exceed. Idempotent: a refund has one reservation,
+   * that of its latest request, even if the limit was lowered since. A reservation counts for its hour even if the refund fails.
    */
   reserve(reservation: RefundReservation): Promise<'reserved' | 'count' | 'sum'>;
   /**

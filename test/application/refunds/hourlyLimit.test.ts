@@ -8,6 +8,7 @@ import type { RefundGuard } from '../../../application/ports/refundGuard.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addMillis, MINUTE_MS } from '../../../domain/kernel/time.ts';
 import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { releaseRefund } from '../../../domain/payment/refund.ts';
@@ -90,17 +91,19 @@ describe('the hourly limit of refunds', () => {
     readonly paymentId: PaymentId;
     readonly key: string;
     readonly countPerHour: number;
+    readonly minutes?: number;
     readonly reserve?: RefundGuard['reserve'];
   }
   /** Requests a refund of the whole payment in a process of its own. Returns its outcome. */
-  const ask = async ({ paymentId, key: idempotencyKey, countPerHour, reserve = guard.reserve }: Asked) => {
+  const ask = async ({ paymentId, key: idempotencyKey, countPerHour, minutes = 0, reserve = guard.reserve }: Asked) => {
     const { account, clock } = core;
     const commands = core.anotherProcess();
     const settings = { ...account.settings, refundVelocity: { countPerHour, sumPerHour: null } };
     const { realNow } = new Accounts(commands, clock, DECLARED_SETTINGS);
+    const now = async () => addMillis(at('15:00:00'), minutes * MINUTE_MS);
     const needs = {
       ...{ commands, providers: { of: async () => ({ paysOut: false }) }, providerConnections: {} },
-      accounts: { get: async () => ({ ...account, settings }), now: async () => at('15:00:00'), realNow },
+      accounts: { get: async () => ({ ...account, settings }), now, realNow },
       refundGuard: { ...guard, reserve },
     };
     const by = { account, mode: 'live', actor: 'key:a', requestId: 'r' };
@@ -121,5 +124,21 @@ describe('the hourly limit of refunds', () => {
     expect(await ask({ paymentId: await paid(), key: 'key-of-next', countPerHour: 2 })).to.equal('reserved');
     const beyond = await ask({ paymentId: await paid(), key: 'key-beyond', countPerHour: 2 });
     expect(beyond).to.equal('fraud.account_velocity_exceeded');
+  });
+
+  it('counts a refund from the repeat that stored it, if the first request was cut off', async () => {
+    const [first, next] = [await paid(), await paid()];
+    const reserve: RefundGuard['reserve'] = async (wish) => {
+      await guard.reserve(wish);
+      throw new Error('killed');
+    };
+    await ask({ paymentId: first, key: 'key-of-first', countPerHour: 1, reserve }).catch(() => undefined);
+    const repeated = { paymentId: first, key: 'key-of-first', countPerHour: 1 };
+    expect(await ask({ ...repeated, minutes: 59 })).to.equal('reserved');
+    // A repeat of a stored refund is a replay, which counts no longer.
+    expect(await ask({ ...repeated, minutes: 90 })).to.equal('reserved');
+    const later = { paymentId: next, key: 'key-of-next', countPerHour: 1 };
+    expect(await ask({ ...later, minutes: 118 })).to.equal('fraud.account_velocity_exceeded');
+    expect(await ask({ ...later, minutes: 119 })).to.equal('reserved');
   });
 });

@@ -34,7 +34,7 @@ interface Place {
 
 /**
  * The rule, implemented with a list of all places. A repeated refund keeps its place, and a repeated payout is checked again and keeps the
- * largest amount. Refunds are released by all of their requests.
+ * largest amount. Both count from the repeat. Refunds are released by all of their requests.
  */
 class Places {
   readonly #what: 'refunds' | 'payouts';
@@ -50,7 +50,7 @@ class Places {
     const counted = hour.find((place) => place.id === id);
     const requests = (counted?.requests ?? 0) + 1;
     if (this.#what === 'refunds' && counted !== undefined && counted.amount >= amount) {
-      counted.requests = requests;
+      Object.assign(counted, { at, requests });
       return 'reserved';
     }
     const others = hour.filter((place) => place.id !== id);

@@ -50,14 +50,31 @@ describe('the guard of refunds', () => {
       expect(await ask('four', 1.5 * HOUR_MS - 1, limits)).to.equal(of);
       expect(await ask('four', 1.5 * HOUR_MS, limits)).to.equal('reserved');
     });
-  it('keeps one place per refund from its first request, even if the limit was lowered since', async () => {
+  it('keeps one place per refund, even if the limit was lowered since', async () => {
     expect(await ask('one', 0, { countPerHour: 2 })).to.equal('reserved');
     expect(await ask('two', 0, { countPerHour: 2 })).to.equal('reserved');
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, sumPerHour: 1 })).to.equal('reserved');
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 9 })).to.equal('reserved');
     // A larger amount is checked again.
     expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 11 })).to.equal('count');
-    expect(await ask('three', HOUR_MS, { countPerHour: 1, sumPerHour: 10 })).to.equal('reserved');
+    expect(await ask('three', HOUR_MS, { countPerHour: 1, sumPerHour: 10 })).to.equal('count');
+    expect(await ask('three', HOUR_MS, { countPerHour: 2, sumPerHour: 20 })).to.equal('reserved');
+  });
+  it('counts a refund from its latest request, because the earlier ones may have been cut off', async () => {
+    const limits = { countPerHour: 1 };
+    expect(await ask('one', 0, limits)).to.equal('reserved');
+    expect(await ask('one', HOUR_MS - 1, limits)).to.equal('reserved');
+    // The clock of another process is late.
+    expect(await ask('one', HOUR_MS - 5, limits)).to.equal('reserved');
+    expect(await ask('two', 2 * HOUR_MS - 2, limits)).to.equal('count');
+    expect(await ask('two', 2 * HOUR_MS - 1, limits)).to.equal('reserved');
+  });
+  it('counts a repeat once, although its place was subtracted by a process whose clock is ahead', async () => {
+    const limits = { countPerHour: 2 };
+    expect(await ask('one', 0, limits)).to.equal('reserved');
+    expect(await ask('two', HOUR_MS + 5, limits)).to.equal('reserved');
+    expect(await ask('one', HOUR_MS - 1, limits)).to.equal('reserved');
+    expect(await ask('three', HOUR_MS + 6, limits)).to.equal('count');
   });
   it('keeps no place for a refund after its hour', async () => {
     expect(await ask('one', 0, { countPerHour: 1 })).to.equal('reserved');
