@@ -47,6 +47,20 @@ export const readAsked = async (db: Sql, consumers: readonly string[]): Promise<
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
+/** Returns those of the streams that the consumer has parked. Its state of them is incomplete. */
+export const parkedAmong = async (
+  db: Sql,
+  consumer: string,
+  streams: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await db.query<{ stream: string }>({
+    name: 'parked_among',
+    text: 'SELECT stream FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = ANY($2::text[])',
+    values: [consumer, streams],
+  });
+  return new Set(rows.map(({ stream }) => stream));
+};
+
 /** Maximum rows per notice, because PostgreSQL limits the payload to 8,000 bytes. */
 const NOTICE_ROWS = 20;
 

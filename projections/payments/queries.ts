@@ -5,9 +5,11 @@ import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readMod
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { PaymentId, Tenant } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/aggregate.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { pendingWork } from '../../domain/payment/pendingWork.ts';
 import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { parkedAmong } from '../engine/parkedStreams.ts';
 import { countHeld } from './held.ts';
 import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf, selectPayment } from './row.ts';
@@ -69,11 +71,17 @@ export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
 const ENDED: ReadonlySet<ExistingPayment['charge']['status']> = new Set(['expired', 'cancelled', 'failed']);
 const UNPAID: ReadonlySet<ExistingPayment['transaction']['status']> = new Set(['none', 'processing']);
 
-/** Returns the ids of charges that expired, were cancelled or failed unpaid, and ids that the read model doesn't know. */
+/**
+ * Returns the ids of charges that expired, were cancelled or failed unpaid, and ids that the read model doesn't know. Omits payments whose
+ * stream it has parked: they were created, and may have been paid since.
+ */
 export const endedPayments = async (
   db: Sql,
-  ids: readonly PaymentId[],
+  asked: readonly PaymentId[],
 ): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }> => {
+  // Read first, so that a stream that is retried now is either still parked or known.
+  const parked = await parkedAmong(db, 'payments', asked.map(PAYMENT.stream));
+  const ids = asked.filter((id) => !parked.has(PAYMENT.stream(id)));
   const payments = await findPayments(db, ids);
   const known = new Set(payments.map(({ charge }) => charge.terms.paymentId));
   // Filtered here, because PostgreSQL rejects JSON with NUL or half a surrogate pair, which a payer's name may contain.

@@ -166,7 +166,7 @@ export interface PaymentReads {
   countHeld(): Promise<number>;
   /**
    * Returns those of `ids` that expired, were cancelled or failed without being paid (`ended`), and those that were never created
-   * (`unknown`). `unknown` is empty if the read model could not catch up in time.
+   * (`unknown`). `unknown` is empty if the read model could not catch up in time. Omits payments whose stream is parked.
    */
   endedAmong(
     ids: readonly PaymentId[],

@@ -1,7 +1,9 @@
 // Charges that free their places in the velocity guard (rule E6).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/aggregate.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { park, unpark } from '../../../projections/engine/parkedStreams.ts';
 import { endedPayments } from '../../../projections/payments/queries.ts';
 import {
   ACCOUNT_ID,
@@ -59,5 +61,17 @@ describe('the query for charges that have ended', () => {
   it('reports charges unknown to the read model separately', async () => {
     expect(await among(4, 0, 99)).to.deep.equal({ ended: ['p0'], unknown: ['p99'] });
     expect(await among()).to.deep.equal({ ended: [], unknown: [] });
+  });
+
+  it('omits charges whose stream is parked, because their state is incomplete', async () => {
+    const parked = [0, 98].map((n) => ({
+      ...{ consumer: 'payments', stream: PAYMENT.stream(`p${n}` as PaymentId), account: ACCOUNT_ID, mode: 'live' },
+      ...{ revision: 2, eventId: 'e', eventType: 'ChargePaid', error: 'x' },
+    }));
+    await park(tables.db, parked);
+    await park(tables.db, [{ ...parked[0]!, consumer: 'wallet', stream: PAYMENT.stream('p1' as PaymentId) }]);
+    expect(await among(0, 1, 98, 99)).to.deep.equal({ ended: ['p1'], unknown: ['p99'] });
+    for (const { consumer, stream } of parked) await unpark(tables.db, consumer, stream);
+    expect(await among(0, 1, 98, 99)).to.deep.equal({ ended: ['p0', 'p1'], unknown: ['p98', 'p99'] });
   });
 });
