@@ -12,4 +12,6 @@ export interface WebhookSecrets {
   find(endpointId: EndpointId, version: number): Promise<string | null>;
   /** Deletes the secrets of versions before this one. */
   forgetBefore(endpointId: EndpointId, version: number): Promise<void>;
+  /** Deletes all secrets of these endpoints. */
+  forget(endpointIds: readonly EndpointId[], tx?: Sql): Promise<void>;
 }

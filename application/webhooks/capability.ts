@@ -17,7 +17,7 @@ import { askRedrive, jobOfRedrive, redrive, workOffRedrive } from './redrive.ts'
 import { resendWebhook, retryDelivery } from './resend.ts';
 import { DeliveryRetention } from './retention.ts';
 import { rotateOverrideSecret } from './signingSecrets.ts';
-import { DeliveryWorker, deliver, forgetFailures, webhookDelivery } from './webhookDelivery.ts';
+import { DeliveryWorker, deliver, forgetFailures, forgetSecrets, webhookDelivery } from './webhookDelivery.ts';
 import {
   changeWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -126,7 +126,10 @@ export const webhooks = capability({
       run: ({ retention }) => retention.run(),
     },
   ],
-  effects: forgetFailures.by(({ targets }: WebhooksNeeds) => targets.forget),
+  effects: {
+    ...forgetFailures.by(({ targets }: WebhooksNeeds) => targets.forget),
+    ...forgetSecrets.by(({ secrets }: WebhooksNeeds) => secrets.forget),
+  },
   useCases: (parts: Parts) => ({
     /** Checks whether webhooks may be sent to a URL (W5). */
     judgeWebhookUrl: parts.sender.judgeUrl,

@@ -63,6 +63,9 @@ const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ del
 /** Forgets the failures of a delivery target (`targetOf`), which then counts as healthy until it fails again. */
 export const forgetFailures = effect<string>('forgetFailures');
 
+/** Deletes the signing secrets of a deleted endpoint. */
+export const forgetSecrets = effect<EndpointId>('forgetSecrets');
+
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
@@ -92,7 +95,11 @@ export const webhookDelivery = processManager({
         WebhookEndpointChanged: ({ subject, event: { data } }) =>
           data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
         // Pending deliveries are cancelled at once, not at their next attempt.
-        WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
+        WebhookEndpointDeleted: ({ subject }) => [
+          forgetFailures.ask(subject),
+          forgetSecrets.ask(subject as EndpointId),
+          fireNow(deliver, subject),
+        ],
         WebhookEndpointRegistered: nothing,
         WebhookEndpointSecretRotated: nothing,
       },

@@ -172,7 +172,7 @@ export const rotateWebhookSecret =
     caller: Actor,
     seen: number | null = null,
   ): Promise<string | Rejection> => {
-    const { commands, accounts } = needs;
+    const { commands, accounts, secrets } = needs;
     const stream = WEBHOOK_ENDPOINT.stream(endpointId);
     const metadata = metadataForRequest(caller, tenant, endpointId);
     return rotateSecret(needs, {
@@ -185,15 +185,18 @@ export const rotateWebhookSecret =
       record: async (version) => {
         const decide = rotateEndpointSecret(tenant, version, await accounts.now(tenant.accountId, tenant.mode));
         const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata, { isLimited: true });
-        return isRejection(done) ? done : done.reply;
+        if (!isRejection(done)) return done.reply;
+        // The endpoint was deleted since its version was read, and the new secret may have been stored after the others were deleted.
+        if (done.code === 'not_found') await secrets.forget([endpointId]);
+        return done;
       },
     });
   };
 
-/** Versions are 32-bit integers. */
-const EVERY_VERSION = 2 ** 31 - 1;
-
-/** Deletes an endpoint of the tenant with its secrets, and returns null. The process webhookDelivery cancels its pending deliveries. */
+/**
+ * Deletes an endpoint of the tenant with its secrets, and returns null. The process webhookDelivery cancels its pending deliveries, and
+ * deletes the secrets if this process is killed before it has.
+ */
 export const deleteWebhookEndpoint =
   ({ commands, accounts, secrets }: Pick<Needs, 'commands' | 'accounts' | 'secrets'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {
@@ -205,6 +208,6 @@ export const deleteWebhookEndpoint =
       metadataForRequest(caller, tenant, endpointId),
     );
     if (isRejection(done)) return done;
-    await secrets.forgetBefore(endpointId, EVERY_VERSION);
+    await secrets.forget([endpointId]);
     return null;
   };

@@ -45,5 +45,8 @@ export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets
       const text = 'DELETE FROM operations.webhook_secrets WHERE endpoint_id = $1 AND version < $2';
       await db.query(text, [endpointId, version]);
     },
+    forget: async (endpointIds, tx = db) => {
+      await tx.query('DELETE FROM operations.webhook_secrets WHERE endpoint_id = ANY($1::text[])', [endpointIds]);
+    },
   };
 };

@@ -1,10 +1,9 @@
 // The expected reactions of the processes for webhooks to each event of the log (test/application/reactions.test.ts).
 import { type Answers, clear, DELIVERY, ENDPOINT, LATER, timer } from '../../support/reactionLog.ts';
 
-const afresh = [
-  { kind: 'effect', effect: 'forgetFailures', about: ENDPOINT },
-  { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
-];
+const forget = (what: string) => ({ kind: 'effect', effect: `forget${what}`, about: ENDPOINT });
+const fireNow = { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } };
+const afresh = [forget('Failures'), fireNow];
 
 /** By process and by name in the log. Events that are not listed cause no reaction. */
 export const ANSWERS: Answers = {
@@ -13,7 +12,7 @@ export const ANSWERS: Answers = {
     'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
     'delivery cancelled': [clear('deliver', DELIVERY)],
     'retry requested': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
-    'endpoint deleted': afresh,
+    'endpoint deleted': [forget('Failures'), forget('Secrets'), fireNow],
     'endpoint URL changed': afresh,
     'endpoint made inactive': afresh,
     'endpoint made active': afresh,

@@ -80,6 +80,23 @@ describe('secrets in the database', () => {
     expect(kept).to.deep.equal([kept[0], kept[0]]);
   });
 
+  it('are forgotten with their endpoint, unless the transaction is rolled back', async () => {
+    const secrets = webhookSecrets(pool, KEY);
+    for (const endpoint of [ENDPOINT, OTHER_ENDPOINT])
+      for (const version of [1, 2]) await secrets.keep(endpoint, version, FIRST);
+    const left = async () =>
+      (await pool.query('SELECT endpoint_id AS id, version FROM operations.webhook_secrets ORDER BY 1, 2')).rows;
+    const before = await left();
+    const rollBack = pool.transaction(async (tx) => {
+      await secrets.forget([ENDPOINT], tx);
+      throw new Error('no');
+    });
+    expect(await rollBack.catch((error: Error) => error.message)).to.equal('no');
+    expect(await left()).to.deep.equal(before);
+    await secrets.forget([ENDPOINT]);
+    expect(await left()).to.deep.equal([1, 2].map((version) => ({ id: OTHER_ENDPOINT, version })));
+  });
+
   it('are neither stored nor cached if the transaction is rolled back', async () => {
     const secrets = webhookSecrets(pool, KEY);
     const rollBack = pool.transaction(async (tx) => {

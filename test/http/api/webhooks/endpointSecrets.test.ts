@@ -1,8 +1,9 @@
 // Rotating the secret of a webhook endpoint: an instant switch without overlap (contract.md Webhook management; rule W1).
 
 import { expect } from 'chai';
+import { metadataForProcess } from '../../../../application/core/eventMetadata.ts';
 import type { EndpointId } from '../../../../domain/kernel/ids.ts';
-import { WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { deleteEndpoint, WEBHOOK_ENDPOINT } from '../../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { expectSigned } from '../../../world/deliveryFacts.ts';
 import { deliveryScene } from '../../../world/deliveryScene.ts';
 import type { TestGateway } from '../../../world/gateway.ts';
@@ -141,5 +142,20 @@ describe('the secret of a webhook endpoint', () => {
       [[rawIdOf(endpoint.id), '0'.repeat(26)]],
     );
     expect(rows).to.deep.equal([]);
+  });
+  it('is deleted although the process that deleted its endpoint was killed before it deleted the secrets', async () => {
+    expect((await rotate()).status).to.equal(200);
+    expect(await storedVersions()).to.deep.equal([1, 2]);
+    const tenant = { accountId: merchant.tenant.accountId, mode: 'test' } as const;
+    const id = rawIdOf(endpoint.id) as EndpointId;
+    const { commands, accounts } = gateway.gateway;
+    await commands.execute(
+      WEBHOOK_ENDPOINT,
+      WEBHOOK_ENDPOINT.stream(id),
+      deleteEndpoint(tenant, accounts.realNow()),
+      metadataForProcess('test', tenant, id, id),
+    );
+    await merchant.flush();
+    expect(await storedVersions()).to.deep.equal([]);
   });
 });
