@@ -126,8 +126,10 @@ export const owedBy = <Needs, Found, Payload extends JobPayload>(
   jobOf: jobOf as (found: unknown) => Omit<JobRequest<Payload>, 'queue'> | null,
 });
 
-/** Handles one payload. `dueAt`: when its timer was due, in account time, if a test clock skipped that instant. */
-type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp) => Promise<void>;
+/**
+ * Handles one payload. `dueAt`: when its timer was due, in account time, if a test clock skipped that instant. `mayBeRepeat`: see JobHandler.
+ */
+type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp, mayBeRepeat?: boolean) => Promise<void>;
 
 export interface Handler<Payload extends JobPayload> extends JobHandler<Payload> {
   /** Absent if the work may be slow (messages). Timers then always become jobs, even during the drain of a test clock. */
@@ -137,7 +139,8 @@ export interface Handler<Payload extends JobPayload> extends JobHandler<Payload>
 /** Returns a handler that handles the payloads of a job concurrently and independently. */
 export const each = <Payload extends JobPayload>(runOne: RunOne<Payload>): Handler<Payload> => ({
   runOne,
-  run: (payloads) => runAll(payloads, (payload) => runOne(payload)),
+  run: (payloads, _target, mayBeRepeat) =>
+    runAll(payloads, (payload) => runOne(payload, undefined, mayBeRepeat)),
 });
 
 /** Runs all payloads, even if some fail. Throws PayloadsFailed with those that failed, so that only they are retried. */

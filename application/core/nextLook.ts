@@ -24,8 +24,8 @@ const LISTED_MS = 10 * MINUTE_MS;
 /**
  * Returns the outcome of an order that was sent again because the institution did not list it. A refusal is uncertain at first: the order
  * sent before may be why the institution refuses this one, for example because it has reserved the money (V7, V9). `sentAt`: when an order
- * without an answer was recorded. If it is null, a process may have sent one a moment ago and died before recording it. `isListed`: the
- * institution lists the order itself as refused.
+ * without an answer was recorded; null if none was, or if a process may have sent one a moment ago and died before recording it.
+ * `isListed`: the institution lists the order itself as refused.
  */
 export const outcomeOfRepeat = <Outcome extends { readonly kind: string; readonly isListed?: boolean }>(
   outcome: Outcome,

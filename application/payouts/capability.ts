@@ -38,7 +38,7 @@ export const payouts = capability({
     job(payoutJob, {
       handler: (needs: PayoutsNeeds) => {
         const executor = new PayoutExecutor(needs);
-        return each(({ payoutId }, dueAt) => executor.run(payoutId, dueAt));
+        return each(({ payoutId }, ...when) => executor.run(payoutId, ...when));
       },
       places: { places: 24, perTarget: 24 },
       idle: 'awaited',

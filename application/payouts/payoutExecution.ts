@@ -115,14 +115,17 @@ export class PayoutExecutor {
     this.#needs = needs;
   }
 
-  /** Takes the next step of a payout. `dueAt`: when its timer was due, if a test clock skipped that instant. */
-  async run(payoutId: PayoutId, dueAt?: Timestamp): Promise<void> {
+  /**
+   * Takes the next step of a payout. `dueAt`: when its timer was due, if a test clock skipped that instant. `mayBeRepeat`: a process that
+   * was killed may have taken this step without recording it.
+   */
+  async run(payoutId: PayoutId, dueAt?: Timestamp, mayBeRepeat = false): Promise<void> {
     const { state } = await this.#needs.commands.load(PAYOUT, PAYOUT.stream(payoutId));
     if (state.status === 'absent') return;
     const { accountId, mode } = state.terms;
     const at = await this.#needs.accounts.actingAt(accountId, mode, dueAt);
     if (state.status === 'ready') await this.#submit(state, at);
-    else if (isAtBank(state)) await this.#resume(state, at);
+    else if (isAtBank(state)) await this.#resume(state, at, mayBeRepeat);
     else if (state.status === 'failed') await this.#checkFailed(state, at);
   }
 
@@ -146,7 +149,7 @@ export class PayoutExecutor {
    * Asks the bank for the outcome, and submits the payout again under the same id if the bank does not have it. At first, the order may
    * still be on its way.
    */
-  async #resume(payout: AtBank, at: Timestamp): Promise<void> {
+  async #resume(payout: AtBank, at: Timestamp, mayBeRepeat: boolean): Promise<void> {
     const rail = await this.#railOf(payout);
     const order = orderOf(payout);
     const found = await rail.find(order);
@@ -154,7 +157,7 @@ export class PayoutExecutor {
     else if (found.value !== null) await this.#record(payout, found.value, at);
     else if (at < addMillis(payout.submittedAt, SENT_ALONE_MS)) await this.#setNextLook(payout, at);
     else if (!(await this.#waitsIfSuspended(payout, at))) {
-      const sentAt = payout.status === 'unknown' ? payout.unansweredAt : null;
+      const sentAt = payout.status === 'unknown' && !mayBeRepeat ? payout.unansweredAt : null;
       await this.#record(payout, outcomeOfRepeat(await rail.pay(order), sentAt, at), at);
     }
   }

@@ -34,7 +34,7 @@ export const refunds = capability({
     job(refund, {
       handler: (needs: RefundsNeeds) => {
         const executor = new RefundExecutor(needs);
-        return each((which, dueAt) => executor.run(which, dueAt));
+        return each((...what) => executor.run(...what));
       },
       places: { places: 24, perTarget: 24 },
       idle: 'awaited',

@@ -152,8 +152,11 @@ export class RefundExecutor {
     this.#needs = needs;
   }
 
-  /** Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. */
-  async run({ paymentId, refundId }: RefundRef, dueAt?: Timestamp): Promise<void> {
+  /**
+   * Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. `mayBeRepeat`: a process that was
+   * killed may have taken this step without recording it.
+   */
+  async run({ paymentId, refundId }: RefundRef, dueAt?: Timestamp, mayBeRepeat = false): Promise<void> {
     const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     const work = exists(payment) ? workOf(payment, refundId) : null;
     if (work === null) return;
@@ -165,7 +168,7 @@ export class RefundExecutor {
     if (refund.status === 'absent') throw new Error(`refund ${refundId} was not opened`);
     if (refund.status === 'completed') await this.#record(order, work.complete(refund.endToEndId, refund.completedAt));
     else if (refund.status === 'failed') await this.#concludeFailed(work, refund, at);
-    else await this.#step(work, refund, isNew ? begunAt : null, at);
+    else await this.#step(work, refund, { begunAt: isNew ? begunAt : null, at, mayBeRepeat });
   }
 
   /** Concludes a failed refund. If it was concluded before, asks the provider again, which may have paid it after all. */
@@ -200,8 +203,11 @@ export class RefundExecutor {
   async #step(
     { order, isOfMerchant, connection, metadata }: Work,
     refund: OpenRefund,
-    begunAt: Timestamp | null,
-    at: Timestamp,
+    {
+      begunAt,
+      at,
+      mayBeRepeat,
+    }: { readonly begunAt: Timestamp | null; readonly at: Timestamp; readonly mayBeRepeat: boolean },
   ): Promise<void> {
     const provider = await this.#needs.providers.of(connection);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
@@ -220,7 +226,7 @@ export class RefundExecutor {
       const sent = await provider.refund(order, metadata);
       outcome =
         begunAt === null
-          ? outcomeOfRepeat(sent, refund.sentAt ?? null, at)
+          ? outcomeOfRepeat(sent, mayBeRepeat ? null : (refund.sentAt ?? null), at)
           : outcomeOfFirst(sent, begunAt, this.#needs.accounts.realNow());
     }
     const { state: after } = await this.#execute(order, recordRefundOutcome(outcome, at));

@@ -28,7 +28,6 @@ import { haveEffectsDone, logged, reactions } from '../../support/reactionLog.ts
 import { ACCOUNT_ID, CREATED_AT } from '../../support/samples.ts';
 import { FakeRail, railsOf } from '../../world/fakeRail.ts';
 import { memoryEventStore } from '../../world/memoryEventStore.ts';
-import { memoryTimers } from '../../world/memoryTimers.ts';
 
 class Killed extends Error {}
 
@@ -38,6 +37,8 @@ describe('payouts after a crash', () => {
   /** A promise to wait for before such a step. */
   let pausing: { readonly at: RegExp; readonly until: Promise<void> } | null;
   let rows: Map<PayoutId, Reservation>;
+  /** When timers for looks at the bank are due. */
+  let looks: number[];
   let rail: FakeRail;
   let account: OpenAccount;
   let nowMs: number;
@@ -61,7 +62,7 @@ describe('payouts after a crash', () => {
   };
 
   beforeEach(async () => {
-    [deadly, pausing, rows, rail, nowMs] = [null, null, new Map(), new FakeRail(), toMillis(CREATED_AT)];
+    [deadly, pausing, rows, looks, rail, nowMs] = [null, null, new Map(), [], new FakeRail(), toMillis(CREATED_AT)];
     rail.answer = { kind: 'confirmed', endToEndId: 'E1' };
     rail.beforePay = () => step('pay');
     const memory = memoryEventStore(step);
@@ -105,12 +106,14 @@ describe('payouts after a crash', () => {
       actor: 'key:1',
       requestId: 'r1',
     });
-  const run = (id: PayoutId) =>
+  const run = (id: PayoutId, mayBeRepeat = false) =>
     new PayoutExecutor({
       ...newProcess(),
       payoutRails: railsOf(rail),
-      timers: memoryTimers(),
-    }).run(id);
+      timers: {
+        set: async ({ dueAt }) => void looks.push(toMillis(dueAt)),
+      },
+    }).run(id, undefined, mayBeRepeat);
   const free = () => freeCutOffRequests({ ...newProcess(), payoutFunds: funds }, 0);
   const granted = async (idempotencyKey?: string): Promise<PayoutId> => {
     const done = await request(idempotencyKey);
@@ -203,6 +206,31 @@ describe('payouts after a crash', () => {
         expect(await typesOf(id)).to.deep.equal(types);
       }
     });
+  it('of an order sent long after an unanswered look fail only if another one is refused later (V9)', async () => {
+    const id = await granted();
+    await dies(/^recorded PayoutSubmitted/, () => run(id));
+    nowMs += 10_000;
+    const { find } = rail;
+    rail.find = (async () => ({ kind: 'unknown' })) as never;
+    await run(id);
+    rail.find = find;
+    nowMs += HOUR_MS;
+    // The order is sent now, and its process dies. The bank lists it late, and refuses another one.
+    rail.pay = async () => {
+      throw new Killed();
+    };
+    await run(id).catch((error) => expect(error).to.be.an.instanceOf(Killed));
+    rail.pay = async () => ({ kind: 'refused', reason: 'The balance is too low.' });
+    const unknown = ['PayoutRequested', 'PayoutSubmitted', 'PayoutOutcomeUnknown'];
+    const repeatedAt = nowMs + 1_000;
+    nowMs = repeatedAt;
+    await run(id, true);
+    expect(await typesOf(id)).to.deep.equal(unknown);
+    expect(looks.at(-1)).to.be.at.least(repeatedAt + 10 * MINUTE_MS);
+    nowMs = looks.at(-1) as number;
+    await run(id);
+    expect(await typesOf(id)).to.deep.equal([...unknown, 'PayoutFailed']);
+  });
   it('or a slow first order don’t fail a payout that the bank accepted from a repeat (V9)', async () => {
     const id = await granted();
     const { promise: late, resolve: arrive } = Promise.withResolvers<void>();

@@ -324,6 +324,31 @@ describe('the refund process on Postgres', () => {
       expect((await ofPayment(paymentId)).map(({ type }) => type)).to.deep.equal(['TransactionRefundReserved']);
     });
 
+  it('does not trust a refusal after a crash long after an unanswered look (V9)', async () => {
+    const { refundId, which } = await reserved();
+    killedOn('RefundSubmitted');
+    expect(await thrown(refunds.run(which))).to.equal('killed');
+    revived();
+    core.provider.refunds.clear(); // the order never arrived
+    core.provider.next('findRefund', 'unknown');
+    await refunds.run(which);
+    // Another one is sent hours later. Its process is killed, too, and the provider lists it late.
+    core.clock.nowMs += 2 * 60 * MINUTE_MS;
+    killedOn('RefundSubmitted');
+    expect(await thrown(refunds.run(which))).to.equal('killed');
+    revived();
+    core.provider.refunds.clear();
+    const doubtful = ['RefundRequested', 'RefundOutcomeUnknown'];
+    for (const [mayBeRepeat, types] of [
+      [true, doubtful],
+      [false, [...doubtful, 'RefundFailed']],
+    ] as const) {
+      core.provider.next('refund', { kind: 'refused', reason: 'The balance is too low.' });
+      await processOf(core.anotherProcess()).run(which, undefined, mayBeRepeat);
+      expect(await typesOf(refundId)).to.deep.equal(types);
+    }
+  });
+
   it('does not trust a refusal of the first order that took 3 seconds, because another process may have repeated it (V9)', async () => {
     for (const [ms, last] of [
       [2_999, 'RefundFailed'],
