@@ -111,10 +111,10 @@ const NOT_DRAINED =
   "(t.mode <> 'test' OR t.account_id NOT IN (SELECT c.account_id FROM operations.test_clocks c WHERE c.draining))";
 const DRAINED_TO = "CASE WHEN c.draining THEN c.drain_until ELSE '-infinity' END";
 
-const DUE = `(SELECT t.kind, t.key FROM operations.timers t
+const DUE = `(SELECT t.kind, t.key, t.due_at FROM operations.timers t
          WHERE t.due_at <= $1 AND ${NOT_DRAINED} AND ${isKnown('t', '$3')}
          ORDER BY t.due_at LIMIT $2)`;
-const DUE_BY_CLOCK = `(SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
+const DUE_BY_CLOCK = `(SELECT t.kind, t.key, t.due_at FROM operations.test_clocks c CROSS JOIN LATERAL (
            SELECT i.kind, i.key, i.due_at FROM operations.timers i
            WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
              AND i.due_at > ${DRAINED_TO} AND ${isKnown('i', '$3')}
@@ -135,9 +135,12 @@ export const takeDueTimers = async (
 ): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
     name: byClock ? 'take_due_timers' : 'take_due_timers_by_real_time',
+    // A timer may move between the search and its lock (K7). Comparing its time in the join would let PostgreSQL look timers up by time,
+    // which reads all timers of a fired group for each of them.
     text: `WITH due AS (${byClock ? `${DUE} UNION ${DUE_BY_CLOCK}` : DUE}),
-      free AS (SELECT i.kind, i.key FROM operations.timers i JOIN due USING (kind, key) FOR UPDATE OF i SKIP LOCKED)
-      DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
+      free AS (SELECT i.kind, i.key, i.due_at = due.due_at AS is_unmoved FROM operations.timers i JOIN due USING (kind, key)
+        FOR UPDATE OF i SKIP LOCKED)
+      DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key AND free.is_unmoved RETURNING ${COLUMNS}`,
     values: [fromMillis(nowMs), limit, versions],
   });
   return rows.map(fromRow);

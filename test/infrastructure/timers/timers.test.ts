@@ -135,6 +135,42 @@ describe('timers', () => {
     expect(await next()).to.equal(null);
   });
 
+  it('moved to later while a scan takes due ones keep their new time (K7)', async () => {
+    await setTimers(
+      pool,
+      Array.from({ length: 5_000 }, (_, n) => timer(`far${n}`, at(9_999))),
+    );
+    const creation = (seconds: number) => timer('b', at(seconds), { kind: 'resumeIssuing', onlyLater: true });
+    await setTimers(pool, [timer('a', at(-3)), creation(-2)]);
+    await pool.query('ANALYZE operations.timers'); // so that the scan locks each timer only before it deletes it
+    await pool.query(`CREATE FUNCTION operations.hold() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN old; END $$`);
+    await pool.query(`CREATE TRIGGER hold BEFORE DELETE ON operations.timers FOR EACH ROW WHEN (old.key = 'a')
+      EXECUTE FUNCTION operations.hold()`);
+    let taking: ReturnType<typeof takeDueTimers> = Promise.resolve([]);
+    await pool.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock(4711)');
+      taking = takeDueTimers(pool, NOW_MS, 10, timerKinds, false);
+      const waits = `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
+        WHERE d.datname = current_database() AND locktype = 'advisory' AND NOT granted`;
+      while ((await pool.query(waits)).rowCount === 0);
+      await timers(pool, timerKinds).set(creation(60));
+    });
+    expect((await taking).map(({ key, dueAt }) => [key, dueAt])).to.deep.equal([['a', at(-3)]]);
+    expect(await timers(pool, timerKinds).dueAt({ kind: 'resumeIssuing', key: 'b' })).to.equal(at(60));
+  });
+
+  it('of a fired group, which are all due at one time, are each read by their key', async () => {
+    await setTimers(
+      pool,
+      Array.from({ length: 5_000 }, (_, n) => message(`${n}`, at(n + 1))),
+    );
+    await pool.query('VACUUM ANALYZE operations.timers');
+    await pool.query("UPDATE operations.timers SET due_at = 'epoch' WHERE key < '2'");
+    const claim = (db: SqlPool) => takeDueTimers(db, NOW_MS, 500, timerKinds, false);
+    expect(rowsRead(await plansOf(pool, claim))).to.be.within(1_500, 2_100);
+  });
+
   it('changed by a reaction that is rolled back are taken by the next look', async () => {
     await setTimers(pool, [timer('a', at(-1))]);
     const failing = pool.transaction(async (tx) => {
