@@ -1,5 +1,6 @@
 // The HTTP application. A request passes these steps in order: request id, route, overload, authentication, rate limit, body, schema,
 // idempotency key, handler, serializer (architecture §8).
+import { parse as parseQuery } from 'node:querystring';
 import { setTimeout } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -90,11 +91,14 @@ const NO_ROUTE = { code: 'not_found', message: 'There is no such route.' } as co
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
+/** By default, Node ignores parameters after the 1,000th separator, and with them filters (rule I12). The size of headers bounds the work. */
+const readAllParameters = (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 });
+
 export const createApp = (options: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.set('query parser', 'simple');
+  app.set('query parser', readAllParameters);
   app.set('case sensitive routing', true); // Otherwise /OPS/ would bypass a proxy's rule on /ops/ (rule S7).
   app.set('trust proxy', options.trustProxy);
   app.set(PUBLIC_URL, options.services.baseUrl);

@@ -125,6 +125,14 @@ describe('unknown query parameters', () => {
       expectError(await look(`${path}?${param}=a%00`), 400, 'invalid_filter', param);
   });
 
+  it('after more than a thousand separators are rejected, and known ones there filter', async () => {
+    const many = '&'.repeat(1_001);
+    expectError(await look(`/v1/charges?${many}stauts=paid`), 400, 'invalid_filter', 'stauts');
+    expectError(await look(`/v1/charges?${many}status=bogus`), 400, 'invalid_filter', 'status');
+    const { body } = await look(`/v1/charges?${many}status=paid`);
+    expect(body).to.have.property('data').deep.equal([]);
+  });
+
   it('include page and offset on the list of charges, which uses cursors', async () => {
     for (const param of ['page', 'offset'])
       for (const value of ['', '0', '1', 'x'])
