@@ -118,7 +118,8 @@ const REFUSALS: { readonly [code: string]: ParserRefusal } = {
 
 /** Answers a request that the HTTP parser or the Host check rejected, with the API's error body and a request id (E7). */
 const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  if (socket.writableEnded) return; // An answer that closes the connection is on its way.
+  if (!socket.writable) return void socket.destroy();
   const { status, ...rejection } = REFUSALS[error.code ?? ''] ?? INVALID;
   const id = newRequestId(CLOCK, systemRandomness);
   const body = JSON.stringify(errorBody(rejection, id));
@@ -144,20 +145,71 @@ const hasWrongHosts = ({ httpVersion, rawHeaders }: IncomingMessage): boolean =>
   return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
 };
 
-/** Limits the work for a client that keeps sending and never reads: Node starts every request of a chunk at once. */
-const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse) => boolean) => {
-  const waiting = new WeakMap<Duplex, number>();
-  return ({ socket }, res) => {
-    const count = (waiting.get(socket) ?? 0) + 1;
-    if (socket.destroyed || count > max) {
+/** The requests of a connection. */
+interface Pipeline {
+  /** Responses of begun requests that are not sent yet. */
+  readonly owed: Set<ServerResponse>;
+  /** The response of the request that began last. */
+  last: ServerResponse | null;
+  isRefused: boolean;
+}
+
+/** Keeps the answers of each connection in the order of its requests (RFC 9112, 9.3.2), although Node starts every request of a chunk at once. */
+class Pipelines {
+  readonly #max: number;
+  readonly #publicUrl: string;
+  readonly #pipelines = new WeakMap<Duplex, Pipeline>();
+
+  constructor(max: number, publicUrl: string) {
+    this.#max = max;
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Returns whether the request may begin. The maximum limits the work for a client that keeps sending and never reads. */
+  mayBegin({ socket }: IncomingMessage, res: ServerResponse): boolean {
+    const pipeline = this.#of(socket);
+    if (pipeline.isRefused) return false;
+    if (socket.destroyed || pipeline.owed.size >= this.#max) {
       socket.destroy();
       return false;
     }
-    waiting.set(socket, count);
-    res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    pipeline.owed.add(res);
+    pipeline.last = res;
+    res.once('close', () => pipeline.owed.delete(res));
     return true;
-  };
-};
+  }
+
+  /**
+   * Refuses a request and ends the connection, after the answers to the requests before it. `own`: the request's response if the request
+   * has begun. Default: the one whose body has not ended, because the parser rejected that body.
+   */
+  refuse(error: NodeJS.ErrnoException, socket: Duplex, own = this.#unfinished(socket)): void {
+    const pipeline = this.#of(socket);
+    if (error.code === 'ECONNRESET') socket.destroy();
+    if (socket.destroyed || pipeline.isRefused) return;
+    pipeline.isRefused = true;
+    const endInTurn = (): void => {
+      const earlier = [...pipeline.owed].find((res) => res !== own);
+      if (earlier !== undefined) earlier.once('close', endInTurn);
+      else if (own?.headersSent) socket.destroy();
+      else refuse(this.#publicUrl, error, socket);
+    };
+    endInTurn();
+  }
+
+  #of(socket: Duplex): Pipeline {
+    const known = this.#pipelines.get(socket);
+    if (known !== undefined) return known;
+    const pipeline: Pipeline = { owed: new Set(), last: null, isRefused: false };
+    this.#pipelines.set(socket, pipeline);
+    return pipeline;
+  }
+
+  #unfinished(socket: Duplex): ServerResponse | null {
+    const { last } = this.#of(socket);
+    return last?.req.complete === false ? last : null;
+  }
+}
 
 /** Closes connections of an address beyond the limit, so that one client can't use all connections. */
 const boundAddresses = (server: Server, max: number, isProxy: (address: string) => boolean): void => {
@@ -178,20 +230,11 @@ const isUpload = ({ method, url }: IncomingMessage): boolean => UPLOAD.test(`${m
 const tooSlow = (code: string): Error => Object.assign(new Error('the body is slow'), { code });
 
 /** Node has one time limit for all requests. This function limits uploads by their rate and other requests by their own limit. */
-const boundBody = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  bounds: SocketBounds,
-  onSlow: (error: Error, socket: Duplex) => void,
-): void => {
+const boundBody = (req: IncomingMessage, bounds: SocketBounds, onSlow: (error: Error) => void): void => {
   if (!hasBody(req)) return;
   const { socket } = req;
   const { requestMs, uploadGraceMs, uploadBytesPerSecond } = bounds;
-  /** If an answer was begun, the rest of the body is not awaited. */
-  const end = (code: string): void => {
-    if (res.headersSent) socket.destroy();
-    else onSlow(tooSlow(code), socket);
-  };
+  const end = (code: string): void => onSlow(tooSlow(code));
   if (!isUpload(req)) {
     const timer = setTimeout(() => end('ERR_HTTP_REQUEST_TIMEOUT'), requestMs);
     return void req.once('close', () => clearTimeout(timer));
@@ -225,7 +268,7 @@ export const listen = async (
   prefix: '' | 'OPS_' = '',
 ): Promise<HttpServer> => {
   let handler = starting(publicUrl);
-  const mayBegin = pipelineGuard(bounds.pipelinedMax);
+  const pipelines = new Pipelines(bounds.pipelinedMax, publicUrl);
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -237,20 +280,20 @@ export const listen = async (
       requireHostHeader: false,
     },
     (req, res) => {
-      if (!mayBegin(req, res)) return;
-      boundBody(req, res, bounds, (error, socket) => refuse(publicUrl, error, socket));
-      if (hasWrongHosts(req)) refuse(publicUrl, WRONG_HOSTS, req.socket);
-      else handler(req, res);
+      if (hasWrongHosts(req)) return pipelines.refuse(WRONG_HOSTS, req.socket, null);
+      if (!pipelines.mayBegin(req, res)) return;
+      boundBody(req, bounds, (error) => pipelines.refuse(error, req.socket, res));
+      handler(req, res);
     },
   );
   // An unknown expectation is ignored (RFC 9110, 10.1.1). Node would answer with a bare 417.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('connect', (_req, socket) => refuse(publicUrl, new Error('no tunnels'), socket));
+  server.on('connect', (_req, socket) => pipelines.refuse(new Error('no tunnels'), socket, null));
   server.setTimeout(bounds.silenceMs);
   server.maxConnections = bounds.connectionsMax;
   let isProxy = (_address: string): boolean => false;
   boundAddresses(server, bounds.connectionsPerAddress, (address) => isProxy(address));
-  server.on('clientError', (error, socket) => refuse(publicUrl, error, socket));
+  server.on('clientError', (error, socket) => pipelines.refuse(error, socket));
   await bind(server, host, port, prefix);
   return {
     serve: (app) => {

@@ -242,6 +242,53 @@ describe('the listening socket', () => {
       // The public URL uses https, so the header also applies to requests that reach no route.
       expect(text).to.match(/\r\nStrict-Transport-Security: max-age=31536000\r\n/);
     });
+  describe('a refused request behind another one on the same connection (RFC 9112, 9.3.2)', () => {
+    const CHARGE = 'GET /charge HTTP/1.1\r\nHost: x\r\n\r\n';
+    const STREAM = CHARGE.replace('charge', 'stream');
+    let charged: number;
+    beforeEach(async () => {
+      await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
+      charged = 0;
+      const app = express();
+      // By the next turn of the event loop, the server has parsed everything that arrived with the request.
+      app.get('/charge', (_req, res) => {
+        charged += 1;
+        setImmediate(() => res.status(201).json({}));
+      });
+      app.get('/stream', (_req, res) => {
+        res.write('first line');
+        setImmediate(() => res.end('last line'));
+      });
+      app.post('/', (req, res) => req.resume().on('end', () => res.json({})));
+      server?.serve(app);
+    });
+    const statusesOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(-3)));
+    for (const [name, refused] of [
+      ['without a Host header', 'GET / HTTP/1.1\r\n\r\n'],
+      ['that is not HTTP', 'rubbish\r\n\r\n'],
+      ['to open a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['with a malformed body', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nrubbish\r\n'],
+    ] as const) {
+      it(`${name} is answered after it`, async () => {
+        const { text } = await untilClosed(open(CHARGE.repeat(2) + refused));
+        expect(statusesOf(text)).to.deep.equal([201, 201, 400]);
+      });
+      it(`${name} is not answered inside its body`, async () => {
+        const { text } = await untilClosed(open(STREAM + refused));
+        expect(statusesOf(text)).to.deep.equal([200, 400]);
+        expect(text).to.match(/first line.*last line.*HTTP\/1\.1 400/s);
+      });
+    }
+    it('is the last one to be processed', async () => {
+      const { text } = await untilClosed(open(`${CHARGE}GET / HTTP/1.1\r\n\r\n${CHARGE}`));
+      expect([charged, statusesOf(text)]).to.deep.equal([1, [201, 400]]);
+    });
+    it('is not answered if the connection ends with the answer before it', async () => {
+      const last = CHARGE.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+      const { text } = await untilClosed(open(`${last}rubbish\r\n\r\n`));
+      expect(statusesOf(text)).to.deep.equal([201]);
+    });
+  });
   it('accepts a request of HTTP/1.0 without a Host, and one with an unknown expectation', async () => {
     await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
     const asked = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
