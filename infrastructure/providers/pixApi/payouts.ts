@@ -11,7 +11,7 @@ import type { Connection } from './charges.ts';
 import type { Reply } from './client.ts';
 import { nextPage, pageOf, pageQuery, placeOf } from './paging.ts';
 import type { PayoutPreset } from './presets/preset.ts';
-import { amountOf, at, idAt, textAt, timeOf } from './reading.ts';
+import { amountOf, at, idAt, REASON_MAX, shortTextAt, textAt, timeOf } from './reading.ts';
 
 export interface SendOrder {
   /** Chosen by Quita, and never used for another payment. */
@@ -132,7 +132,7 @@ export class Payouts implements PayoutRail {
     if (sent === null || sent.id !== id || sent.amount !== amount) return null;
     if (sent.status === 'processing') return { kind: 'processing' };
     if (sent.status === 'done') return { kind: 'confirmed', endToEndId: sent.endToEndId };
-    return { kind: 'refused', reason: textAt(body, 'gnExtras', 'erro', 'motivo') ?? NO_REASON };
+    return { kind: 'refused', reason: shortTextAt(REASON_MAX, body, 'gnExtras', 'erro', 'motivo') ?? NO_REASON };
   }
 
   #call(method: 'GET' | 'PUT', path: string, body?: object, query?: Readonly<Record<string, string>>): Promise<Reply> {

@@ -20,10 +20,27 @@ export const textAt = (value: unknown, ...path: readonly string[]): string | nul
   return typeof found === 'string' && found !== '' ? found.toWellFormed().replaceAll('\0', '\ufffd') : null;
 };
 
-/** Ids of the standard have at most 35 characters, and indexes bound their length. */
+/** Most characters of a reason and of a name that are kept: events, which record them, stay below 32 kB. */
+export const REASON_MAX = 300;
+export const NAME_MAX = 200;
+
+/** Returns the text, cut to `max` code points if it has more, with an ellipsis as the last one. */
+export const shortened = (text: string, max: number): string => {
+  // A code point has at most two UTF-16 units. So a long text is not split as a whole.
+  const points = [...text.slice(0, 2 * (max + 1))];
+  return points.length > max ? `${points.slice(0, max - 1).join('')}…` : text;
+};
+
+/** Returns the text at a path, shortened to `max` code points, or null. */
+export const shortTextAt = (max: number, value: unknown, ...path: readonly string[]): string | null => {
+  const found = textAt(value, ...path);
+  return found === null ? null : shortened(found, max);
+};
+
+/** Ids of the standard have at most 35 characters and documents fewer, and indexes bound their length. */
 export const ID_MAX = 64;
 
-/** Returns the id at a key. An id that is too long reads as absent. */
+/** Returns the id or document at a key. One that is too long reads as absent, because a part of it would be another one. */
 export const idAt = (value: unknown, key: string): string | null => {
   const found = textAt(value, key);
   return found === null || found.length > ID_MAX ? null : found;

@@ -1,5 +1,5 @@
 // Reads why an institution refused a request: a problem of RFC 7807, an OAuth error, Efí's form, or nothing readable at all.
-import { isObject, textAt } from './reading.ts';
+import { isObject, REASON_MAX, shortened, textAt } from './reading.ts';
 
 export interface ProviderRefusal {
   readonly status: number;
@@ -9,7 +9,6 @@ export interface ProviderRefusal {
   readonly code: string;
 }
 
-const REASON_MAX = 300;
 const CODE = /^[\w.-]{1,64}$/;
 
 /** An institution may repeat secrets in an error, as they are or as a form sends them. */
@@ -44,10 +43,9 @@ export const refusalOf = (
   const code = [...type, ...shown('nome'), ...shown('error')].find((text) => CODE.test(text));
   const parts = ['title', 'detail', 'mensagem', 'message', 'error_description'].flatMap(shown);
   const text = [...new Set(parts.map(oneLine))].join(' ').replaceAll(LONG_NUMBER, '***');
-  const reason = text.length > REASON_MAX ? `${text.slice(0, REASON_MAX - 1)}…`.toWellFormed() : text;
   return {
     status,
-    reason: reason === '' ? `The institution answered with HTTP ${status}.` : reason,
+    reason: text === '' ? `The institution answered with HTTP ${status}.` : shortened(text, REASON_MAX),
     code: code ?? `http_${status}`,
   };
 };

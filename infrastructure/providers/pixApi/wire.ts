@@ -5,7 +5,20 @@ import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { Payer } from '../../../domain/transaction/incomingPayment.ts';
 import type { ReturnNature } from '../../../domain/transaction/returnedOutside.ts';
 import type { Preset } from './presets/preset.ts';
-import { amountOf, at, countOf, idAt, isMissing, isObject, listOf, textAt, timeOf } from './reading.ts';
+import {
+  amountOf,
+  at,
+  countOf,
+  idAt,
+  isMissing,
+  isObject,
+  listOf,
+  NAME_MAX,
+  REASON_MAX,
+  shortTextAt,
+  textAt,
+  timeOf,
+} from './reading.ts';
 
 const CHARGE_STATUSES = ['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP'] as const;
 export type ChargeStatus = (typeof CHARGE_STATUSES)[number];
@@ -85,7 +98,7 @@ export const returnOf = (body: unknown): ProviderReturn | null => {
     amount,
     requestedAt,
     settledAt,
-    reason: textAt(body, 'motivo'),
+    reason: shortTextAt(REASON_MAX, body, 'motivo'),
   };
 };
 
@@ -99,7 +112,7 @@ const returnsOf = (value: unknown): readonly ProviderReturn[] | null => {
 
 const payerOf = (body: unknown, { payerAt }: Preset): Payer => {
   const payer = payerAt.map((path) => at(body, ...path)).find(isObject);
-  return { name: textAt(payer, 'nome'), document: textAt(payer, 'cpf') ?? textAt(payer, 'cnpj') };
+  return { name: shortTextAt(NAME_MAX, payer, 'nome'), document: idAt(payer, 'cpf') ?? idAt(payer, 'cnpj') };
 };
 
 /** Some institutions list components of zero or null. Anything else but the price makes the amount more than the price. */

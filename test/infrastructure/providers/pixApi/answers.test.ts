@@ -258,6 +258,13 @@ describe('calls of the API Pix adapter', () => {
       'MED_PIX_AUTOMATICO',
       'MED_NOVO',
       undefined,
+  it('shortens long names of payers, so that their payment can be recorded, and drops long documents', async () => {
+    const nome = '😀'.repeat(1_000_000);
+    const found = await received({ pagador: { nome, cpf: '1'.repeat(65), cnpj: '2'.repeat(64) } });
+    const payer = { name: `${'😀'.repeat(199)}…`, document: '2'.repeat(64) };
+    expect(found).to.have.nested.property('incoming.payer').deep.equal(payer);
+  });
+
     ];
     const list = natures.map((natureza, i) => back(String(i), natureza));
     expect(await received({ devolucoes: list.toReversed() }))
@@ -491,15 +498,9 @@ describe('calls of the API Pix adapter', () => {
 
   it('reports a failed return as rejected, even if the amount has changed since it was ordered (V9)', async () => {
     const back = { method: 'PIX', providerPaymentId: END_TO_END_ID, returnId: 'r1', metadata: null } as const;
-    const outcome = async (status: string) => {
+    const outcome = async (status: string, motivo = 'Conta encerrada') => {
       const { provider } = connect();
-      const made = {
-        id: 'r1',
-        valor: '37.00',
-        horario: { solicitacao: PIX.horario },
-        status,
-        motivo: 'Conta encerrada',
-      };
+      const made = { id: 'r1', valor: '37.00', horario: { solicitacao: PIX.horario }, status, motivo };
       const used = { title: 'Devolução inválida', status: 400, detail: 'O id de devolução já foi utilizado.' };
       institution.answer = ({ method }) => (method === 'PUT' ? { status: 400, body: used } : { body: made });
       return provider.returnPayment(TENANT, { ...back, amount: toMinor(2_700) });
@@ -527,6 +528,10 @@ describe('calls of the API Pix adapter', () => {
       ...Object.keys(PIX),
       'devolucoes',
       'pix',
+    // Events record the reason.
+    expect(await outcome('NAO_REALIZADO', 'x'.repeat(1_000_000)))
+      .to.have.property('reason')
+      .equal(`${'x'.repeat(299)}…`);
       'parametros',
       'paginacao',
       'original',
