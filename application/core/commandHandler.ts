@@ -4,9 +4,9 @@ import type { Aggregate } from '../../domain/kernel/aggregate.ts';
 import { type Decision, type Fact, fold } from '../../domain/kernel/decider.ts';
 import type { AccountId, Mode, StreamName } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
+import { type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
 import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
-import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Randomness, Stopwatch } from '../ports/system.ts';
 import { KeyedLock } from './keyedLock.ts';
 import { StateCache } from './stateCache.ts';
@@ -55,10 +55,10 @@ export const unlessUnreadable = async <T>(work: Promise<T>): Promise<T | StreamU
   }
 };
 
-/** Returns the event. Throws StreamUnreadable if it could not be decoded. */
-const readable = (decoded: Decoded): LoggedEvent => {
-  if (!(decoded instanceof UnreadableEvent)) return decoded;
-  const { recorded, reason } = decoded;
+/** Returns the value. Throws StreamUnreadable if it is an event that could not be decoded. */
+export const readable = <T>(value: T | UnreadableEvent): T => {
+  if (!(value instanceof UnreadableEvent)) return value;
+  const { recorded, reason } = value;
   throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${reason.message}`, { cause: reason });
 };
 

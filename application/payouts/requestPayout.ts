@@ -14,6 +14,7 @@ import {
   payoutRequest,
 } from '../../domain/payout/request.ts';
 import { payoutApprovalAbove, payoutCount, payoutSum, sandboxPayoutApproval } from '../../domain/payout/settings.ts';
+import { readable } from '../core/commandHandler.ts';
 import { createdIdOf, fingerprintOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { InFlightRequests } from '../core/inFlightRequests.ts';
@@ -147,9 +148,12 @@ export class PayoutRequests {
     }
   }
 
-  /** Returns the terms with approval required. They name the key's issuer, who may not approve the key's own payouts (Y5). */
+  /**
+   * Returns the terms with approval required. They name the key's issuer, who may not approve the key's own payouts (Y5). Throws
+   * StreamUnreadable if the issuer can't be read.
+   */
   async #awaiting(terms: PayoutTerms): Promise<PayoutTerms> {
-    const keyIssuer = await this.#needs.keyIssuers.issuerOf(terms.accountId, terms.requestedBy);
+    const keyIssuer = readable(await this.#needs.keyIssuers.issuerOf(terms.accountId, terms.requestedBy));
     return { ...terms, awaitsApproval: true, keyIssuer };
   }
 

@@ -6,6 +6,7 @@ import { KEYRING, type KeyringEvent } from '../../domain/keyring/keyring.ts';
 import { USER } from '../../domain/user/user.ts';
 
 const USER_ACTOR = 'user:';
+const KEY_ACTOR = 'key:';
 
 const fingerprintOf = (event: KeyringEvent): string | null => {
   if (event.type === 'ApiKeyIssued') return event.data.fingerprint;
@@ -15,14 +16,17 @@ const fingerprintOf = (event: KeyringEvent): string | null => {
 /** `actor` is `key:` and the first 16 hex characters of the key's fingerprint. */
 export const keyIssuers = ({ store, codec }: EventLog): KeyIssuers => ({
   issuerOf: async (accountId: AccountId, actor: string) => {
+    if (!actor.startsWith(KEY_ACTOR)) return null;
+    let unreadable: UnreadableEvent | null = null;
     for await (const recorded of store.readStream(KEYRING.stream(accountId))) {
       const [logged] = await codec.decode([recorded]);
+      if (logged instanceof UnreadableEvent) unreadable ??= logged;
       if (logged === undefined || logged instanceof UnreadableEvent) continue;
       const fingerprint = fingerprintOf(logged.event as KeyringEvent);
-      if (fingerprint === null || actor !== `key:${fingerprint.slice(0, 16)}`) continue;
+      if (fingerprint === null || actor !== KEY_ACTOR + fingerprint.slice(0, 16)) continue;
       const { actor: by } = JSON.parse(recorded.metadata) as { readonly actor: string };
       return by.startsWith(USER_ACTOR) ? parsePrefixedId<UserId>(by.slice(USER_ACTOR.length), USER.idPrefix) : null;
     }
-    return null;
+    return unreadable;
   },
 });

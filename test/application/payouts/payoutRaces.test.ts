@@ -6,11 +6,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DECLARED_SETTINGS } from '../../../application/capabilities.ts';
 import { Accounts } from '../../../application/core/accounts.ts';
-import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
 import { cancelPayout, reviewPayout } from '../../../application/payouts/changePayout.ts';
 import { freeCutOffRequests } from '../../../application/payouts/cutOffRequests.ts';
 import { PayoutExecutor } from '../../../application/payouts/payoutExecution.ts';
 import { PayoutRequests } from '../../../application/payouts/requestPayout.ts';
+import { UnreadableEvent } from '../../../application/ports/eventCodec.ts';
+import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { changeSandboxSettings } from '../../../domain/account/settings.ts';
@@ -104,13 +106,17 @@ const openWorld = async (step: Step, awaitsApproval: boolean): Promise<World> =>
 
 const answerOf = (done: unknown): Answer => (isRejection(done) ? done.code : 'done');
 
-const request = async ({ rail, account, funds, newProcess }: World, idempotencyKey: string) => {
+const request = async (
+  { rail, account, funds, newProcess }: World,
+  idempotencyKey: string,
+  issuer: UnreadableEvent | null = null,
+) => {
   const requests = new PayoutRequests({
     ...newProcess(),
     stopwatch: systemStopwatch,
     payoutRails: railsOf(rail),
     payoutFunds: funds,
-    keyIssuers: { issuerOf: async () => null },
+    keyIssuers: { issuerOf: async () => issuer },
     caughtUp: async () => ({ head: null, isCaughtUp: true }),
   });
   const by = { actor: 'key:0123456789abcdef', requestId: 'r1' };
@@ -186,6 +192,20 @@ const judge = async (world: World, id: PayoutId): Promise<readonly string[]> => 
 
 const NAMES = Object.keys(ACTIONS);
 const PAIRS = NAMES.flatMap((one, i) => NAMES.slice(i).map((other) => [one, other] as const));
+
+describe('a payout that needs approval', () => {
+  it('is neither recorded nor charged if the issuer of its key can’t be read (Y5)', async () => {
+    const world = await openWorld(async () => undefined, true);
+    const event = { stream: 'keyring-x', revision: 3 } as unknown as RecordedEvent;
+    const failure = await request(world, 'a-key', new UnreadableEvent(event, new Error('damaged'))).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(StreamUnreadable).and.have.property('message', 'keyring-x@3: damaged');
+    const again = await request(world, 'a-key');
+    if (isRejection(again)) throw new Error(again.message);
+    expect(await judge(world, again.payout.terms.payoutId)).to.deep.equal(['PayoutRequested']);
+  });
+});
 
 describe('pairs of concurrent payout actions', () => {
   for (const [one, other] of PAIRS)
