@@ -48,7 +48,7 @@ export const chargeOf = (body: unknown): ChargeAtProvider | null => {
   const key = textAt(body, 'chave');
   const createdAt = timeOf(at(body, 'calendario', 'criacao'));
   const stated = at(body, 'calendario', 'expiracao');
-  const lifetime = stated === undefined ? DEFAULT_LIFETIME_S : countOf(stated);
+  const lifetime = isMissing(stated) ? DEFAULT_LIFETIME_S : countOf(stated);
   if (txid === null || status === null || amount === null || key === null || createdAt === null) return null;
   if (lifetime === null || lifetime > LIFETIME_MAX_S) return null;
   return {

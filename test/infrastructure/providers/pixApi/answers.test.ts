@@ -114,6 +114,14 @@ describe('calls of the API Pix adapter', () => {
     expect((await provider.issue(requestOf())).kind).to.equal('issued');
   });
 
+  it('reads a missing lifetime, or one of null, as a day', async () => {
+    for (const expiracao of [undefined, null]) {
+      const calendario = { ...CHARGE.calendario, expiracao };
+      const outcome = await answering({ status: 201, body: { ...CHARGE, calendario } }).provider.issue(requestOf());
+      expect(outcome).to.have.nested.property('issued.instrument.expiresAt', '2026-11-25T04:00:00.000Z');
+    }
+  });
+
   const wrongCharges: Readonly<Record<string, object>> = {
     'another txid': { txid: `${TXID}x` },
     'another amount': { valor: { original: '37.01' } },
@@ -241,6 +249,13 @@ describe('calls of the API Pix adapter', () => {
     expect(found).to.have.nested.property('incoming.payer').deep.equal({ name: 'Ana', document: '***.456.789-**' });
   });
 
+  it('shortens long names of payers, so that their payment can be recorded, and drops long documents', async () => {
+    const nome = '😀'.repeat(1_000_000);
+    const found = await received({ pagador: { nome, cpf: '1'.repeat(65), cnpj: '2'.repeat(64) } });
+    const payer = { name: `${'😀'.repeat(199)}…`, document: '2'.repeat(64) };
+    expect(found).to.have.nested.property('incoming.payer').deep.equal(payer);
+  });
+
   it('reads returns as an object or a list, with every nature', async () => {
     const back = (id: string, natureza?: string) => ({
       id,
@@ -258,13 +273,6 @@ describe('calls of the API Pix adapter', () => {
       'MED_PIX_AUTOMATICO',
       'MED_NOVO',
       undefined,
-  it('shortens long names of payers, so that their payment can be recorded, and drops long documents', async () => {
-    const nome = '😀'.repeat(1_000_000);
-    const found = await received({ pagador: { nome, cpf: '1'.repeat(65), cnpj: '2'.repeat(64) } });
-    const payer = { name: `${'😀'.repeat(199)}…`, document: '2'.repeat(64) };
-    expect(found).to.have.nested.property('incoming.payer').deep.equal(payer);
-  });
-
     ];
     const list = natures.map((natureza, i) => back(String(i), natureza));
     expect(await received({ devolucoes: list.toReversed() }))
@@ -511,6 +519,10 @@ describe('calls of the API Pix adapter', () => {
       isListed: true,
     });
     expect(await outcome('DEVOLVIDO')).to.deep.equal({ kind: 'unknown' });
+    // Events record the reason.
+    expect(await outcome('NAO_REALIZADO', 'x'.repeat(1_000_000)))
+      .to.have.property('reason')
+      .equal(`${'x'.repeat(299)}…`);
   });
 
   it('never throws, whatever JSON is answered', async () => {
@@ -528,10 +540,6 @@ describe('calls of the API Pix adapter', () => {
       ...Object.keys(PIX),
       'devolucoes',
       'pix',
-    // Events record the reason.
-    expect(await outcome('NAO_REALIZADO', 'x'.repeat(1_000_000)))
-      .to.have.property('reason')
-      .equal(`${'x'.repeat(299)}…`);
       'parametros',
       'paginacao',
       'original',
