@@ -26,7 +26,8 @@ const FORBIDDEN = /[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 /** Returns whether the text is an allowed file name. Quita only displays it; the check protects people who save the file. */
 export const isFileName = (text: string): boolean => {
   const { length } = [...text];
-  return length >= 1 && length <= FILE_NAME_MAX && !FORBIDDEN.test(text) && text !== '.' && text !== '..';
+  const isPath = text === '.' || text === '..';
+  return length >= 1 && length <= FILE_NAME_MAX && text.isWellFormed() && !FORBIDDEN.test(text) && !isPath;
 };
 
 const EXTENSIONS: { readonly [Type in EvidenceType]: readonly string[] } = {

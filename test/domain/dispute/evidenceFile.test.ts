@@ -32,6 +32,8 @@ describe('the name of a declared file', () => {
       { numRuns: 1_000 },
     );
     expect(['', 'x'.repeat(256), '😀'.repeat(256)].map(isFileName)).to.deep.equal([false, false, false]);
+    // Forms may be in UTF-16, with half of a surrogate pair (rule I14).
+    expect(['\ud83d.png', '\ude00.png'].map(isFileName)).to.deep.equal([false, false]);
     expect(['x', 'x'.repeat(255), '😀'.repeat(255)].map(isFileName)).to.deep.equal([true, true, true]);
   });
 });

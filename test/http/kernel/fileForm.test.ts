@@ -1,6 +1,7 @@
 // Forms with files, arriving in chunks of any size: the fields before the first file, then the files.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { formFileRefusal } from '../../../domain/dispute/evidenceFile.ts';
 import { BodyCutOff } from '../../../http/kernel/body.ts';
 import { BodyMalformed, bytesOf, readFileForm, skipRest } from '../../../http/kernel/fileForm.ts';
 import { type FormFile, filesForm } from '../../world/browser.ts';
@@ -88,6 +89,16 @@ describe('a form with files', () => {
       expect(await failureOf(read(inPieces(raw.subarray(0, size), 100)))).to.be.instanceOf(BodyMalformed);
     const form = await readFileForm(TYPE, inPieces(raw.subarray(0, 5_000), 100));
     expect(await failureOf(skipRest((form as { body: never }).body))).to.be.instanceOf(BodyMalformed);
+  });
+  it('may name a file with an unpaired surrogate, which is refused (I14)', async () => {
+    const name = "filename*=utf-16le''%00%D8.%00p%00n%00g%00";
+    const part = `Content-Disposition: form-data; name="file"; ${name}\r\nContent-Type: image/png\r\n\r\nx`;
+    const body = Buffer.from(`--b\r\n${part}\r\n--b--\r\n`);
+    const form = await readFileForm('multipart/form-data; boundary=b', inPieces(body, 100));
+    if (!('body' in form)) throw new Error('refused');
+    const { fileName, contentType } = (await form.body.files.next()).value;
+    expect(fileName).to.equal('\ud800.png');
+    expect(formFileRefusal({ fileName, mimeType: contentType })).to.have.property('code', 'invalid_file_name');
   });
   it('rejects another content type, a missing boundary and U+0000 in a field', async () => {
     for (const type of ['', 'application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x'])
