@@ -127,7 +127,8 @@ export const owedBy = <Needs, Found, Payload extends JobPayload>(
 });
 
 /**
- * Handles one payload. `dueAt`: when its timer was due, in account time, if a test clock skipped that instant. `mayBeRepeat`: see JobHandler.
+ * Handles one payload. `dueAt`: when its timer was due, in account time, if a test clock skipped that instant. `mayBeRepeat`: see
+ * JobHandler.
  */
 type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp, mayBeRepeat?: boolean) => Promise<void>;
 

@@ -153,8 +153,8 @@ export class RefundExecutor {
   }
 
   /**
-   * Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. `mayBeRepeat`: a process that was
-   * killed may have taken this step without recording it.
+   * Takes the next step of a refund. `dueAt`: when its timer was due, if a test clock skipped that instant. `mayBeRepeat`: a process that
+   * was killed may have taken this step without recording it.
    */
   async run({ paymentId, refundId }: RefundRef, dueAt?: Timestamp, mayBeRepeat = false): Promise<void> {
     const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));

@@ -91,7 +91,9 @@ const NO_ROUTE = { code: 'not_found', message: 'There is no such route.' } as co
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** By default, Node ignores parameters after the 1,000th separator, and with them filters (rule I12). The size of headers bounds the work. */
+/**
+ * By default, Node ignores parameters after the 1,000th separator, and with them filters (rule I12). The size of headers bounds the work.
+ */
 const readAllParameters = (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 });
 
 export const createApp = (options: AppOptions): Express => {

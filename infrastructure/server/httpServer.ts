@@ -154,7 +154,10 @@ interface Pipeline {
   isRefused: boolean;
 }
 
-/** Keeps the answers of each connection in the order of its requests (RFC 9112, 9.3.2), although Node starts every request of a chunk at once. */
+/**
+ * Keeps the answers of each connection in the order of its requests (RFC 9112, 9.3.2), although Node starts every request of a chunk at
+ * once.
+ */
 class Pipelines {
   readonly #max: number;
   readonly #publicUrl: string;
