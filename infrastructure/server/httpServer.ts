@@ -291,7 +291,11 @@ export const listen = async (
   );
   // An unknown expectation is ignored (RFC 9110, 10.1.1). Node would answer with a bare 417.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('connect', (_req, socket) => pipelines.refuse(new Error('no tunnels'), socket, null));
+  server.on('connect', (_req, socket) => {
+    // Node has removed its own listener, and an error without one ends the program.
+    socket.on('error', () => socket.destroy());
+    pipelines.refuse(new Error('no tunnels'), socket, null);
+  });
   server.setTimeout(bounds.silenceMs);
   server.maxConnections = bounds.connectionsMax;
   let isProxy = (_address: string): boolean => false;

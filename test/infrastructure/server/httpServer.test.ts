@@ -279,6 +279,21 @@ describe('the listening socket', () => {
         expect(text).to.match(/first line.*last line.*HTTP\/1\.1 400/s);
       });
     }
+    it('to open a tunnel does not end the program if its client resets the connection', async () => {
+      const begun = Promise.withResolvers<{ answer: () => void; closed: Promise<void> }>();
+      const app = express();
+      app.get('/charge', (req, res) =>
+        begun.resolve({ answer: () => void res.write('x'.repeat(5_000_000)), closed: closeOf(req.socket) }),
+      );
+      server?.serve(app);
+      const socket = open(`${CHARGE}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const { answer, closed } = await begun.promise;
+      const reset = closeOf(socket);
+      socket.resetAndDestroy();
+      await reset;
+      answer();
+      await closed;
+    });
     it('is the last one to be processed', async () => {
       const { text } = await untilClosed(open(`${CHARGE}GET / HTTP/1.1\r\n\r\n${CHARGE}`));
       expect([charged, statusesOf(text)]).to.deep.equal([1, [201, 400]]);
