@@ -152,6 +152,8 @@ interface Pipeline {
   /** The response of the request that began last. */
   last: ServerResponse | null;
   isRefused: boolean;
+  /** Requests that came behind a refused one. */
+  behind: number;
 }
 
 /**
@@ -171,11 +173,9 @@ class Pipelines {
   /** Returns whether the request may begin. The maximum limits the work for a client that keeps sending and never reads. */
   mayBegin({ socket }: IncomingMessage, res: ServerResponse): boolean {
     const pipeline = this.#of(socket);
-    if (pipeline.isRefused) return false;
-    if (socket.destroyed || pipeline.owed.size >= this.#max) {
-      socket.destroy();
-      return false;
-    }
+    if (pipeline.isRefused) pipeline.behind += 1;
+    if (socket.destroyed || pipeline.owed.size + pipeline.behind >= this.#max) socket.destroy();
+    if (socket.destroyed || pipeline.isRefused) return false;
     pipeline.owed.add(res);
     pipeline.last = res;
     res.once('close', () => pipeline.owed.delete(res));
@@ -203,7 +203,7 @@ class Pipelines {
   #of(socket: Duplex): Pipeline {
     const known = this.#pipelines.get(socket);
     if (known !== undefined) return known;
-    const pipeline: Pipeline = { owed: new Set(), last: null, isRefused: false };
+    const pipeline: Pipeline = { owed: new Set(), last: null, isRefused: false, behind: 0 };
     this.#pipelines.set(socket, pipeline);
     return pipeline;
   }
@@ -283,8 +283,8 @@ export const listen = async (
       requireHostHeader: false,
     },
     (req, res) => {
-      if (hasWrongHosts(req)) return pipelines.refuse(WRONG_HOSTS, req.socket, null);
       if (!pipelines.mayBegin(req, res)) return;
+      if (hasWrongHosts(req)) return pipelines.refuse(WRONG_HOSTS, req.socket, res);
       boundBody(req, bounds, (error) => pipelines.refuse(error, req.socket, res));
       handler(req, res);
     },
