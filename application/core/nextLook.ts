@@ -12,14 +12,18 @@ import {
 /** Counted from the bank's acceptance of the order. */
 export const FIRST_LOOK_SECONDS = 1;
 
-/** Returns when to ask again. Pauses of a day or more end at midnight UTC, so that these looks run together. */
-export const nextLook = (requestedAt: Timestamp, at: Timestamp): Timestamp => {
-  const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
-  return pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
-};
-
 /** An institution may list an order up to this long after accepting it. */
 const LISTED_MS = 10 * MINUTE_MS;
+
+/**
+ * Returns when to ask again. Pauses of a day or more end at midnight UTC, so that these looks run together. They last at least LISTED_MS,
+ * because an order may have been sent a moment ago.
+ */
+export const nextLook = (requestedAt: Timestamp, at: Timestamp): Timestamp => {
+  const pauseMs = Math.max(toMillis(at) - toMillis(requestedAt), FIRST_LOOK_SECONDS * SECOND_MS);
+  if (pauseMs < DAY_MS) return addMillis(at, pauseMs);
+  return fromMillis((Math.floor((toMillis(at) + LISTED_MS) / DAY_MS) + 1) * DAY_MS);
+};
 
 /**
  * Returns the outcome of an order that was sent again because the institution did not list it. A refusal is uncertain at first: the order

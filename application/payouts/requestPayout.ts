@@ -86,9 +86,10 @@ export class PayoutRequests {
     if (state.status !== 'absent') return this.#record(command, state, baseTerms);
     const admitted = await this.#admitted(command, routed, baseTerms);
     if (isRejection(admitted)) return admitted;
-    const refusal = await this.#refusal(baseTerms, admitted.settings);
-    if (refusal !== null) return this.#unlessRecorded(command, baseTerms, refusal);
-    return this.#record(command, state, admitted.awaitsApproval ? await this.#awaiting(baseTerms) : baseTerms);
+    // Before anything is reserved, because the issuer may be unreadable.
+    const terms = admitted.awaitsApproval ? await this.#awaiting(baseTerms) : baseTerms;
+    const refusal = await this.#refusal(terms, admitted.settings);
+    return refusal === null ? this.#record(command, state, terms) : this.#unlessRecorded(command, terms, refusal);
   }
 
   /** Returns why no balance would allow the payout, or whether it needs approval, with the settings that decided it. */

@@ -14,11 +14,12 @@ import {
   payoutExecution,
 } from '../../../application/payouts/payoutExecution.ts';
 import { PayoutRequests } from '../../../application/payouts/requestPayout.ts';
+import { UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { EventStore } from '../../../application/ports/eventStore.ts';
 import type { PayoutFunds, Reservation } from '../../../application/ports/payoutFunds.ts';
 import { ACCOUNT, type OpenAccount, openAccount } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { HOUR_MS, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts';
 import { PAYOUT } from '../../../domain/payout/aggregate.ts';
 import type { PayoutId } from '../../../domain/payout/payout.ts';
 import { systemRandomness, systemStopwatch } from '../../../infrastructure/system/system.ts';
@@ -134,6 +135,29 @@ describe('payouts after a crash', () => {
     deadly = null;
   };
 
+  it('reserve nothing if the issuer of the key can’t be read (Y5)', async () => {
+    const { commands, accounts } = newProcess();
+    const known = await accounts.get(ACCOUNT_ID);
+    const sandbox = { ...known.sandbox, payoutApproval: { above: 0 } };
+    Object.assign(accounts, { get: async () => ({ ...known, sandbox }) });
+    const unreadable = new UnreadableEvent({ stream: 'keyring-1', revision: 0 } as never, new Error('damaged'));
+    const requests = new PayoutRequests({
+      ...{ commands, accounts, stopwatch: systemStopwatch, payoutRails: railsOf(rail), payoutFunds: funds },
+      keyIssuers: { issuerOf: async () => unreadable },
+      caughtUp: async () => ({ head: null, isCaughtUp: true }),
+    });
+    const body = { amount: 1_000, destination: { pix_key: 'ana@example.com' } };
+    const asked = {
+      account,
+      mode: 'test',
+      idempotencyKey: 'the-same-key',
+      body,
+      actor: 'key:1',
+      requestId: 'r1',
+    } as const;
+    expect(await requests.request(asked).catch((error: unknown) => error)).to.be.an.instanceOf(StreamUnreadable);
+    expect(rows.size).to.equal(0);
+  });
   it('before the request was recorded release the money, and a repeat is granted', async () => {
     await dies(/append PayoutRequested/, request);
     expect(rows.size).to.equal(1);
@@ -230,6 +254,21 @@ describe('payouts after a crash', () => {
     nowMs = looks.at(-1) as number;
     await run(id);
     expect(await typesOf(id)).to.deep.equal([...unknown, 'PayoutFailed']);
+  });
+  it('are looked at no earlier than 10 minutes after an order that may have been sent, even at midnight', async () => {
+    const id = await granted();
+    rail.pay = async () => ({ kind: 'unknown' });
+    await run(id);
+    const midnight = (Math.floor(nowMs / DAY_MS) + 3) * DAY_MS;
+    rail.pay = async () => ({ kind: 'refused', reason: 'The balance is too low.' });
+    for (const [beforeMs, lookMs] of [
+      [10 * MINUTE_MS + 1, midnight],
+      [10 * MINUTE_MS, midnight + DAY_MS],
+    ] as const) {
+      nowMs = midnight - beforeMs;
+      await run(id, true);
+      expect(looks.at(-1)).to.equal(lookMs);
+    }
   });
   it('or a slow first order don’t fail a payout that the bank accepted from a repeat (V9)', async () => {
     const id = await granted();
