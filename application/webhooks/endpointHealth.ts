@@ -56,11 +56,14 @@ export class EndpointHealth {
     this.#learn(attempt.group, await this.#targets.failed(attempt, error));
   }
 
-  /** Records that the target accepted a delivery at `at` (account time). Attempts that were held back become due. */
-  async succeeded(target: string, at: Timestamp): Promise<void> {
-    // The target may have failed for another worker since this attempt's job began, because attempts may last longer than a count is used.
+  /**
+   * Records that the target accepted a delivery at `at` (account time). Attempts that were held back become due. `isCurrent`: returns
+   * whether deliveries still go where this one went.
+   */
+  async succeeded(target: string, at: Timestamp, isCurrent: () => Promise<boolean>): Promise<void> {
+    // An attempt may outlast the known count, so the target may have failed for another worker meanwhile.
     if (this.#isHealthy(target)) await this.look(target);
-    if (this.#isHealthy(target)) return;
+    if (this.#isHealthy(target) || !(await isCurrent())) return;
     this.#learn(target, 0);
     await this.#targets.recovered(target, at);
   }

@@ -261,7 +261,7 @@ export class DeliveryWorker {
       return this.#cancelIfGone(attempt, now);
     const outcome = await this.#send(attempt, endpoint, dueAt, job);
     if (outcome === null) return this.run([wanted], job.target, true, job.signal);
-    const isCurrent = async () => hasUrl(await job.endpoint(), attempt.url ?? endpoint?.url);
+    const isCurrent = async () => hasUrl(await job.endpoint(), endpoint?.url);
     await this.#record(attempt, outcome, dueAt, isCurrent);
   }
 
@@ -323,7 +323,7 @@ export class DeliveryWorker {
     return { url, headers, body, mode, account, ...(isDrained && { deadlineMs: JUMP_DEADLINE_MS }) };
   }
 
-  /** `isCurrent`: returns whether the endpoint is still active at the URL of the attempt. Otherwise its failures begin afresh (W3). */
+  /** `isCurrent`: returns whether the endpoint is still active at the URL of the attempt. Otherwise it begins afresh (W3). */
   async #record(
     attempt: Attempt,
     outcome: AttemptOutcome,
@@ -342,7 +342,8 @@ export class DeliveryWorker {
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
     if (attempts === 0) scheduled.begun(deliveryId);
     // Other deliveries may have failed since the test clock left, so their retries can't come forward to that instant.
-    if (outcome.ok) await this.#health.succeeded(target, await accounts.actingAt(tenant.accountId, tenant.mode, dueAt));
+    if (outcome.ok)
+      await this.#health.succeeded(target, await accounts.actingAt(tenant.accountId, tenant.mode, dueAt), isCurrent);
     else if (done.reply === 'recorded' && (await isCurrent()))
       await this.#health.failed(timedAttempt(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;

@@ -40,6 +40,8 @@ describe('endpoint health (W3)', () => {
     };
     [health, other] = [new EndpointHealth(targets, () => nowMs), new EndpointHealth(targets, () => nowMs)];
   });
+  /** Deliveries still go where they went. */
+  const current = async () => true;
   const fail = async (times: number) => {
     for (let n = 0; n < times; n++) await health.failed(attempt, 'timeout');
   };
@@ -49,7 +51,7 @@ describe('endpoint health (W3)', () => {
       nowMs = ms;
       await health.look('we');
       expect(await health.holds(attempt)).to.equal(false);
-      await health.succeeded('we', at('13:00:00'));
+      await health.succeeded('we', at('13:00:00'), current);
     }
     expect(asked).to.deep.equal(['failures of we', 'failures of we']);
   });
@@ -73,7 +75,7 @@ describe('endpoint health (W3)', () => {
   });
   it('records one success after any failure, once', async () => {
     await fail(1);
-    for (let n = 0; n < 2; n++) await health.succeeded('we', at('13:00:09'));
+    for (let n = 0; n < 2; n++) await health.succeeded('we', at('13:00:09'), current);
     expect(asked).to.deep.equal(['failed', `we recovered at ${at('13:00:09')}`]);
     await fail(2);
     expect(await health.holds(attempt)).to.equal(false);
@@ -83,7 +85,7 @@ describe('endpoint health (W3)', () => {
     for (let n = 0; n < 3; n++) {
       nowMs += 1_000;
       await other.failed(attempt, 'timeout');
-      await health.succeeded('we', at('13:00:09'));
+      await health.succeeded('we', at('13:00:09'), current);
       expect(failures).to.equal(0);
     }
     expect(other.isFailing('we')).to.equal(false);
@@ -93,18 +95,24 @@ describe('endpoint health (W3)', () => {
     for (let n = 0; n < 3; n++) await other.failed(attempt, 'timeout');
     expect(await other.holds(attempt)).to.equal(true);
     nowMs = 999;
-    await health.succeeded('we', at('13:00:09'));
+    await health.succeeded('we', at('13:00:09'), current);
     expect(failures).to.equal(3);
     nowMs = 1_000;
-    await health.succeeded('we', at('13:00:09'));
+    await health.succeeded('we', at('13:00:09'), current);
     expect(failures).to.equal(0);
     expect(await other.holds(attempt)).to.equal(false);
+  });
+  it('ends no failures by a success elsewhere', async () => {
+    await fail(3);
+    await health.succeeded('we', at('13:00:09'), async () => false);
+    expect(failures).to.equal(3);
+    expect(await health.holds(attempt)).to.equal(true);
   });
   it('reads the state once for successes at the same time', async () => {
     await health.look('we');
     asked = [];
     nowMs = 30_000;
-    await Promise.all(Array.from({ length: 50 }, () => health.succeeded('we', at('13:00:09'))));
+    await Promise.all(Array.from({ length: 50 }, () => health.succeeded('we', at('13:00:09'), current)));
     expect(asked).to.deep.equal(['failures of we']);
   });
   it('ignores a look that completes after newer failures', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { WebhookSecrets } from '../../../application/ports/secrets.ts';
 import { deleteWebhookEndpoint, rotateWebhookSecret } from '../../../application/webhooks/webhookEndpoints.ts';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { registerEndpoint, WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { systemRandomness } from '../../../infrastructure/system/system.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
@@ -73,6 +73,20 @@ describe('the signing secrets of an endpoint', () => {
     const rotated = await rotate(tenantOf(core), endpointId, by);
     expect(isRejection(rotated) && rotated.code).to.equal('not_found');
     expect([...secrets.stored.keys()]).to.deep.equal([`${other} 1`]);
+  });
+
+  it('stay if a rotation is rejected for another reason', async () => {
+    const { commands, accounts } = core;
+    const secrets = memorySecrets();
+    const endpointId = await registered(secrets);
+    const limited = {
+      load: commands.load.bind(commands),
+      execute: async () => reject('change_limit_reached', 'Too many changes.'),
+    } as unknown as typeof commands;
+    const rotate = rotateWebhookSecret({ commands: limited, accounts, secrets, randomness: systemRandomness });
+    const rotated = await rotate(tenantOf(core), endpointId, by);
+    expect(isRejection(rotated) && rotated.code).to.equal('change_limit_reached');
+    expect([...secrets.stored.keys()]).to.include(`${endpointId} 1`);
   });
 
   it('stay if a key of the other mode asks to rotate them', async () => {

@@ -436,6 +436,27 @@ describe('the delivery worker', () => {
       });
       expect(headers).to.include(expected);
     });
+    it('does not end the failures of a new URL by a success at the former one (W3)', async () => {
+      const id = await registered();
+      const [slow, failing] = [await scheduleTo(id), await scheduleTo(id)];
+      const [began, silence] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      onSend = () => {
+        began.resolve();
+        return silence.promise;
+      };
+      const attempt = runTo(id, slow);
+      await began.promise;
+      await decide(id, changeEndpoint(owner(), { url: 'http://127.0.0.1:1/moved', events: null, status: null }, T(1)));
+      onSend = async () => undefined;
+      clockAt(5);
+      await runTo(id, failing);
+      const failed = [...told];
+      expect(failed).to.have.length(1);
+      outcome = TAKEN;
+      silence.resolve();
+      await attempt;
+      expect(told).to.deep.equal(failed);
+    });
     it('does not count attempts at a former URL as failures of the new one (W3)', async () => {
       const id = await registered();
       const deliveries = [await scheduleTo(id), await scheduleTo(id), await scheduleTo(id)];
