@@ -140,8 +140,7 @@ export interface Handler<Payload extends JobPayload> extends JobHandler<Payload>
 /** Returns a handler that handles the payloads of a job concurrently and independently. */
 export const each = <Payload extends JobPayload>(runOne: RunOne<Payload>): Handler<Payload> => ({
   runOne,
-  run: (payloads, _target, mayBeRepeat) =>
-    runAll(payloads, (payload) => runOne(payload, undefined, mayBeRepeat)),
+  run: (payloads, _target, mayBeRepeat) => runAll(payloads, (payload) => runOne(payload, undefined, mayBeRepeat)),
 });
 
 /** Runs all payloads, even if some fail. Throws PayloadsFailed with those that failed, so that only they are retried. */

@@ -37,7 +37,7 @@ export const heldSettlementOf = ({
   reason,
 }: SentHeldSettlement): Pick<SettleHeld, 'pixOut' | 'reason'> | Rejection => {
   if ((pixOut !== undefined) === writtenOff)
-    return reject('invalid_request', 'Specify exactly one of a Pix key to pay out to and a write-off.', {
+    return reject('invalid_request', 'Specify either a Pix key for the payout or a write-off.', {
       param: 'pixOut',
     });
   if (pixOut !== undefined && !isPixKey(pixOut))

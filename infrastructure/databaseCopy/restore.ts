@@ -99,7 +99,7 @@ const loadTable = async (tx: Sql, source: Dump, start: TableHead, table: CopiedT
       await tx.query(insert, [waiting]).catch((error: Error) => {
         // A value was rejected (SQLSTATE class 22) or violates a constraint (23).
         const isRowsFault = /^2[23]/.test(sqlStateOf(error) ?? '');
-        throw isRowsFault ? source.damaged(`${start.table} can’t take its rows: ${error.message}`) : error;
+        throw isRowsFault ? source.damaged(`table ${start.table} rejects a row: ${error.message}`) : error;
       });
     waiting = [];
   };

@@ -79,7 +79,8 @@ const redriveCommand: CliCommand = {
     const jobs = await redriveJobs(storage.operations, { id: id ?? null, queue });
     if (id !== undefined && jobs.length === 0) throw new UsageError(`no permanently failed job has the id ${id}`);
     const payloads = jobs.reduce((sum, job) => sum + job.payloads.length, 0);
-    const text = jobs.length === 0 ? 'no failed jobs' : `retrying ${jobs.length} jobs with ${payloads} payloads`;
+    const text =
+      jobs.length === 0 ? 'no permanently failed jobs' : `retrying ${jobs.length} jobs with ${payloads} payloads`;
     return { json: { redriven: jobs }, text };
   },
 };

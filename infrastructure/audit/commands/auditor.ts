@@ -109,9 +109,9 @@ const verify: CliCommand = {
   options: {
     key: {
       description:
-        'of an export: trust only these public keys, separated by commas; default: those that the export names',
+        'with an export: trust only these public keys, separated by commas; default: those that the export names',
     },
-    checkpoint: { description: 'of an export: files of checkpoints received before, separated by commas' },
+    checkpoint: { description: 'with an export: files of checkpoints received before, separated by commas' },
   },
   run: async (world, { args: [folder], options: { key, checkpoint } }, output) => {
     if (folder !== undefined) {

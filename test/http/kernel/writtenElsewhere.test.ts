@@ -77,6 +77,13 @@ describe('a read of an object that another process just wrote', () => {
     other.isPatient = true;
   });
 
+  it('doesn’t ask the log about any other refusal, or for a command', async () => {
+    const { key } = { key: one.tenant.testKey };
+    expect([(await other.get(`/v1/charges?starting_after=${MISSING}`, { key })).status, asked]).to.deep.equal([400, 0]);
+    const cancelled = await other.post(`/v1/charges/${MISSING}/cancel`, undefined, { key });
+    expect([cancelled.status, asked]).to.deep.equal([404, 0]);
+  });
+
   it('returns 404 for an id that nobody wrote', async () => {
     await holder.query('ROLLBACK');
     expect([(await read(MISSING)).status, asked]).to.deep.equal([404, 1]);

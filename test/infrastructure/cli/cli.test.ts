@@ -126,7 +126,7 @@ describe('the command line', () => {
       expect(out).to.contain(
         'payer_mismatch, the provider refuses the return: The sandbox bank refuses returns of this charge.\n',
       );
-      const either = 'Specify exactly one of a Pix key to pay out to and a write-off.';
+      const either = 'Specify either a Pix key for the payout or a write-off.';
       await refused(either, 'held', 'settle', id, '--reason', 'closed');
       await refused(either, 'held', 'settle', id, '--pix-out', 'a@b.com', '--written-off', '--reason', 'closed');
       const settle = ['held', 'settle', id, '--written-off', '--reason', 'closed'];

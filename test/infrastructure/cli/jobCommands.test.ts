@@ -38,7 +38,7 @@ describe('the job commands', () => {
     expect((await run('jobs', 'list')).out).to.equal('no failed jobs\n');
     expect((await run('jobs', 'list', '--json')).json).to.deep.equal({ jobs: [], total: 0 });
     expect((await run('jobs', 'redrive', '--all', '--json')).json).to.deep.equal({ redriven: [] });
-    expect((await run('jobs', 'redrive', '--queue', 'deliver')).out).to.equal('no failed jobs\n');
+    expect((await run('jobs', 'redrive', '--queue', 'deliver')).out).to.equal('no permanently failed jobs\n');
     const which = 'give exactly one of a job id, --queue <value> and --all';
     await refused(which, 'jobs', 'redrive');
     await refused(which, 'jobs', 'redrive', '--all', '--queue', 'deliver');

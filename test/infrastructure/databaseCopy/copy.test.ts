@@ -142,10 +142,10 @@ describe('a dump of the database', () => {
 
   it('is rejected if a row was changed so that its table can’t take it', async () => {
     const cases: readonly [to: string, why: RegExp][] = [
-      ['["1x",', /event_store\.events can’t take its rows: invalid input syntax for type bigint: "1x"/],
-      ['[1,', /event_store\.events can’t take its rows: duplicate key/],
-      ['[null,', /event_store\.events can’t take its rows: null value in column "position"/],
-      ['[2,,', /event_store\.events can’t take its rows: invalid input syntax for type json/],
+      ['["1x",', /table event_store\.events rejects a row: invalid input syntax for type bigint: "1x"/],
+      ['[1,', /table event_store\.events rejects a row: duplicate key/],
+      ['[null,', /table event_store\.events rejects a row: null value in column "position"/],
+      ['[2,,', /table event_store\.events rejects a row: invalid input syntax for type json/],
     ];
     for (const [to, why] of cases) {
       const { message, database } = await refusal(
