@@ -129,8 +129,26 @@ const REFUNDS = `
     END
     $function$;`;
 
+const PAYOUTS = `
+    -- Frees the money and the place of an abandoned request. A reservation with another token belongs to a repeat.
+    CREATE FUNCTION operations.release_payout(payout text, account text, of_token uuid) RETURNS void
+      LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $function$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(hashtextextended('payouts ' || account, 0));
+      DELETE FROM operations.payout_reservations r WHERE r.payout_id = payout AND r.token = of_token;
+      IF NOT FOUND THEN
+        RETURN;
+      END IF;
+      WITH gone AS (
+        DELETE FROM operations.payouts_of_hour h WHERE h.payout_id = payout RETURNING h.currency, h.amount, h.reserved_at)
+      UPDATE operations.payout_totals t
+        SET payouts = t.payouts - 1, amount = t.amount - CASE WHEN t.currency = '' THEN 0 ELSE g.amount END
+        FROM gone g WHERE t.account_id = account AND t.currency IN ('', g.currency) AND g.reserved_at > t.counted_from;
+    END
+    $function$;`;
+
 export async function up(knex: Knex): Promise<void> {
-  for (const guard of [CHARGES, REFUNDS]) await knex.raw(guard);
+  for (const guard of [CHARGES, REFUNDS, PAYOUTS]) await knex.raw(guard);
 }
 
 export const down = (): never => {

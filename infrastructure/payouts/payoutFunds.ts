@@ -30,10 +30,7 @@ export const payoutFunds = (db: SqlPool): PayoutFunds => ({
     );
     return rows;
   },
-  release: async ({ payoutId, token }) => {
-    await db.query('DELETE FROM operations.payout_reservations WHERE payout_id = $1 AND token = $2::uuid', [
-      payoutId,
-      token,
-    ]);
+  release: async ({ payoutId, accountId, token }) => {
+    await db.query('SELECT operations.release_payout($1, $2, $3::uuid)', [payoutId, accountId, token]);
   },
 });

@@ -127,6 +127,31 @@ describe('hourly limits', () => {
     });
   }
 
+  it('don’t count an abandoned request for a payout, but count one that reserved again meanwhile', async () => {
+    const account = 'abandoned';
+    await db.query(
+      "INSERT INTO rm_wallet.balances (account_id, mode, currency, ledger_account, amount) VALUES ($1, 'live', 'BRL', 'merchant_available', 1000)",
+      [account],
+    );
+    const asked = { account, currency: 'BRL', at: 0, count: 2, sum: 10 };
+    const funds = payoutFunds(db);
+    const cutOff = async () => {
+      const found = (await funds.olderThan(-1_000)).find(({ payoutId }) => payoutId === ('cut-off' as PayoutId));
+      if (found === undefined) throw new Error('nothing is reserved');
+      return found;
+    };
+    expect(await payout({ ...asked, id: 'cut-off', amount: 6 })).to.equal('reserved');
+    expect(await payout({ ...asked, id: 'kept', amount: 1 })).to.equal('reserved');
+    const former = await cutOff();
+    expect(await payout({ ...asked, id: 'cut-off', amount: 6 })).to.equal('reserved');
+    await funds.release(former);
+    expect(await payout({ ...asked, id: 'other', amount: 1, at: 1 })).to.equal('count');
+    const reservation = await cutOff();
+    for (let n = 0; n < 2; n++) await funds.release(reservation);
+    expect(await payout({ ...asked, id: 'other', amount: 10, at: 1 })).to.equal('sum');
+    expect(await payout({ ...asked, id: 'other', amount: 9, at: 1 })).to.equal('reserved');
+    expect(await payout({ ...asked, id: 'one more', amount: 1, at: 1 })).to.equal('count');
+  });
   it('cost the same with 20,000 refunds and payouts in the hour as with 20, and with 20 beside another account’s 20,000', async () => {
     const costs: number[][] = [];
     for (const [round, count] of [20, 20_000, 20].entries()) {
