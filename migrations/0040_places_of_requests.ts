@@ -5,6 +5,13 @@ import type { Knex } from 'knex';
 const STEP = 1_000;
 const DELETED = 100;
 
+/** Deletes the place of a refund or payout, and subtracts it from the totals of its account if they still count it. */
+const freed = (places: string, of: 'refund' | 'payout'): string => `WITH gone AS (
+        DELETE FROM operations.${places} p WHERE p.${of}_id = ${of} RETURNING p.currency, p.amount, p.reserved_at)
+      UPDATE operations.${of}_totals t
+        SET ${of}s = t.${of}s - 1, amount = t.amount - CASE WHEN t.currency = '' THEN 0 ELSE g.amount END
+        FROM gone g WHERE t.account_id = account AND t.currency IN ('', g.currency) AND g.reserved_at > t.counted_from;`;
+
 const CHARGES = `
     -- Like reserve_velocity, for a request that creates the payment. Returns 'running' if a request of another customer reserved the place
     -- less than running_max ago: it may still store its charge. Otherwise an earlier place belongs to a request that stored nothing.
@@ -121,11 +128,7 @@ const REFUNDS = `
       IF FOUND THEN
         RETURN;
       END IF;
-      WITH gone AS (
-        DELETE FROM operations.refund_reservations r WHERE r.refund_id = refund RETURNING r.currency, r.amount, r.reserved_at)
-      UPDATE operations.refund_totals t
-        SET refunds = t.refunds - 1, amount = t.amount - CASE WHEN t.currency = '' THEN 0 ELSE g.amount END
-        FROM gone g WHERE t.account_id = account AND t.currency IN ('', g.currency) AND g.reserved_at > t.counted_from;
+      ${freed('refund_reservations', 'refund')}
     END
     $function$;`;
 
@@ -139,11 +142,7 @@ const PAYOUTS = `
       IF NOT FOUND THEN
         RETURN;
       END IF;
-      WITH gone AS (
-        DELETE FROM operations.payouts_of_hour h WHERE h.payout_id = payout RETURNING h.currency, h.amount, h.reserved_at)
-      UPDATE operations.payout_totals t
-        SET payouts = t.payouts - 1, amount = t.amount - CASE WHEN t.currency = '' THEN 0 ELSE g.amount END
-        FROM gone g WHERE t.account_id = account AND t.currency IN ('', g.currency) AND g.reserved_at > t.counted_from;
+      ${freed('payouts_of_hour', 'payout')}
     END
     $function$;`;
 

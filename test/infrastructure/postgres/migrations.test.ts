@@ -58,7 +58,7 @@ describe('the migrations', () => {
     '0037_limits_by_index': 'ae6467f876e0e56d',
     '0038_group_firings': '1ee21b4d3f391874',
     '0039_fired_groups': '41889071ef8c968f',
-    '0040_places_of_requests': 'feff643b24a68213',
+    '0040_places_of_requests': 'cab0af28c07f6b1c',
   };
 
   for (const name of MIGRATIONS)
