@@ -5,10 +5,6 @@ import type { Stopwatch } from '../ports/system.ts';
 /** Longest wait for other requests with the same key (K4). */
 const WAIT_MS_MAX = 10_000;
 
-/** `param`: the name of the header or field that contains the key. */
-export const stillRunning = (param: string): Rejection =>
-  reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
-
 export class InFlightRequests {
   /** For each id with a running request: begins the requests that wait for it, in order of arrival. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -21,12 +17,18 @@ export class InFlightRequests {
     this.#keyParam = keyParam;
   }
 
+  /** Returns the refusal of a request while another one with its key is running, in this process or another one. */
+  stillRunning(): Rejection {
+    const param = this.#keyParam;
+    return reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+  }
+
   /**
    * Runs `create`, after all earlier requests for the same id. Rejects with `idempotency_request_in_progress` if it has waited for 10 s;
    * `create` then never runs (K5).
    */
   async run<T>(id: string, create: () => Promise<T>): Promise<T | Rejection> {
-    if (!(await this.#hasTurn(id))) return stillRunning(this.#keyParam);
+    if (!(await this.#hasTurn(id))) return this.stillRunning();
     try {
       return await create();
     } finally {

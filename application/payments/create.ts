@@ -24,7 +24,7 @@ import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { fingerprintOf, type Operation, paymentIds } from '../core/derivedIds.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import { InFlightRequests, stillRunning } from '../core/inFlightRequests.ts';
+import { InFlightRequests } from '../core/inFlightRequests.ts';
 import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { Clock, Stopwatch } from '../ports/system.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
@@ -77,8 +77,6 @@ const commonTerms = (
 const isStored = async ({ commands }: CreationNeeds, { paymentId }: ChargeTerms): Promise<boolean> =>
   exists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
 
-type KeyParam = CreateCharge['keyParam'];
-
 /**
  * The fraud guard of live charges (rule E6). Returns null and counts the charge if it is allowed. Replays and creations interrupted by a
  * crash always pass. The customer's limit is checked before the account's. A refusal writes nothing, so the key can be used again.
@@ -87,7 +85,7 @@ const velocityRefusal = async (
   needs: CreationNeeds,
   { settings }: Pick<OpenAccount, 'settings'>,
   terms: ChargeTerms,
-  keyParam: KeyParam,
+  inFlight: InFlightRequests,
 ): Promise<Rejection | null> => {
   const { paymentId, accountId, mode, customer, createdAt } = terms;
   if (mode !== 'live' || (await isStored(needs, terms))) return null;
@@ -99,7 +97,7 @@ const velocityRefusal = async (
     ...settings.velocity,
   });
   // In another process, another customer's request with the same key.
-  if (outcome === 'running') return stillRunning(keyParam);
+  if (outcome === 'running') return inFlight.stillRunning();
   if (outcome === 'customer')
     return reject('fraud.customer_velocity_exceeded', 'Too many charges for this customer within one hour.');
   return outcome === 'account'
@@ -156,7 +154,7 @@ export class CreateChargeHandler {
     // V3: nothing is written.
     if (provider === undefined && !(await isStored(this.#needs, terms)))
       return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
-    const refusal = await velocityRefusal(this.#needs, command.account, terms, 'Idempotency-Key');
+    const refusal = await velocityRefusal(this.#needs, command.account, terms, this.#inFlight);
     if (refusal !== null) return refusal;
     const local = provider?.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const outcome = await record(this.#needs, command, {
@@ -246,7 +244,7 @@ export class CreatePaymentHandler {
   async #create(command: CreatePaymentCommand, terms: ChargeTerms, isRouted: boolean): Promise<Created | Rejection> {
     if (!isRouted && !(await isStored(this.#needs, terms)))
       return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
-    const refusal = await velocityRefusal(this.#needs, command.account, terms, 'idempotencyKey');
+    const refusal = await velocityRefusal(this.#needs, command.account, terms, this.#inFlight);
     if (refusal !== null) return refusal;
     const outcome = await record(this.#needs, command, {
       terms,
